@@ -12,7 +12,6 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, Work
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use crate::output::Earlier;
-use crate::render::Contents;
 use crate::report::PolicyView;
 use apimachinery::Work;
 
@@ -30,7 +29,15 @@ impl Analysis<'_> {
         empty: EmptyResult,
         findings: &mut Findings,
     ) -> (Rendered, PolicyView<'x>) {
-        self.results_as(received, spokes, (empty, Contents::Whole), findings)
+        let loaded = self.placed.loaded;
+        report_definitions(loaded, findings);
+        report_refused_works(loaded, findings);
+        let rendered = plan(self, received, empty, findings);
+        let view = self.evaluate(spokes, findings);
+        report_outcomes(&view, loaded, findings);
+        findings.extend(unknown_spokes(loaded, &rendered));
+        findings.extend(loaded.unused_suppressions(findings));
+        (rendered, view)
     }
 
     /// Plans what each cluster receives, for a caller that needs nothing else.
@@ -52,53 +59,26 @@ impl Analysis<'_> {
         } else {
             EmptyResult::Refused
         };
-        let options = (empty, Contents::LeftOut);
         if spokes.cluster.is_none() {
-            return self.results_as(received, spokes, options, findings).1;
+            return self.results(received, spokes, empty, findings).1;
         }
         let all = self.spokes_of(&received, None);
         let mut found = Findings::new();
-        self.results_as(received, &all, options, &mut found);
+        self.results(received, &all, empty, &mut found);
         // One cluster may have few enough paths.
         found.retain(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS);
         findings.extend(found);
         self.evaluate(spokes, findings)
-    }
-
-    /// Finds what [`results`](Self::results) would find, and makes no texts of works.
-    pub fn judge(&self, empty: EmptyResult, findings: &mut Findings) {
-        let (received, spokes) = self.received(None);
-        self.results_as(received, &spokes, (empty, Contents::LeftOut), findings);
-    }
-
-    fn results_as<'x>(
-        &'x self,
-        received: Received<'x>,
-        spokes: &'x Spokes<'x>,
-        options: (EmptyResult, Contents),
-        findings: &mut Findings,
-    ) -> (Rendered, PolicyView<'x>) {
-        let loaded = self.placed.loaded;
-        report_definitions(loaded, findings);
-        report_refused_works(loaded, findings);
-        let rendered = plan(self, received, options, findings);
-        let view = self.evaluate(spokes, findings);
-        report_outcomes(&view, loaded, findings);
-        findings.extend(unknown_spokes(loaded, &rendered));
-        findings.extend(loaded.unused_suppressions(findings));
-        (rendered, view)
     }
 }
 
 /// Finds everything that a rendering into the output would report.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let analysis = Analysis::new(loaded, findings);
-    let (earlier, contents) = compared(loaded);
-    let (received, spokes) = analysis.received(None);
-    let options = (EmptyResult::Refused, contents);
-    let (rendered, _) = analysis.results_as(received, &spokes, options, findings);
+    let rendered = analysis.render(EmptyResult::Refused, findings);
     findings.extend(unexpected(loaded, &rendered, loaded));
-    if let Some(earlier) = earlier {
+    // The writer of the output reports whether it can be read.
+    if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
         let layout = rendered.layout(loaded);
         let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
     }
@@ -118,16 +98,6 @@ pub fn unexpected(loaded: &Loaded, rendered: &Rendered, of: &Loaded) -> Vec<Find
     earlier.map_or_else(Vec::new, |earlier| {
         earlier.unexpected(&rendered.layout(loaded), exceptions)
     })
-}
-
-/// The earlier output that a check compares the works with, and what it therefore needs of them: nobody else reads them.
-fn compared(loaded: &Loaded) -> (Option<Earlier>, Contents) {
-    // The writer of the output reports whether it can be read.
-    let earlier = Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok();
-    match earlier.filter(|earlier| earlier.paths().next().is_some()) {
-        Some(earlier) => (Some(earlier), Contents::Whole),
-        None => (None, Contents::LeftOut),
-    }
 }
 
 /// Reports what an API server would refuse in the CustomResourceDefinitions of the input.
@@ -187,66 +157,4 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
             )
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::super::inputs::load;
-    use super::super::request::Request;
-    use super::*;
-    use crate::render::WorkText;
-
-    fn example(name: &str) -> Loaded {
-        let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
-        load(&Request {
-            paths: vec![hub.join("hub")],
-            output: Some(hub.join("rendered")),
-            ..Request::default()
-        })
-    }
-
-    #[test]
-    fn a_check_makes_no_works_where_no_output_is_compared() {
-        let (earlier, contents) = compared(&example("start"));
-        assert!(earlier.is_none());
-        assert_eq!(contents, Contents::LeftOut);
-        let (earlier, contents) = compared(&example("fleet"));
-        assert!(earlier.is_some());
-        assert_eq!(contents, Contents::Whole);
-    }
-
-    #[test]
-    fn works_are_judged_alike_whether_they_are_made_or_not() {
-        for name in ["fleet", "start"] {
-            let loaded = example(name);
-            let judged = |contents| {
-                let mut findings = Findings::new();
-                let analysis = Analysis::new(&loaded, &mut findings);
-                let (received, spokes) = analysis.received(None);
-                let options = (EmptyResult::Refused, contents);
-                let (rendered, _) = analysis.results_as(received, &spokes, options, &mut findings);
-                loaded.finish(&mut findings);
-                (rendered.plan, findings.into_iter().collect::<Vec<_>>())
-            };
-            let (made, of_made) = judged(Contents::Whole);
-            let (judged, of_judged) = judged(Contents::LeftOut);
-            assert_eq!(of_made, of_judged, "{name}");
-            let works = || made.works.rows().iter().zip(judged.works.rows());
-            assert!(
-                works().count() > 0 && made.works.len() == judged.works.len(),
-                "{name}"
-            );
-            for (made, judged) in works() {
-                let facts = |text: &WorkText| (text.size, text.guarded, text.variable.clone());
-                assert_eq!(
-                    (&made.name, facts(&made.text)),
-                    (&judged.name, facts(&judged.text))
-                );
-                assert!(!made.text.halves().1.is_empty() && !made.manifests.is_empty());
-                assert!(judged.text.halves() == ("", "") && judged.manifests.is_empty());
-            }
-        }
-    }
 }

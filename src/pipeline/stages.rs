@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, Contents, EarlierWorks, Layout, Plan, Settings};
+use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, Shared,
     StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
@@ -302,7 +302,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
 pub(super) fn plan<'a>(
     analysis: &'a Analysis<'_>,
     received: Received<'a>,
-    (empty, contents): (EmptyResult, Contents),
+    empty: EmptyResult,
     findings: &mut Findings,
 ) -> Rendered {
     let Placed {
@@ -367,7 +367,6 @@ pub(super) fn plan<'a>(
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
             work_kind: loaded.work_kind,
-            contents,
         },
         progress: &loaded.progress,
     };

@@ -410,7 +410,7 @@ impl<'a> Assembly<'a> {
                 wave: Some(self.first_wave).filter(|wave| *wave < 0),
                 ..rbac::work(rbac::ROLE_NAME, &rights)
             };
-            let work = Work::new(&parts, None, self.input.settings.contents);
+            let work = Work::new(&parts, None);
             let id = self.plan.works.push(Work { rights, ..work });
             for cluster in clusters {
                 self.plan.clusters.entry(cluster).or_default().push(id);

@@ -68,7 +68,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             gateways,
             clusters,
             params,
-            work: Work::new(&parts, Some(params), input.settings.contents),
+            work: Work::new(&parts, Some(params)),
             wave: parts.wave,
             rights: rbac::rights(&parts.manifests, params),
             parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use kube_json::{Value, json};
 
 use super::carried::Carried;
-use super::input::{Contents, Input};
+use super::input::Input;
 use super::names::work_name;
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
@@ -67,11 +67,7 @@ pub(super) fn annotated(
         if let Some((owner, _)) = files.get(&name) {
             findings.push(taken(&name, object, owner));
         } else {
-            let text = match input.settings.contents {
-                Contents::Whole => kube_yaml::write_document(value),
-                Contents::LeftOut => String::new(),
-            };
-            files.insert(name, (object, text));
+            files.insert(name, (object, kube_yaml::write_document(value)));
         }
     };
     for placed in input.gateways.rows() {

@@ -19,18 +19,6 @@ pub(crate) struct Settings {
     pub hub_objects: HubObjects,
     /// The kind of object that contains the works.
     pub work_kind: WorkKind,
-    /// What is kept of the works.
-    pub contents: Contents,
-}
-
-/// What a plan has of its works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Contents {
-    /// Their texts and manifests: to be written, compared, or reported.
-    Whole,
-    /// Neither: somebody asks only what is wrong with them. With twenty thousand routes, their texts would be the most
-    /// that a run holds.
-    LeftOut,
 }
 
 /// The kind of object that contains the works.

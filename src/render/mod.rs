@@ -63,7 +63,7 @@ pub use decision_files::{decision_file, decision_files};
 pub(crate) use earlier_works::EarlierWorks;
 pub use flux::FluxKustomizations;
 pub use input::WorkKind;
-pub(crate) use input::{Contents, Input, Settings};
+pub(crate) use input::{Input, Settings};
 pub use layout::Layout;
 pub(crate) use moved::{Moved, moved};
 pub(crate) use names::MANIFEST_KEY_LABEL;

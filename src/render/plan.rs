@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::input::Contents;
 use super::manifest::Manifest;
 use super::rbac::Rights;
-use super::work::{WorkParts, WorkText, unread_work_text, work_text};
+use super::work::{WorkParts, WorkText, work_text};
 use crate::api::params::Params;
 use crate::hub::Table;
 use crate::object::Origin;
@@ -113,15 +112,11 @@ impl ManifestSummary {
 
 impl Work {
     /// The work of these parts; `params` are those of the class it belongs to, none for the RBAC work.
-    pub(super) fn new(parts: &WorkParts, params: Option<&Params>, contents: Contents) -> Self {
-        let (text, manifests) = match contents {
-            Contents::Whole => (work_text(parts, params), summaries(&parts.manifests)),
-            Contents::LeftOut => (unread_work_text(parts, params), Vec::new()),
-        };
+    pub(super) fn new(parts: &WorkParts, params: Option<&Params>) -> Self {
         Self {
             name: parts.name.clone(),
-            text,
-            manifests,
+            text: work_text(parts, params),
+            manifests: summaries(&parts.manifests),
             rights: Rights::new(),
             turn: parts.turn,
         }

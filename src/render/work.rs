@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use kube_json::Value;
-
 use super::manifest::Manifest;
 use super::manifest_configs::append_manifest_configs;
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
@@ -95,7 +93,7 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 #[must_use]
 pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
-    let (mut spec, size) = spec_text(parts, params, 2);
+    let (spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);
     let variable = guarded.then(|| first_variable(&spec)).flatten();
     let variable = variable.map(str::to_owned);
@@ -104,59 +102,14 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     before.push_str("  namespace: ");
     before.shrink_to_fit();
     let head = format!("\n{metadata}spec:\n");
-    let after = if spec.len() < MOST_COPIED {
-        // A copy has no unused room. An allocator need not give it back otherwise: mimalloc keeps up to half of a block.
-        head + &spec
-    } else {
-        // With twenty thousand routes, a second copy would be the most that a check holds.
-        spec.insert_str(0, &head);
-        spec
-    };
+    // A copy has no unused room. An allocator need not give it back otherwise: mimalloc keeps up to half of a block.
+    let after = head + &spec;
     WorkText {
         before,
         after,
         guarded,
         variable,
         size,
-    }
-}
-
-/// The same without the text. A part whose values have no `$` has no variable, so its text is not even made.
-#[must_use]
-pub(super) fn unread_work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
-    let mut unread = WorkText {
-        size: size_of(parts),
-        ..WorkText::default()
-    };
-    let mut part = String::new();
-    let look = |unread: &mut WorkText, part: &str| {
-        unread.guarded |= is_guarded(part);
-        if unread.variable.is_none() {
-            // A variable is on one line, and a part is whole lines.
-            unread.variable = first_variable(part).map(str::to_owned);
-        }
-    };
-    append_settings(&mut part, parts, params, 2);
-    look(&mut unread, &part);
-    for manifest in &parts.manifests {
-        if has_dollar(&manifest.value) {
-            part.clear();
-            append_item(&mut part, &manifest.value, 0, KeyOrder::Object);
-            look(&mut unread, &part);
-        }
-    }
-    unread
-}
-
-/// Whether a key or a text in a value has a `$`.
-fn has_dollar(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('$'),
-        Value::Array(items) => items.iter().any(has_dollar),
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(key, field)| key.contains('$') || has_dollar(field)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -176,8 +129,6 @@ fn size_of(parts: &WorkParts) -> u64 {
 
 /// Bytes that most specs of works do not need.
 const USUAL_SPEC: usize = 8 * 1024;
-/// Texts of fewer bytes are copied. What a larger one does not use was never given by the system.
-const MOST_COPIED: usize = 1024 * 1024;
 
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
@@ -234,7 +185,7 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
 
 #[cfg(test)]
 mod tests {
-    use kube_json::json;
+    use kube_json::{Value, json};
 
     use super::super::condition_rules::Reported;
     use kube_yaml::append_entry;
@@ -296,11 +247,7 @@ mod tests {
                 ..WorkParts::default()
             };
             let made = work_text(&parts, None);
-            let judged = unread_work_text(&parts, None);
-            assert_eq!(judged.variable.as_deref(), variable, "{name}");
-            let facts = |text: &WorkText| (text.size, text.guarded, text.variable.clone());
-            assert_eq!(facts(&judged), facts(&made), "{name}");
-            assert_eq!(judged.halves(), ("", ""), "{name}");
+            assert_eq!(made.variable.as_deref(), variable, "{name}");
         }
     }
 }

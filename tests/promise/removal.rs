@@ -235,7 +235,7 @@ fn settings(view: &PolicyView<'_>) -> EffectiveSettings {
 fn findings_of(loaded: &Loaded) -> Findings {
     let mut findings = Findings::new();
     let analysis = Analysis::new(loaded, &mut findings);
-    analysis.judge(EmptyResult::Allowed, &mut findings);
+    analysis.render(EmptyResult::Allowed, &mut findings);
     loaded.finish(&mut findings);
     findings
 }

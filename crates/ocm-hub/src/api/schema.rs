@@ -2,7 +2,7 @@
 //! type that the schema is made from (a test makes it).
 //!
 //! Owns: which schema a file is checked against, and what is left of a file without what it refuses. Flows in: values.
-//! Flows out: texts, compiled schemas, [`Typed`] files. Must not know: what a field means.
+//! Flows out: texts, compiled schemas, typed files. Must not know: what a field means.
 
 use apimachinery::pointer;
 use crd_schema::{Schema, Violation, ViolationKind};
