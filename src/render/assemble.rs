@@ -59,6 +59,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     assembly.secrets_of_gateways(findings);
     let mut carried = assembly.carried(variants, findings);
     assembly.carry_secrets(&mut carried);
+    one_place(&carried, findings);
     let carried = carried;
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
     let mut in_own_work: BTreeMap<Identity, (OurGatewayId, Vec<&Carried<'_>>)> = BTreeMap::new();
@@ -195,9 +196,7 @@ impl<'a> Assembly<'a> {
             }
         }
         two_contents(&all, findings);
-        let all: Vec<Carried<'a>> = all.into_iter().flat_map(|(_, carried)| carried).collect();
-        one_place(&all, findings);
-        all
+        all.into_iter().flat_map(|(_, carried)| carried).collect()
     }
 
     fn secrets_of_gateways(&mut self, findings: &mut Findings) {
@@ -218,9 +217,13 @@ impl<'a> Assembly<'a> {
     /// Adds the Secrets that have works of their own, which several Gateways may share.
     fn carry_secrets(&self, carried: &mut Vec<Carried<'a>>) {
         let synced = carried.iter().filter(|carried| carried.object.is("", "Secret"));
-        let synced = synced.flat_map(|carried| &carried.manifests);
-        let synced: BTreeSet<ResourceIdentifier> = synced.map(|manifest| manifest.resource.clone()).collect();
-        let mut copies: BTreeMap<ResourceIdentifier, Carried<'a>> = BTreeMap::new();
+        let synced = synced.flat_map(|carried| {
+            let manifests = carried.manifests.iter();
+            manifests.map(|manifest| (manifest.resource.clone(), carried.object.identity()))
+        });
+        let synced: BTreeSet<(ResourceIdentifier, Identity)> = synced.collect();
+        // Two Secrets that would have one name stay two, which is a finding.
+        let mut copies: BTreeMap<(ResourceIdentifier, Identity), Carried<'a>> = BTreeMap::new();
         for (id, placed) in self.input.gateways.iter() {
             let works = Works::new(placed.params, &[id]);
             if works.own.is_none() {
@@ -228,7 +231,7 @@ impl<'a> Assembly<'a> {
             }
             for (object, manifest) in &self.secrets.get(id).manifests {
                 let copy = copies
-                    .entry(manifest.resource.clone())
+                    .entry((manifest.resource.clone(), object.identity()))
                     .or_insert_with(|| Carried {
                         object,
                         sources: &[],
@@ -248,9 +251,7 @@ impl<'a> Assembly<'a> {
                 copy.clusters = clusters.into_iter().cloned().collect();
             }
         }
-        let copies = copies
-            .into_iter()
-            .filter(|(resource, _)| !synced.contains(resource));
+        let copies = copies.into_iter().filter(|(copy, _)| !synced.contains(copy));
         carried.extend(copies.map(|(_, copy)| copy));
     }
 

@@ -168,6 +168,35 @@ fn a_copied_secret_has_a_work_of_its_own_whoever_needs_it() {
 }
 
 #[test]
+fn two_secrets_that_would_have_one_name_are_refused() {
+    let scratch = two_gateways("Object").in_a_repository();
+    scratch.write(
+        "hub/spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: Copy\noutput: ../rendered\n",
+    );
+    let secret = |name: &str, namespace: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {name}, namespace: {namespace}}}\n\
+             type: kubernetes.io/tls\ndata: {{tls.crt: YQ==, tls.key: Yg==}}\n"
+        )
+    };
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\n\
+                 metadata: {name: g, namespace: certs}\nspec:\n  from: [{group: gateway.networking.k8s.io, \
+                 kind: Gateway, namespace: gateways}]\n  to: [{group: \"\", kind: Secret}]\n";
+    let secrets = secret("certs.wildcard", "gateways") + &secret("wildcard", "certs") + grant;
+    scratch.write("hub/secret.yaml", &secrets);
+    scratch.edit(
+        "hub/gateway.yaml",
+        "certificateRefs: [{name: wildcard}]",
+        "certificateRefs: [{name: certs.wildcard}, {name: wildcard, namespace: certs}]",
+    );
+    render(&scratch).exits(3).says(
+        "error[work/name-taken]: Secret gateways/certs.wildcard and Secret certs/wildcard would both be \
+         `kuadrant-gateways/certs.wildcard` on cluster eu-1",
+    );
+}
+
+#[test]
 fn policies_are_applied_before_what_they_protect_and_removed_after_it() {
     let scratch = two_gateways("Object").in_a_repository();
     let list = read_all(

@@ -26,5 +26,6 @@ mod tests;
 pub use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub use status::{CONTROLLER_NAME, InvalidParameters};
+pub use update::UpdateStrategy;
 pub use update::{IgnoreFields, ServerSideApply};
-pub use values::{Chosen, Params, Role, SyncedResource, UpdateStrategy, WorkPer};
+pub use values::{Chosen, Params, Role, SyncedResource, WorkPer};

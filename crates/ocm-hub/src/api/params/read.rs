@@ -240,7 +240,7 @@ impl Check<'_> {
             let help = error.suggestion.map(|name| format!("for example {name:?}"));
             self.fault(Code::PARAMS_INVALID, "/downstreamClass", message, help);
         }
-        self.server_side_apply(&params);
+        self.server_side_apply(params.update_strategy, params.server_side_apply.as_ref());
         if let (Some(rollout), Some(value)) = (&mut params.rollout, value.get("rollout")) {
             self.rollout(rollout, value);
         }

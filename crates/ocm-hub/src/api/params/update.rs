@@ -10,10 +10,20 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::check::Check;
-use super::values::{Params, UpdateStrategy};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::schema::List;
 use apimachinery::pointer;
+
+/// How the work agent writes manifests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum UpdateStrategy {
+    /// OCM's default.
+    #[default]
+    Update,
+    /// Server-side apply.
+    ServerSideApply,
+}
 
 /// The fields that identify an object: without one of these there is nothing to apply.
 const IDENTITY: [&[&str]; 5] = [
@@ -94,16 +104,16 @@ impl IgnoreFields {
 }
 
 impl Check<'_> {
-    pub(super) fn server_side_apply(&mut self, params: &Params) {
-        let is_given = params.server_side_apply.is_some() || self.refuses("/serverSideApply");
-        if is_given && params.update_strategy == UpdateStrategy::Update {
+    pub(super) fn server_side_apply(&mut self, strategy: UpdateStrategy, apply: Option<&ServerSideApply>) {
+        let is_given = apply.is_some() || self.refuses("/serverSideApply");
+        if is_given && strategy == UpdateStrategy::Update {
             let message =
                 "serverSideApply works only with the update strategy ServerSideApply, but this one is Update";
             let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
             return self.invalid("/serverSideApply", message, help);
         }
         let mut conditions = BTreeSet::new();
-        let ignored = params.server_side_apply.iter();
+        let ignored = apply.into_iter();
         for (index, entry) in ignored.flat_map(|apply| apply.ignore_fields.items()) {
             let at = format!("/serverSideApply/ignoreFields/{index}");
             let condition = entry.condition;

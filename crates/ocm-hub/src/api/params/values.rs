@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::{Entry, Retained};
 use super::rollout::Rollout;
-use super::update::ServerSideApply;
+use super::update::{ServerSideApply, UpdateStrategy};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::GROUP;
 use crate::api::schema::List;
@@ -26,17 +26,6 @@ pub enum WorkPer {
     Gateway,
     /// Each object is in both works, so that neither agent nor order can lose it on the way from one layout to the other.
     Both,
-}
-
-/// How the work agent writes manifests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum UpdateStrategy {
-    /// OCM's default.
-    #[default]
-    Update,
-    /// Server-side apply.
-    ServerSideApply,
 }
 
 /// GatewayClass parameters, the text under `data.params` of the ConfigMap.
