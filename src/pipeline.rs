@@ -27,7 +27,6 @@ mod loaded;
 mod exported;
 mod inputs;
 mod misplaced;
-mod moved;
 
 mod placed;
 

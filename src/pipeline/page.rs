@@ -50,7 +50,7 @@ impl Analysis<'_> {
         let hub = &loaded.hub;
         let read = inventory(hub, &mut Findings::new());
         let of_kind = |kind| hub.objects.of_kind(ocm_placement::GROUP, kind).len();
-        // With full detail, each Placement speaks of each cluster.
+        // With full detail, each Placement explains each cluster.
         let steps = of_kind("Placement").saturating_mul(of_kind("ManagedCluster"));
         let few = Some(Detail::Full).filter(|_| steps <= MOST_STEPS);
         let detail = few.unwrap_or(Detail::Decisions);

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 
 use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
-use super::moved::moved_findings;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
 use super::withdrawn::withdrawn;
@@ -197,18 +196,18 @@ impl Placed<'_> {
         if paths.is_empty() || self.loaded.is_stopped_by(said) {
             return Ok(Vec::new());
         }
-        let narrowing = render::Narrowing {
+        let replaced = render::Replaced {
             hub: &self.loaded.hub,
             ours: &self.ours,
             gateways: &self.gateways(),
             earlier: &EarlierWorks::read(&paths, |path| before.replaced(layout, path))?,
         };
-        let mut findings = render::narrowed(layout.plan(), &narrowing);
+        let mut findings = render::narrowed(layout.plan(), &replaced);
         let said = [said, &self.loaded.findings];
-        let objects = render::withdrawn(layout.plan(), narrowing.hub, narrowing.earlier).into_iter();
+        let objects = render::withdrawn(layout.plan(), replaced.hub, replaced.earlier).into_iter();
         findings.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
-        findings.extend(moved_findings(&render::moved(layout.plan(), &narrowing)));
-        findings.extend(render::refused(layout.plan(), &narrowing));
+        findings.extend(render::moved(layout.plan(), &replaced));
+        findings.extend(render::refused(layout.plan(), &replaced));
         Ok(findings)
     }
 }

@@ -236,7 +236,7 @@ impl<'a> Assembly<'a> {
                         object,
                         sources: &[],
                         role: Role::Object,
-                        // The Gateway's work has them besides: it does not need to know who else needs them.
+                        // The work of each Gateway already contains the Secrets that it needs.
                         works: Works {
                             of_gateway: None,
                             ..works

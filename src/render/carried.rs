@@ -26,9 +26,10 @@ pub(super) struct Works {
 }
 
 impl Works {
-    /// This alone decides what is in two works at a time. Its own work contains an object whatever it refers to, so that
-    /// no change moves it: the agent deletes what leaves one work unless another has been applied before
-    /// (docs/systems/ocm-work.md#what-leaves-a-work). What is for two Gateways of a cluster has no other work.
+    /// Decides which works contain an object; nothing else may put an object into two. An object's own work does not
+    /// depend on what the object refers to, so no change moves it: the agent deletes what leaves a work, unless it has
+    /// applied another work with the object before (docs/systems/ocm-work.md#what-leaves-a-work). An object that goes with
+    /// two Gateways of a cluster is in its own work only.
     pub(super) fn new(params: &Params, gateways: &[OurGatewayId]) -> Self {
         let only = match gateways {
             [only] => Some(*only),

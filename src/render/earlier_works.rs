@@ -8,16 +8,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kube_json::Value;
 
+use super::plan::REPLICA_SETS;
 use super::rbac::Rights;
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::well_known::PARENT_ANNOTATION;
 use crate::output::OutputError;
 use crate::parallel;
+use crate::sync::PlacedGateway;
 use apimachinery::{ApiVersion, Identity};
 use kube_yaml::scalar;
 
-/// The earlier works by path: nothing is known of one that stays as it is.
+/// The earlier works by path; `None` for one that stays as it is.
 #[derive(Debug)]
 pub(crate) struct EarlierWorks(BTreeMap<String, Option<Arc<Shipped>>>);
+
+/// So many clusters, or objects, are named in one line; the rest is counted.
+pub(super) const MOST_NAMES: usize = 10;
+
+/// What a plan replaces, and what decides which clusters had it.
+pub(crate) struct Replaced<'a> {
+    /// The hub.
+    pub hub: &'a Hub,
+    /// Our classes.
+    pub ours: &'a Ours<'a>,
+    /// Our Gateways with their clusters.
+    pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
+    /// The earlier works.
+    pub earlier: &'a EarlierWorks,
+}
 
 /// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
@@ -71,7 +89,7 @@ impl EarlierWorks {
         read.collect::<Result<_, OutputError>>().map(Self)
     }
 
-    /// Those that are in a directory of the tree.
+    /// The works in a directory of the tree.
     pub(super) fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
         let before = format!("{directory}/");
         let works = self.0.range(before.clone()..);
@@ -94,6 +112,32 @@ impl EarlierWorks {
             }
         }
         all
+    }
+}
+
+impl<'a> Replaced<'a> {
+    /// The earlier works of a cluster, and the sets that reached it, by path; `None` for one that stays as it is.
+    pub(super) fn on_cluster(&self, cluster: &str) -> impl Iterator<Item = (&'a str, Option<&'a Shipped>)> {
+        let sets = self.earlier.in_directory(REPLICA_SETS);
+        let sets = sets.filter(|(_, set)| set.is_none_or(|set| self.may_reach(set, cluster)));
+        self.earlier.in_directory(cluster).chain(sets)
+    }
+
+    /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
+    /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
+    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+        let by_placement = |(namespace, name): &(String, String)| {
+            let gateways = self.gateways.rows().iter();
+            let mut placed = gateways
+                .filter(|placed| {
+                    placed.gateway.placement == Some(name)
+                        && placed.gateway.object.namespace_or_empty() == namespace
+                })
+                .peekable();
+            placed.peek().is_none()
+                || placed.any(|placed| placed.clusters.iter().any(|there| there == cluster))
+        };
+        set.placements.iter().any(by_placement)
     }
 }
 

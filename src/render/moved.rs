@@ -1,63 +1,102 @@
-//! Objects that leave one work for another on a cluster: its agent deletes them and makes them anew
+//! Objects that leave one work for another on a cluster: its agent may delete and recreate them
 //! (docs/systems/ocm-work.md#what-leaves-a-work).
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::narrowed::Narrowing;
+use super::earlier_works::{MOST_NAMES, Replaced};
 use super::plan::{ManifestSummary, Plan};
-use crate::api::downstream::POLICY_SYNCED;
+use crate::api::downstream::is_synced_policy;
+use crate::diagnostic::{Code, Finding, Part, Place, and_more, counted, first_names};
 use crate::object::Origin;
 use crate::parallel;
 use apimachinery::Identity;
 
-/// An object that changes its work.
-#[derive(Debug)]
-pub(crate) struct Moved {
-    /// `HTTPRoute shop/api`, as it is called on the clusters.
-    pub object: String,
-    /// Whether it is a policy, whose target is open until it is back.
-    pub is_policy: bool,
-    /// What it is made from.
-    pub origin: Option<Origin>,
-    /// The work, or set, that it leaves.
-    pub from: String,
-    /// The one that it comes to.
-    pub to: String,
-    /// The clusters, sorted.
-    pub clusters: BTreeSet<String>,
+/// What leaves one work on the clusters.
+#[derive(Debug, Default)]
+struct Leaving<'p> {
+    /// Each object with the work that it comes to, and whether it is a policy.
+    objects: BTreeMap<(String, String), bool>,
+    origin: Option<&'p Origin>,
+    clusters: BTreeSet<&'p str>,
 }
 
-/// The objects that change their works, by name.
+/// One finding for each work that objects leave for another one.
 #[must_use]
-pub(crate) fn moved(plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved> {
+pub(crate) fn moved(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters: Vec<&String> = plan.clusters.keys().collect();
-    let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, narrowing));
-    let mut all: BTreeMap<(String, String, String), Moved> = BTreeMap::new();
-    for moved in found.into_iter().flatten() {
-        let key = (moved.object.clone(), moved.from.clone(), moved.to.clone());
-        match all.entry(key) {
-            Entry::Occupied(mut known) => known.get_mut().clusters.extend(moved.clusters),
-            Entry::Vacant(new) => drop(new.insert(moved)),
+    let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));
+    let mut all: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
+    for (cluster, moved) in clusters.into_iter().zip(found) {
+        for moved in moved {
+            let leaving = all.entry(moved.from).or_default();
+            leaving.objects.insert((moved.object, moved.to), moved.is_policy);
+            leaving.origin = leaving.origin.or(moved.origin);
+            leaving.clusters.insert(cluster);
         }
     }
-    all.into_values().collect()
+    all.iter().map(finding).collect()
 }
 
-fn moved_on(cluster: &str, plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved> {
+fn finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
+    let place = leaving.origin;
+    let place = place.map_or(Place::Run, |origin| origin.place("/metadata/name", Part::Value));
+    let objects = leaving.objects.len();
+    let (leave, them) = if objects == 1 {
+        ("leaves", "it")
+    } else {
+        ("leave", "them")
+    };
+    let agents = if leaving.clusters.len() == 1 {
+        "agent"
+    } else {
+        "agents"
+    };
+    let sentence = format!(
+        "{} {leave} the work `{work}` for another one on {}: the {agents} there may delete and recreate {them}",
+        counted(objects, "object"),
+        first_names(&leaving.clusters, MOST_NAMES),
+    );
+    let listed = leaving.objects.iter().take(MOST_NAMES);
+    let listed = listed.map(|((object, to), is_policy)| {
+        let effect = if *is_policy {
+            ", and has no effect meanwhile"
+        } else {
+            ""
+        };
+        format!("{object} comes to `{to}`{effect}")
+    });
+    let more = and_more(objects.saturating_sub(MOST_NAMES), "object");
+    let finding = Finding::new(Code::OBJECT_MOVED, place, sentence).help(
+        "set `workPer: Both` in the parameters first, apply that, and change the rest when `status --works` says that every \
+         work is applied",
+    );
+    listed.chain(more).fold(finding, Finding::note)
+}
+
+/// An object that changes its work on a cluster.
+struct Moved<'p> {
+    /// `HTTPRoute shop/api`, as the clusters name it.
+    object: String,
+    is_policy: bool,
+    origin: Option<&'p Origin>,
+    /// The work, or set, that it leaves.
+    from: String,
+    /// The one that it comes to.
+    to: String,
+}
+
+fn moved_on<'p>(cluster: &str, plan: &'p Plan, replaced: &Replaced<'_>) -> Vec<Moved<'p>> {
     let mut before: BTreeMap<&Identity, (Vec<String>, bool)> = BTreeMap::new();
     let mut unchanged: BTreeSet<String> = BTreeSet::new();
-    for (path, work) in narrowing.replaced_on(cluster) {
+    for (path, work) in replaced.on_cluster(cluster) {
         let name = name(path);
         if work.is_none() {
             unchanged.insert(name.clone());
         }
         for object in work.iter().flat_map(|work| &work.objects) {
-            let annotations = object.value.pointer("/metadata/annotations");
-            let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str());
             let (works, _) = before
                 .entry(&object.identity)
-                .or_insert_with(|| (Vec::new(), synced == Some("true")));
+                .or_insert_with(|| (Vec::new(), is_synced_policy(&object.value)));
             works.push(name.clone());
         }
     }
@@ -76,10 +115,9 @@ fn moved_on(cluster: &str, plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved>
         let (to, manifest) = works.iter().all(|work| !is_kept(work)).then(|| works.first())??;
         Some(Moved {
             is_policy: *is_policy,
-            origin: manifest.origins.first().cloned(),
+            origin: manifest.origins.first(),
             from: earlier.first()?.clone(),
             to: to.clone(),
-            clusters: BTreeSet::from([cluster.to_owned()]),
             object: object.to_string(),
         })
     });

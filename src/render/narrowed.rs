@@ -11,32 +11,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::earlier_works::{EarlierWorks, Shipped, ShippedObject};
-use super::plan::{Plan, REPLICA_SETS};
+use super::earlier_works::{MOST_NAMES, Replaced, Shipped, ShippedObject};
+use super::plan::Plan;
 use super::rbac::{self, Rights};
 use crate::api::params::ParamsPlace;
 use crate::diagnostic::{Code, Finding, counted, first_items, first_names};
-use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
+use crate::hub::params_place;
 use crate::object::Object;
 use crate::parallel;
-use crate::sync::PlacedGateway;
 use apimachinery::GroupKind;
 use kube_yaml::scalar;
-
-/// So many clusters, or objects, are named in one line; the rest is counted.
-pub(super) const MOST_NAMES: usize = 10;
-
-/// The data that a plan is compared with, and the parameters that decide.
-pub(crate) struct Narrowing<'a> {
-    /// The hub.
-    pub hub: &'a Hub,
-    /// Our classes.
-    pub ours: &'a Ours<'a>,
-    /// Our Gateways with their clusters.
-    pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
-    /// The earlier works.
-    pub earlier: &'a EarlierWorks,
-}
 
 /// The objects of one class that would stay behind.
 #[derive(Debug, Default)]
@@ -48,10 +32,10 @@ struct Left<'a> {
 
 /// Rights of clusters that would go before the objects that they are for: one finding for each class.
 #[must_use]
-pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Finding> {
+pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters = plan.clusters.iter().filter(|(_, works)| !works.is_empty());
     let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();
-    let of_clusters = parallel::map(&clusters, |cluster| narrowing.left_on(cluster, plan));
+    let of_clusters = parallel::map(&clusters, |cluster| replaced.left_on(cluster, plan));
     let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
     for of_cluster in of_clusters {
         for (class, there) in of_cluster {
@@ -63,16 +47,16 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Finding> {
     }
     left.into_iter()
         .filter_map(|(class, left)| {
-            Some(narrowing.finding(narrowing.ours.classes.get(class)?.class.object, &left))
+            Some(replaced.finding(replaced.ours.classes.get(class)?.class.object, &left))
         })
         .collect()
 }
 
-impl<'a> Narrowing<'a> {
+impl<'a> Replaced<'a> {
     /// The objects that would stay behind on a cluster, by class.
     fn left_on<'c>(&self, cluster: &'c str, plan: &Plan) -> BTreeMap<&'a str, Left<'c>> {
         let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
-        let works = || self.replaced_on(cluster).filter_map(|(_, work)| work);
+        let works = || self.on_cluster(cluster).filter_map(|(_, work)| work);
         let mut rights: Rights = works().flat_map(|work| work.rights.iter().cloned()).collect();
         rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
         if rights.is_empty() {
@@ -90,30 +74,6 @@ impl<'a> Narrowing<'a> {
             }
         }
         left
-    }
-
-    /// The earlier works of a cluster, and the sets that it got, by path; none of one that stays as it is.
-    pub(super) fn replaced_on(&self, cluster: &str) -> impl Iterator<Item = (&'a str, Option<&'a Shipped>)> {
-        let sets = self.earlier.in_directory(REPLICA_SETS);
-        let sets = sets.filter(|(_, set)| set.is_none_or(|set| self.may_reach(set, cluster)));
-        self.earlier.in_directory(cluster).chain(sets)
-    }
-
-    /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
-    /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
-    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
-        let by_placement = |(namespace, name): &(String, String)| {
-            let gateways = self.gateways.rows().iter();
-            let mut placed = gateways
-                .filter(|placed| {
-                    placed.gateway.placement == Some(name)
-                        && placed.gateway.object.namespace_or_empty() == namespace
-                })
-                .peekable();
-            placed.peek().is_none()
-                || placed.any(|placed| placed.clusters.iter().any(|there| there == cluster))
-        };
-        set.placements.iter().any(by_placement)
     }
 
     /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then

@@ -10,8 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use super::earlier_works::{Shipped, shipped};
-use super::narrowed::{MOST_NAMES, Narrowing};
+use super::earlier_works::{MOST_NAMES, Replaced, Shipped, shipped};
 use super::plan::{Plan, REPLICA_SETS, WorkId};
 use crate::api::crd;
 use crate::api::updates::{Refusal, refusals};
@@ -26,8 +25,8 @@ type Refused<'a> = ((Identity, Refusal), (Option<&'a Origin>, BTreeSet<&'a str>)
 
 /// One finding for each rule that refuses the update of an object.
 #[must_use]
-pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Vec<Finding> {
-    let hub = narrowing.hub;
+pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Finding> {
+    let hub = replaced.hub;
     // The works that have an object whose update a rule may refuse.
     let mut places: BTreeMap<Identity, Vec<(WorkId, Option<&Origin>)>> = BTreeMap::new();
     for (id, work) in plan.works.iter() {
@@ -44,7 +43,7 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Vec<F
         let mut clusters = clusters.clone();
         if clusters.remove(REPLICA_SETS) {
             let all = plan.clusters.keys().map(String::as_str);
-            clusters.extend(all.filter(|cluster| narrowing.may_reach(old, cluster)));
+            clusters.extend(all.filter(|cluster| replaced.may_reach(old, cluster)));
         }
         let mut found: Vec<Refused<'_>> = Vec::new();
         for before in &old.objects {
@@ -73,7 +72,7 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Vec<F
         found
     };
     let mut all = BTreeMap::new();
-    for (refused, (origin, clusters)) in parallel::map(&narrowing.earlier.contents(), of_work)
+    for (refused, (origin, clusters)) in parallel::map(&replaced.earlier.contents(), of_work)
         .into_iter()
         .flatten()
     {

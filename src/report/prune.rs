@@ -17,7 +17,7 @@ use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Shared, list, manifest_names};
 use super::whose::{Parents, Whose};
-use crate::api::downstream::POLICY_SYNCED;
+use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
@@ -98,19 +98,11 @@ impl WorkOrSet {
         let values = list(&object.value, manifests);
         let manifests = values.iter().map(manifest_names);
         let manifests: Vec<ManifestName> = manifests.map(|names| names.map(Box::from)).collect();
-        let is_policy = |value: &&Value| {
-            let annotations = value.pointer("/metadata/annotations");
-            let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED));
-            synced.and_then(Value::as_str) == Some("true")
-        };
-        let names = || {
-            values
-                .iter()
-                .filter(|value| value.pointer("/metadata/namespace").is_some())
-        };
+        let in_namespace = |value: &&Value| value.pointer("/metadata/namespace").is_some();
+        let mut in_namespaces = values.iter().filter(in_namespace).peekable();
         let turn = if is_rbac(object) {
             Turn::Rights
-        } else if names().next().is_some() && names().all(|value| is_policy(&value)) {
+        } else if in_namespaces.peek().is_some() && in_namespaces.all(is_synced_policy) {
             Turn::Policies
         } else {
             Turn::Rest

@@ -67,14 +67,7 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
             .iter()
             .filter(|change| change.change == Change::Removed && change.effect == Effect::Real)
             .chain(comparison.moved())
-            .map(|change| {
-                format!(
-                    "{} on {}{}",
-                    change.object,
-                    on(&change.clusters),
-                    change.what_happens()
-                )
-            })
+            .map(|change| comparison.sentence(change, &change.clusters))
             .collect(),
         Limit::Clusters => {
             let rows = comparison.rows.iter().map(|row| row.clusters.clone());
@@ -100,14 +93,12 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                     if is_denied { DENIED } else { "" }
                 )
             })
-            .chain(comparison.moved().filter(|moved| moved.is_policy()).map(|moved| {
-                format!(
-                    "{} on {}{}",
-                    moved.object,
-                    on(&moved.clusters),
-                    moved.what_happens()
-                )
-            }))
+            .chain(
+                comparison
+                    .moved()
+                    .filter(|moved| moved.is_policy())
+                    .map(|moved| comparison.sentence(moved, &moved.clusters)),
+            )
             .collect(),
     }
 }

@@ -10,9 +10,10 @@ use kube_json::Value;
 use serde::Serialize;
 
 use super::change::{Change, Counts};
+use super::clusters::describe;
 use super::object::{ObjectKey, Objects, objects};
 use super::side::{Body, Side, is_cluster};
-use crate::api::downstream::POLICY_SYNCED;
+use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
 use crate::object::Origin;
 use crate::render::ManifestSummary;
@@ -89,7 +90,7 @@ pub struct ObjectChange {
 }
 
 impl ObjectChange {
-    /// Whether the agents may delete it and make it anew, because it leaves one work for another. Namespaces stay.
+    /// Whether the agents may delete and recreate it, because it leaves one work for another. Works orphan Namespaces.
     #[must_use]
     pub fn is_moved(&self) -> bool {
         self.moved_from.is_some() && !self.is_namespace()
@@ -127,10 +128,7 @@ impl ObjectChange {
 
     /// Whether it is a shipped policy.
     pub(super) fn is_policy(&self) -> bool {
-        let values = [&self.old, &self.new].into_iter().flatten();
-        let mut annotations =
-            values.filter_map(|value| value.pointer("/metadata/annotations")?.get(POLICY_SYNCED));
-        annotations.any(|synced| synced.as_str() == Some("true"))
+        [&self.old, &self.new].into_iter().flatten().any(is_synced_policy)
     }
 }
 
@@ -138,6 +136,12 @@ impl Comparison {
     /// The objects that leave one work for another.
     pub(super) fn moved(&self) -> impl Iterator<Item = &ObjectChange> {
         self.changes.iter().filter(|change| change.is_moved())
+    }
+
+    /// What happens to an object, and on which of its clusters.
+    pub(super) fn sentence(&self, change: &ObjectChange, clusters: &[u32]) -> String {
+        let clusters = describe(&self.clusters, clusters);
+        format!("{} on {clusters}{}", change.object, change.what_happens())
     }
 }
 

@@ -5,7 +5,6 @@
 use anstyle::{AnsiColor, Style};
 
 use super::change::Change;
-use super::clusters::describe;
 use super::compare::ObjectChange;
 use super::hunks::{Tag, hunks};
 use super::look::Look;
@@ -45,11 +44,9 @@ fn object(
 ) {
     let plain = Style::new();
     let title = format!(
-        "{} {} on {}{}",
+        "{} {}",
         word(change),
-        change.object,
-        describe(&report.comparison.clusters, clusters),
-        change.what_happens()
+        report.comparison.sentence(change, clusters)
     );
     text.push('\n');
     look.line(text, (0, 2), plain.bold(), &title);

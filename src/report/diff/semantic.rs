@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use super::change::Change;
-use super::clusters::describe;
 use super::compare::Effect;
 use super::field_line::field_line;
 use super::fields::field_changes;
@@ -41,12 +40,7 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
         if clusters.is_empty() {
             continue;
         }
-        let mut title = format!(
-            "{mark} {} on {}{}",
-            change.object,
-            describe(&report.comparison.clusters, &clusters),
-            change.what_happens()
-        );
+        let mut title = format!("{mark} {}", report.comparison.sentence(change, &clusters));
         let places = places(change, locate);
         if !places.is_empty() {
             let _ = write!(title, "  ({})", places.join(", "));

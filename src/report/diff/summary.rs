@@ -233,14 +233,10 @@ impl<'r> Summarizing<'r> {
             sentences.into_iter().take(MOST_OBJECTS).chain(more)
         };
         let withdrawn = limited(self.report.withdrawn.clone());
-        let moved = self.comparison().moved().map(|moved| {
-            format!(
-                "{} on {}{}",
-                moved.object,
-                self.on(&moved.clusters),
-                moved.what_happens()
-            )
-        });
+        let comparison = self.comparison();
+        let moved = comparison
+            .moved()
+            .map(|moved| comparison.sentence(moved, &moved.clusters));
         let sentences = withdrawn.chain(limited(moved.collect()));
         let mut points: Vec<Point> = sentences.map(|text| Point::default().plain(text)).collect();
         points.extend(self.lost_settings());

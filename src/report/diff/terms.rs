@@ -32,7 +32,7 @@ pub struct Terms {
     pub suppressions: Vec<FieldChange>,
 }
 
-/// An object that is said to live on clusters, and was not before, or the other way round.
+/// An object that the change adds to `spokes`, changes, or removes there.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

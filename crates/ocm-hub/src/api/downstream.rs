@@ -5,6 +5,8 @@
 //! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was
 //! synced. Must not know: who synced it, and whether the hub still has it.
 
+use kube_json::Value;
+
 use super::ocm_work::is_owned_by_work;
 use crate::object::Object;
 
@@ -23,8 +25,15 @@ pub const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
 /// annotation says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
 #[must_use]
 pub fn is_synced_copy(object: &Object) -> bool {
-    object.annotation(POLICY_SYNCED) == Some("true")
+    is_synced_policy(&object.value)
         || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
+}
+
+/// Whether a manifest is a synced policy.
+#[must_use]
+pub fn is_synced_policy(manifest: &Value) -> bool {
+    let annotations = manifest.pointer("/metadata/annotations");
+    annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str()) == Some("true")
 }
 
 /// Whether an object was synced: a policy, a route or a Gateway.

@@ -203,7 +203,7 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let is_asked = |place: &Place| place.document().is_some_and(|at| documents.contains(&at));
     // Nobody reads a note of what is suppressed.
     let explains_any = |finding: &Finding| finding.causes.is_empty() && finding.suppressed().is_none();
-    // An object is as it is, whether clusters accept the update or not.
+    // A refused update says nothing about what the object itself needs.
     let is_update = |finding: &Finding| finding.code == Code::OBJECT_UPDATE_REFUSED;
     let is_root = |finding: &Finding| {
         explains_any(finding) && !is_empty(finding) && !is_update(finding) && is_asked(&finding.place)

@@ -36,7 +36,7 @@ pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
 }
 
 impl Check<'_> {
-    /// Whether the schema refuses something here or below, so that what is left says nothing about what was meant.
+    /// Whether the schema refuses something here or below: the default that replaces it is not what the author meant.
     pub(super) fn refuses(&self, pointer: &str) -> bool {
         let below = |refused: &String| {
             let rest = refused.strip_prefix(pointer);

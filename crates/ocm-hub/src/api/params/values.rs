@@ -19,12 +19,13 @@ use apimachinery::{GroupKind, Selector};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WorkPer {
-    /// One object of the hub, which stays in its work whatever it refers to.
+    /// One object of the hub, whose work does not depend on what the object refers to.
     #[default]
     Object,
-    /// A Gateway with what goes with it alone.
+    /// A Gateway, and the objects that go with no other Gateway of the cluster.
     Gateway,
-    /// Each object is in both works, so that neither agent nor order can lose it on the way from one layout to the other.
+    /// The works of both layouts, for the step from one to the other: an agent does not delete an object that another
+    /// applied work contains.
     Both,
 }
 
