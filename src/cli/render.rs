@@ -376,8 +376,9 @@ impl Render {
                     .iter()
                     .any(|change| change.path == output::INVENTORY);
                 self.say(&format!(
-                    "{} ({} written, {} unchanged, {} deleted) in {}",
+                    "{} into {} ({} written, {} unchanged, {} deleted) in {}",
                     counts(rendered),
+                    shell_path(&loaded.output.display().to_string()),
                     counted(summary.written.saturating_add(usize::from(listed)), "file"),
                     summary.unchanged.saturating_add(usize::from(!listed)),
                     summary.deleted,
@@ -444,8 +445,9 @@ impl Render {
         show::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
             self.say(&format!(
-                "up to date: {}",
-                counted(summary.unchanged.saturating_add(1), "file")
+                "up to date: {} in {}",
+                counted(summary.unchanged.saturating_add(1), "file"),
+                shell_path(&directory.display().to_string())
             ));
             return Status::of(&findings);
         }

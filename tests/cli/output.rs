@@ -34,7 +34,7 @@ fn a_cluster_that_leaves_is_pruned_and_a_foreign_file_stays() {
     scratch
         .run(&["render", "hub", "-o", "rendered"])
         .exits(0)
-        .says("1 cluster; 1 Gateway; 1 policy: 1 RateLimitPolicy; 2 works (2 files written, 3 unchanged, 3 deleted)");
+        .says("1 cluster; 1 Gateway; 1 policy: 1 RateLimitPolicy; 2 works into rendered (2 files written, 3 unchanged, 3 deleted)");
     assert!(scratch.exists("rendered/us-1/OWNERS"));
     assert!(scratch.exists("rendered/README.md"));
     assert!(!scratch.exists("rendered/us-1/kustomization.yaml"));

@@ -120,7 +120,7 @@ fn clusters_on_a_tree_leaves_the_files_of_all_others_as_they_are() {
     scratch
         .run(&["render", "hub", "-o", "rendered", "--clusters", "eu-*"])
         .exits(0)
-        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 4 works (4 files written, 4 unchanged, 3 deleted)");
+        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 4 works into rendered (4 files written, 4 unchanged, 3 deleted)");
     assert!(
         !scratch.exists("rendered/eu-0"),
         "it left, and the glob speaks for it"

@@ -119,7 +119,7 @@ fn a_gateway_becomes_a_set_in_its_placements_namespace_and_so_does_rbac() {
     let scratch = Scratch::with_worked_example();
     render(&scratch, &[])
         .exits(0)
-        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 2 replica sets (6 files written, 0 unchanged, 0 deleted)");
+        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 2 replica sets into rendered (6 files written, 0 unchanged, 0 deleted)");
     assert_eq!(
         files(&scratch),
         [

@@ -50,7 +50,7 @@ fn the_worked_example_warns_of_the_secret_and_sums_up_in_one_line() {
         .says("gateways/wildcard")
         .says("kuadrant-gateways")
         .says("secrets: Copy")
-        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 4 works (8 files written, 0 unchanged, 0 deleted) in ");
+        .says("2 clusters; 1 Gateway; 1 policy: 1 RateLimitPolicy; 4 works into rendered (8 files written, 0 unchanged, 0 deleted) in ");
     assert_eq!(run.stdout, "", "stdout carries data only");
 }
 

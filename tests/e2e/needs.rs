@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 3] = ["gateway-api/standard", "kuadrant", "ocm"];
 
 /// What the spokes and the hub serve: what is shipped.
-const SHIPPED: [&str; 7] = [
+const SHIPPED: [&str; 8] = [
     "gateways.gateway.networking.k8s.io",
     "httproutes.gateway.networking.k8s.io",
     "referencegrants.gateway.networking.k8s.io",
     "backendtlspolicies.gateway.networking.k8s.io",
     "authpolicies.kuadrant.io",
+    "dnspolicies.kuadrant.io",
     "ratelimitpolicies.kuadrant.io",
     "tlspolicies.kuadrant.io",
 ];

@@ -13,10 +13,12 @@
 
 mod clusters;
 mod controllers;
+mod handover;
 mod needs;
 mod programs;
 mod report;
 mod steps;
+mod world;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -34,7 +36,8 @@ use crate::clusters::{AGENT, Cluster};
 use crate::controllers::{start_agent, start_manager, start_placement};
 use crate::needs::Needs;
 use crate::programs::Programs;
-use crate::steps::{STEPS, World};
+use crate::steps::STEPS;
+use crate::world::World;
 
 const PROGRAMS: [&str; 5] = ["kube-apiserver", "etcd", "kubectl", "work", "placement"];
 
