@@ -74,7 +74,7 @@ fn edit(world: &World, file: &str, from: &str, to: &str) -> Result<(), String> {
 fn settle(world: &mut World) -> Result<(), String> {
     world.render_and_apply(&[])?;
     world.applied(&[])?;
-    world.prune(&[], |world| {
+    world.prune(&["--sole"], |world| {
         let works = world.hub()?.kubectl(&[
             "get",
             "manifestworks",
