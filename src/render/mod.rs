@@ -73,7 +73,7 @@ pub(crate) use narrowed::narrowed;
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
-pub(crate) use rbac::is_agents_own;
+pub(crate) use rbac::{RBAC_GROUP, WORK_NAME as RBAC_WORK, is_agents_own};
 pub(crate) use refused::refused;
 pub use selection::{ClusterNames, ClusterNamesError, Selection, Shard, ShardError};
 pub(crate) use withdrawn::withdrawn;

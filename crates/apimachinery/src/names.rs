@@ -12,6 +12,8 @@ use std::fmt;
 pub const SUBDOMAIN_MAX: usize = 253;
 /// The longest RFC 1123 or RFC 1035 label, label value, or name part of a key, in bytes.
 pub const LABEL_MAX: usize = 63;
+/// The most bytes that all keys and values of an object's annotations may have together.
+pub const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 /// A rule that Kubernetes applies to some kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -162,7 +164,7 @@ impl fmt::Display for Problem {
 }
 
 /// The API server's own words, as OCM's observed answers quote them.
-const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+pub(crate) const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
 characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used \
 for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
@@ -292,7 +294,7 @@ fn is_label(text: &str, letter_first: bool) -> bool {
 }
 
 /// Labels joined by dots: at either end, and on both sides of a dot, is a letter or a digit.
-fn is_subdomain(text: &str) -> bool {
+pub(crate) fn is_subdomain(text: &str) -> bool {
     let lower_or_digit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let mut before = b'.';
     for byte in text.bytes() {
@@ -309,7 +311,7 @@ fn is_subdomain(text: &str) -> bool {
     lower_or_digit(before)
 }
 
-fn is_key_name(text: &str) -> bool {
+pub(crate) fn is_key_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
