@@ -42,9 +42,7 @@ impl IndexError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Repository(
-                error @ (GitError::Bare { .. } | GitError::WorkTree { .. } | GitError::Alternate { .. }),
-            ) => error.help(),
+            Self::Repository(GitError::Foreign(error)) => error.help.clone(),
             Self::Repository(_) => format!("run it in a work tree of a repository, or {INSTEAD}"),
             Self::Unreadable { .. } => {
                 "check it: `git status`; `git read-tree HEAD` makes a new one and unstages everything"

@@ -47,12 +47,15 @@ pub(super) const STEPS_PER_COPY: u64 = 300;
 pub(super) const SMALLER: &str = "exclude it in spokewright.yaml, or name a smaller input";
 
 impl TreeError {
+    pub(super) fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
+        let (reason, help) = (reason.into(), help.into());
+        Self { reason, help }
+    }
+
     /// There is no work left to read or walk it.
     pub(super) fn too_costly() -> Self {
-        Self {
-            reason: "reading everything up to it takes more work than a run allows".to_owned(),
-            help: SMALLER.to_owned(),
-        }
+        let reason = "reading everything up to it takes more work than a run allows";
+        Self::new(reason, SMALLER)
     }
 
     /// As a finding about what people call `path`.
