@@ -75,6 +75,6 @@ pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
 pub(crate) use rbac::{RBAC_GROUP, WORK_NAME as RBAC_WORK, is_agents_own};
 pub(crate) use refused::refused;
-pub use selection::{ClusterNames, ClusterNamesError, Selection, Shard, ShardError};
+pub use selection::{ClusterNames, Selection, Shard};
 pub(crate) use withdrawn::withdrawn;
 pub use work::WorkText;

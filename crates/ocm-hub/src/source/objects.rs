@@ -105,10 +105,8 @@ impl Objects {
                 continue;
             };
             if !is_name(name) {
-                return Err(TreeError {
-                    reason: format!("it has an entry named `{name}`, which Git never checks out"),
-                    help: "check it: `git fsck`".to_owned(),
-                });
+                let reason = format!("it has an entry named `{name}`, which Git never checks out");
+                return Err(TreeError::new(reason, "check it: `git fsck`"));
             }
             entries.push(Entry {
                 name: name.to_owned(),
@@ -175,10 +173,7 @@ impl Objects {
         usize::try_from(size)
             .ok()
             .filter(|size| *size <= most)
-            .ok_or_else(|| TreeError {
-                reason: format!("it has {size} bytes; at most {most} are read"),
-                help: SMALLER.to_owned(),
-            })
+            .ok_or_else(|| TreeError::new(format!("it has {size} bytes; at most {most} are read"), SMALLER))
     }
 
     fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
@@ -212,11 +207,8 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// An object that a complete clone would have.
 fn missing(error: &dyn std::error::Error) -> TreeError {
-    TreeError {
-        reason: whole(error),
-        help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
-            .to_owned(),
-    }
+    let help = "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`";
+    TreeError::new(whole(error), help)
 }
 
 /// An error with all its causes: the first message alone explains little.

@@ -555,10 +555,9 @@ impl Walk<'_> {
     /// Counts a directory that is walked, if another was that is the same.
     fn count(&mut self, here: &Directory, entries: usize) -> Result<(), TreeError> {
         if here.way.as_os_str().len() > LONGEST_PATH {
-            return Err(TreeError {
-                reason: format!("its path has more than {LONGEST_PATH} bytes"),
-                help: "name a smaller input: no work tree can hold such a path".to_owned(),
-            });
+            let reason = format!("its path has more than {LONGEST_PATH} bytes");
+            let help = "name a smaller input: no work tree can hold such a path";
+            return Err(TreeError::new(reason, help));
         }
         if !self.seen.insert(self.tree.identity(&here.real)?) {
             // Each link on the way makes its paths longer.
