@@ -271,7 +271,7 @@ impl<'a> Given<'a> {
         match ClusterNames::parse([text]) {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(Box::new(
-                invalid(self.name, &error.to_string()).help("write names or globs, such as `eu-1,us-*`"),
+                invalid(self.name, &error).help("write names or globs, such as `eu-1,us-*`"),
             )),
         }
     }

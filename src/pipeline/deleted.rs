@@ -24,14 +24,14 @@ use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
 use crate::report::{PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
-use apimachinery::Identity;
+use apimachinery::{Identity, Work};
 
 /// What each policy of a part would change, if it can be told.
 type Found<'v> = Vec<Option<(String, Vec<Without<'v>>)>>;
 
-/// The budget of all parts: attached rules, paths with their settings, objects, and targets, each as often as it is looked
-/// at again, which is once for each policy of its part.
-const MOST_WORK: usize = 1_000_000;
+/// The work for an attached rule, a path with its settings, an object, or a target, each as often as it is looked at again,
+/// which is once for each policy of its part.
+const STEPS_PER_THING: u64 = 30;
 
 /// At most so many paths are listed of what the deletion of one policy changes.
 const MOST_PATHS: usize = 400;
@@ -68,12 +68,8 @@ pub(super) fn if_deleted<'v>(
     // The smallest first: a hub has one part that is all of it, or many that are small.
     let cost = |part: &Part| part.work.saturating_mul(part.policies.len().saturating_add(1));
     parts.sort_by_key(cost);
-    let mut left = MOST_WORK;
-    parts.retain(|part| {
-        let rest = left.checked_sub(cost(part));
-        left = rest.unwrap_or_default();
-        rest.is_some()
-    });
+    let work = Work::default();
+    parts.retain(|part| work.pay(cost(part), STEPS_PER_THING));
     // A thousand Gateways on the same clusters share the lists of these.
     let mut known: HashMap<&[usize], Alike<'v>> = HashMap::new();
     for part in &parts {

@@ -20,8 +20,8 @@ use crate::outcome::{SpokeView, refusals, report_across_kinds};
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, KindId, Options, PathBudget, Policy,
-    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
+    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, KindId, Options, Policy, PolicyId, Profiles,
+    learn_targets, outcomes, report_nonconforming_kinds, too_many_paths,
 };
 use crate::progress::Stage;
 use crate::report::PolicyView;
@@ -31,7 +31,7 @@ use crate::sync::{
     report_same_target, report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{Controllers, GatewayId, Node, Sources, Start};
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, Work};
 
 /// The options for policies from the configuration and the parameters.
 #[derive(Debug)]
@@ -328,7 +328,7 @@ pub(super) fn evaluate<'a>(
             .gateway(Node::Gateway(gateway))
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
-    let budget = PathBudget::default();
+    let work = Work::default();
     // A route goes with its Gateways. Routes that only a mesh uses stay on the hub.
     let stays = |start: Start| match start {
         Start::Gateway(gateway) => placed(gateway) != Some(true),
@@ -340,11 +340,11 @@ pub(super) fn evaluate<'a>(
             })
         }
     };
-    let mut hub = EffectivePolicies::of(attachments, &budget, |start| cluster.is_none() && stays(start));
+    let mut hub = EffectivePolicies::of(attachments, &work, |start| cluster.is_none() && stays(start));
     steps.advance(1);
     let views = parallel::map(spokes, |spoke| {
         // Findings that nobody would see are not computed.
-        if budget.is_exceeded() {
+        if work.is_spent() {
             return None;
         }
         // Mistakes in existing objects were reported where they were read.
@@ -354,7 +354,7 @@ pub(super) fn evaluate<'a>(
         let attachments = teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)
         });
-        let effective = EffectivePolicies::new(&attachments, &budget);
+        let effective = EffectivePolicies::new(&attachments, &work);
         steps.advance(1);
         Some(SpokeView {
             clusters: &spoke.clusters,
@@ -367,7 +367,7 @@ pub(super) fn evaluate<'a>(
         .iter()
         .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
     report_outdone_listeners(topologies, findings);
-    if let Some(too_many_paths) = budget.exceeded() {
+    if let Some(too_many_paths) = too_many_paths(&work) {
         findings.push(too_many_paths);
         hub.clear();
         spokes.clear();

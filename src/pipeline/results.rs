@@ -9,7 +9,7 @@ use super::policies::report_outcomes;
 use super::stages::{Before, EmptyResult, Rendered, plan};
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::object::Object;
 use crate::output::Earlier;
 use crate::report::PolicyView;
@@ -66,7 +66,7 @@ impl Analysis<'_> {
         let mut found = Findings::new();
         self.results(received, &all, empty, &mut found);
         // One cluster may have few enough paths.
-        found.retain(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS);
+        found.retain(|finding| (finding.code, &finding.place) != (Code::INPUT_TOO_COSTLY, &Place::Run));
         findings.extend(found);
         self.evaluate(spokes, findings)
     }

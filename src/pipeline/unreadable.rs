@@ -291,8 +291,7 @@ struct UnreadFile<'s> {
 }
 
 fn is_unread_file(finding: &Finding) -> bool {
-    finding.severity == Severity::Error
-        && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
+    finding.severity == Severity::Error && ["yaml", "input"].contains(&finding.code.group())
 }
 
 impl<'s> UnreadFile<'s> {

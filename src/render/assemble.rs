@@ -31,9 +31,9 @@ use crate::progress::Stage;
 use crate::sync::{SyncedObject, Variant};
 use apimachinery::Identity;
 
-/// The maximum number of planned works, each counted on every cluster that gets it: more than any OCM hub has, and as
-/// many as a run can write in about ten seconds (docs/reference/limits.md).
-const MOST_WORKS: usize = 2_000_000;
+/// The work for a work on a cluster that gets it: more of them than any OCM hub has, and as many as a run can write in about
+/// ten seconds (docs/reference/limits.md).
+const STEPS_PER_WORK: u64 = 15;
 
 /// How many Gateways or objects have their works made at a time: enough for all processors, and few enough that a plan
 /// that is refused for its size is not made first.
@@ -48,7 +48,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         plan: Plan::default(),
         numbers: HashMap::new(),
         receiving: Vec::new(),
-        planned: 0,
+        stock: apimachinery::Work::default(),
         first_wave: 0,
         rights: BTreeMap::new(),
         names: WorkNames::default(),
@@ -86,7 +86,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         works
     });
     drop(steps);
-    let is_refused = assembly.planned > MOST_WORKS;
+    let is_refused = assembly.stock.is_spent();
     let rights = assembly.distribute();
     let mut plan = match input.settings.work_kind {
         WorkKind::ManifestWork => {
@@ -132,8 +132,8 @@ struct Assembly<'a> {
     /// look-up.
     numbers: HashMap<String, usize>,
     receiving: Vec<(String, Received)>,
-    /// How many works there are so far, each counted on every cluster that gets it.
-    planned: usize,
+    /// For the works, each counted on every cluster that gets it.
+    stock: apimachinery::Work,
     /// The first of Argo CD's waves that a work is in.
     first_wave: i64,
     /// What an agent needs a right to for a work, each distinct one with its number.
@@ -293,7 +293,7 @@ impl<'a> Assembly<'a> {
         let mut chunks = things.chunks(AT_ONCE);
         let made = |things: Option<&'t [T]>| parallel::map(things.unwrap_or_default(), &works_of);
         let mut drafted = made(chunks.next());
-        while !drafted.is_empty() && self.planned <= MOST_WORKS {
+        while !drafted.is_empty() && !self.stock.is_spent() {
             let next = chunks.next();
             let add = || self.add_drafted(drafted, findings);
             ((), drafted) = rayon::join(add, || made(next));
@@ -302,7 +302,7 @@ impl<'a> Assembly<'a> {
 
     fn add_drafted(&mut self, drafted: Vec<(Findings, Vec<DraftedWork<'a, '_>>)>, findings: &mut Findings) {
         for (found, works) in drafted {
-            if self.planned > MOST_WORKS {
+            if self.stock.is_spent() {
                 return;
             }
             findings.extend(found);
@@ -325,11 +325,10 @@ impl<'a> Assembly<'a> {
             rights,
             overwritten,
         } = work;
-        let before = self.planned;
-        self.planned = before.saturating_add(clusters.len());
-        if self.planned > MOST_WORKS {
-            if before <= MOST_WORKS {
-                findings.push(too_many(object, MOST_WORKS));
+        let was_spent = self.stock.is_spent();
+        if !self.stock.pay(clusters.len(), STEPS_PER_WORK) {
+            if !was_spent {
+                findings.push(too_many(object));
             }
             return;
         }

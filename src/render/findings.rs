@@ -2,9 +2,9 @@
 //!
 //! Owns: their wording. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
+use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::params::{Params, WorkPer};
 use crate::diagnostic::{Code, Finding};
-use crate::object::well_known::DOWNSTREAM_PREFIX;
 use crate::object::{Object, SUBSTITUTE_FIRST};
 
 pub(super) fn namespace_too_long(object: &Object) -> Finding {
@@ -13,13 +13,13 @@ pub(super) fn namespace_too_long(object: &Object) -> Finding {
         Code::GATEWAY_INVALID,
         object.place("/metadata/namespace"),
         format!(
-            "{} cannot be placed: `{DOWNSTREAM_PREFIX}{namespace}` is longer than 63 characters",
+            "{} cannot be placed: `{NAMESPACE_PREFIX}{namespace}` is longer than 63 characters",
             object.identity()
         ),
     )
     .label(format!("{} characters", namespace.len()))
     .note(format!(
-        "on the spokes a Gateway lives in `{DOWNSTREAM_PREFIX}<namespace>`"
+        "on the spokes a Gateway lives in `{NAMESPACE_PREFIX}<namespace>`"
     ))
     .help("move it to a namespace of at most 54 characters")
 }
@@ -42,16 +42,9 @@ pub(super) fn too_large(object: &Object, size: u64, params: &Params, name: &str)
     .help(help)
 }
 
-pub(super) fn too_many(object: &Object, most: usize) -> Finding {
-    Finding::new(
-        Code::WORK_TOO_MANY,
-        object.place("/metadata/name"),
-        format!(
-            "with those of {}, the clusters would receive more than {most} works in total",
-            object.identity()
-        ),
-    )
-    .label("counted up to here")
+pub(super) fn too_many(object: &Object) -> Finding {
+    let stage = format!("planning all works up to those of {}", object.identity());
+    Finding::too_costly(&stage, object.place("/metadata/name"), "nothing is rendered")
     .note("a work counts once on each cluster that receives it")
     .help("place fewer Gateways on each cluster, set `workPer: Gateway` in the parameters, or render parts of the hub from directories of their own")
 }

@@ -11,10 +11,8 @@ use std::borrow::Cow;
 use kube_yaml::scalar;
 
 use super::kustomization::{LIST_BEGIN, kustomization};
-use super::layout::Layout;
+use super::layout::{KUSTOMIZATION, Layout};
 use crate::output::{FileKind, Tree};
-
-const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none
 /// holds or one fails: `has(status)` is no valid CEL, so a work that no agent has seen fails, and is waited for.

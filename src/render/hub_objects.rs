@@ -20,14 +20,11 @@ use crate::object::well_known::{
     WORK_NAME_ANNOTATION,
 };
 use crate::sync::set_metadata;
-use apimachinery::names::{InvalidName, NameRule};
+use apimachinery::names::{ANNOTATIONS_MAX, InvalidName, NameRule};
 use apimachinery::{Identity, pointer};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
-
-/// The most bytes that the annotations of one object may have (docs/systems/kubernetes.md#names).
-const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// Where a copy of a hub object lives.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,7 +184,7 @@ fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), find
         size.saturating_add(name.len())
             .saturating_add(text.as_str().map_or(0, str::len))
     });
-    if size <= MAX_ANNOTATIONS {
+    if size <= ANNOTATIONS_MAX {
         set_metadata(value, "annotations", name, text);
         return;
     }
@@ -202,7 +199,7 @@ fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), find
             Code::OBJECT_METADATA_LEFT_OUT,
             object.place("/metadata"),
             format!(
-                "{} does not get the annotation `{name}`: its annotations would have {size} bytes, and Kubernetes accepts at most {MAX_ANNOTATIONS}",
+                "{} does not get the annotation `{name}`: its annotations would have {size} bytes, and Kubernetes accepts at most {ANNOTATIONS_MAX}",
                 object.identity()
             ),
         )

@@ -13,7 +13,7 @@ use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
 use crate::parallel;
 
-const KUSTOMIZATION: &str = "kustomization.yaml";
+pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A plan as a tree of files, in byte order of their paths.
 #[derive(Debug)]

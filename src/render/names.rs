@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::object::Object;
 use crate::object::well_known::WORK_NAME_ANNOTATION;
+use apimachinery::names::LABEL_MAX;
 
 /// The label of a work that names it, cut to fit.
 pub(crate) const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
@@ -14,9 +15,6 @@ pub(crate) const MANIFEST_KEY_LABEL: &str = "kuadrant.io/manifestKey";
 /// Longest work name. The agent's AppliedManifestWork is called `<64 hex digits>-<work name>` and must stay
 /// below 253 characters (docs/systems/ocm-work.md#appliedmanifestwork).
 const MAX_WORK_NAME: usize = 180;
-
-/// Longest value of a label.
-const MAX_LABEL_VALUE: usize = 63;
 
 /// A dash and 8 hex digits.
 const HASH_SUFFIX: usize = 9;
@@ -35,7 +33,7 @@ pub(crate) fn work_name(object: &Object) -> String {
 /// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.
 #[must_use]
 pub(crate) fn manifest_key(work_name: &str) -> String {
-    cut(work_name.to_owned(), MAX_LABEL_VALUE)
+    cut(work_name.to_owned(), LABEL_MAX)
 }
 
 /// The name of the ManifestWorkReplicaSet in `namespace` that makes the works called `work_name`.
@@ -45,7 +43,7 @@ pub(crate) fn manifest_key(work_name: &str) -> String {
 /// with a hash of the whole.
 #[must_use]
 pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
-    let limit = MAX_LABEL_VALUE.saturating_sub(namespace.len()).saturating_sub(1);
+    let limit = LABEL_MAX.saturating_sub(namespace.len()).saturating_sub(1);
     if work_name.len() <= limit && !work_name.contains('.') {
         return work_name.to_owned();
     }

@@ -23,9 +23,9 @@ use crate::api::params::Params;
 use crate::output::Turn;
 
 /// The name of the RBAC work.
-pub(super) const WORK_NAME: &str = "gateway-rbac";
+pub(crate) const WORK_NAME: &str = "gateway-rbac";
 
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+pub(crate) const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// What the agent does with an object: it looks each one up by name, so that it never lists or watches a kind unless a work
 /// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC
 /// granted `*`, and with it any verb that a controller may invent.

@@ -29,10 +29,9 @@ use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use crate::sync::PlacedGateway;
+use apimachinery::names::SUBDOMAIN_MAX;
 use kube_yaml::{KeyOrder, append_entry};
 
-/// Longest name of a ClusterRole.
-const MAX_ROLE_NAME: usize = 253;
 /// So many clusters are named in one line; the rest is counted.
 const MOST_CLUSTERS: usize = 10;
 
@@ -193,7 +192,7 @@ fn rbac_sets(
         .map(|(placement, (granted, clusters))| {
             let (namespace, name) = placement;
             let role = if rights.len() > 1 {
-                cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), MAX_ROLE_NAME)
+                cut(format!("{}:{namespace}:{name}", rbac::ROLE_NAME), SUBDOMAIN_MAX)
             } else {
                 rbac::ROLE_NAME.to_owned()
             };

@@ -51,27 +51,10 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// Why a text is not a shard.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ShardError {
-    /// It is not two numbers with a slash between them.
-    #[error("write I/N, such as 1/4 for the first of four parts")]
-    Form,
-    /// There is no such part.
-    #[error("there is no part {index} of {total}: parts are numbered from 1")]
-    Range {
-        /// The first number.
-        index: u32,
-        /// The second number.
-        total: u32,
-    },
-}
-
 impl FromStr for Shard {
-    type Err = ShardError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ShardError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| -> Option<u32> {
             // `parse` alone would take a sign.
             let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -80,8 +63,9 @@ impl FromStr for Shard {
         let numbers = text
             .split_once('/')
             .and_then(|(index, total)| Some((number(index)?, number(total)?)));
-        let (index, total) = numbers.ok_or(ShardError::Form)?;
-        Self::new(index, total).ok_or(ShardError::Range { index, total })
+        let (index, total) = numbers.ok_or("write I/N, such as 1/4 for the first of four parts")?;
+        let shard = Self::new(index, total);
+        shard.ok_or_else(|| format!("there is no part {index} of {total}: parts are numbered from 1"))
     }
 }
 
@@ -97,12 +81,13 @@ impl ClusterNames {
     ///
     /// # Errors
     /// A name is empty, or not a glob.
-    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Option<Self>, ClusterNamesError> {
+    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Option<Self>, String> {
         let names = texts.into_iter().flat_map(between_commas).map(|name| {
             if name.is_empty() {
-                return Err(ClusterNamesError::Empty);
+                return Err("has an empty name".to_owned());
             }
-            Ok(Glob::new(name)?.compile_matcher())
+            let glob = Glob::new(name).map_err(|error| format!("has an invalid glob: {error}"))?;
+            Ok(glob.compile_matcher())
         });
         let names = names.collect::<Result<Vec<_>, _>>()?;
         Ok((!names.is_empty()).then_some(Self { names }))
@@ -120,18 +105,6 @@ impl ClusterNames {
         let unknown = |name: &&GlobMatcher| !known.clone().any(|cluster| name.is_match(cluster));
         self.names.iter().find(unknown).map(|name| name.glob().glob())
     }
-}
-
-/// Why texts name no clusters.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClusterNamesError {
-    /// A variable that came out empty, or a comma too many.
-    #[error("has an empty name")]
-    Empty,
-    /// A glob that cannot be read.
-    #[error("has an invalid glob: {0}")]
-    Glob(#[from] globset::Error),
 }
 
 /// The parts of a text between commas that are outside braces, without spaces around them.
@@ -239,10 +212,15 @@ mod tests {
             " 1/2",
             "1/99999999999",
         ] {
-            assert_eq!(text.parse::<Shard>(), Err(ShardError::Form), "{text:?}");
+            assert_eq!(
+                text.parse::<Shard>(),
+                Err("write I/N, such as 1/4 for the first of four parts".to_owned()),
+                "{text:?}"
+            );
         }
         for (text, index, total) in [("0/4", 0, 4), ("5/4", 5, 4), ("0/0", 0, 0), ("1/0", 1, 0)] {
-            assert_eq!(text.parse::<Shard>(), Err(ShardError::Range { index, total }));
+            let wrong = format!("there is no part {index} of {total}: parts are numbered from 1");
+            assert_eq!(text.parse::<Shard>(), Err(wrong));
         }
     }
 

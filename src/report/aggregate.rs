@@ -20,7 +20,7 @@ use self::instance::{Instance, PlacedWork, judged};
 use self::planned::PlannedWork;
 use self::remains::{Resources, Rights, applied_works, of_folders, remains};
 use self::rules::{feedback, gateway_status, policy_condition, unknown};
-use super::exported::{ExportedWork, ExportedWorks, RBAC_WORK};
+use super::exported::{ExportedWork, ExportedWorks};
 use super::whose::{Parents, Whose};
 use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
@@ -31,7 +31,9 @@ use crate::outcome::exception;
 use crate::outcome::predicted::class_status;
 use crate::outcome::{ManifestProblem, ObjectStatus, StatusGroup, WorkState};
 use crate::policy::{Condition, Outcome, PolicyId};
-use crate::render::{MANIFEST_KEY_LABEL, Plan, WorkId, is_agents_own, manifest_key, policy_conditions};
+use crate::render::{
+    MANIFEST_KEY_LABEL, Plan, RBAC_WORK, WorkId, is_agents_own, manifest_key, policy_conditions,
+};
 use crate::topology::RouteId;
 
 /// Everything that statuses are aggregated from.

@@ -28,9 +28,6 @@ pub(super) use self::grants::Grant;
 pub(super) use self::shared::Pool;
 pub(super) use self::spec::{SpecDigest, list};
 
-/// The work that all Gateways of a cluster share; MGC's carries no label.
-pub(super) const RBAC_WORK: &str = "gateway-rbac";
-
 /// The reason that an agent may give for a conflict, and how an API server begins to speak of one
 /// (docs/systems/ocm-work.md#server-side-apply).
 const CONFLICT: &str = "ApplyConflict";

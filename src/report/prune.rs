@@ -24,9 +24,7 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::output::Turn;
-use crate::render::{MANIFEST_KEY_LABEL, Plan};
-
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP};
 
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]

@@ -234,7 +234,7 @@ impl<'a> RenderReport<'a> {
         let is_too_much = plan.replica_sets.is_none() && works > MOST_WORKS;
         is_too_much.then(|| {
             let message = format!("the report would list {works} works; at most {MOST_WORKS} are listed");
-            Finding::new(Code::WORK_TOO_MANY, Place::Run, message)
+            Finding::new(Code::INPUT_TOO_COSTLY, Place::Run, message)
                 .note("a work counts once on each cluster that receives it")
                 .help("leave out `--report`, or render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`)")
         })

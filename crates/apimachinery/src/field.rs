@@ -311,9 +311,11 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Up to here floats represent every integer.
+pub const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
+
 /// A number without a fraction, in the range where floats represent every integer.
 fn whole_number(value: &Value) -> Option<i64> {
-    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_i64().or_else(|| {
         let whole = |float: &f64| float.fract() == 0.0 && float.abs() <= EXACT_MAX;
         let float = value.as_f64().filter(whole)?;

@@ -31,7 +31,7 @@ mod selector;
 mod url;
 mod work;
 
-pub use field::{Field, Mismatch};
+pub use field::{EXACT_MAX, Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity, core_group};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};

@@ -6,12 +6,12 @@
 //!
 //! Every name that becomes a path component or part of another name passes through here first.
 
-use std::fmt;
-
 /// The longest RFC 1123 subdomain, in bytes.
 pub const SUBDOMAIN_MAX: usize = 253;
 /// The longest RFC 1123 or RFC 1035 label, label value, or name part of a key, in bytes.
 pub const LABEL_MAX: usize = 63;
+/// The most bytes that all keys and values of an object's annotations may have together.
+pub const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 /// A rule that Kubernetes applies to some kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,99 +96,23 @@ impl NameRule {
 pub struct InvalidName {
     /// The rule that is broken.
     pub rule: NameRule,
-    /// How.
-    pub problem: Problem,
+    /// How, like the API server's message, or close to it.
+    pub problem: String,
     /// What to write instead, if a repair is obvious.
     pub suggestion: Option<String>,
 }
 
-/// A mistake in a name. Displays like the API server's message, or close to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Problem {
-    /// It is empty.
-    Empty,
-    /// It is longer than this many bytes.
-    TooLong(usize),
-    /// It has characters, or starts or ends with some, that the rule forbids.
-    Shape(Shape),
-    /// It is `.` or `..`.
-    Dots,
-    /// It contains this character, which a path segment must not.
-    Contains(char),
-    /// A key has more than one slash.
-    Slashes,
-    /// A key starts with its slash.
-    EmptyPrefix,
-    /// The part of a key before the slash is longer than this many bytes.
-    PrefixTooLong(usize),
-    /// The part of a key before the slash is not a subdomain.
-    Prefix,
-    /// The part of a key after the slash is empty.
-    EmptyName,
-}
-
-/// The character rules behind [`Problem::Shape`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// RFC 1123 subdomain.
-    Subdomain,
-    /// RFC 1123 label.
-    Label,
-    /// RFC 1035 label.
-    Label1035,
-    /// Label value.
-    LabelValue,
-    /// The name part of a key.
-    KeyName,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => formatter.write_str("must not be empty"),
-            Self::TooLong(limit) => write!(formatter, "must be no more than {limit} bytes"),
-            Self::Shape(shape) => formatter.write_str(shape.text()),
-            Self::Dots => formatter.write_str("may not be '.' or '..'"),
-            Self::Contains(character) => write!(formatter, "may not contain {character:?}"),
-            Self::Slashes => formatter.write_str("may contain one '/' at most, after a DNS subdomain prefix"),
-            Self::EmptyPrefix => formatter.write_str("prefix part must be non-empty"),
-            Self::PrefixTooLong(limit) => {
-                write!(formatter, "prefix part must be no more than {limit} bytes")
-            }
-            Self::Prefix => write!(formatter, "prefix part {SUBDOMAIN_TEXT}"),
-            Self::EmptyName => formatter.write_str("name part must be non-empty"),
-        }
-    }
-}
-
 /// The API server's own words, as OCM's observed answers quote them.
-const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+pub(crate) const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
 characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used \
 for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-impl Shape {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Subdomain => SUBDOMAIN_TEXT,
-            Self::Label => {
-                "an RFC 1123 label has only lower case letters, digits and '-', and starts and ends with a \
-                 letter or digit"
-            }
-            Self::Label1035 => {
-                "an RFC 1035 label has only lower case letters, digits and '-', starts with a letter and ends \
-                 with a letter or digit"
-            }
-            Self::LabelValue => {
-                "a label value has only letters, digits, '-', '_' and '.', and starts and ends with a letter \
-                 or digit"
-            }
-            Self::KeyName => {
-                "name part has only letters, digits, '-', '_' and '.', and starts and ends with a letter or \
-                 digit"
-            }
-        }
-    }
-}
+const LABEL_TEXT: &str = "an RFC 1123 label has only lower case letters, digits and '-', and starts and ends with a letter or digit";
+const LABEL_1035_TEXT: &str = "an RFC 1035 label has only lower case letters, digits and '-', starts with a letter and ends \
+with a letter or digit";
+const LABEL_VALUE_TEXT: &str =
+    "a label value has only letters, digits, '-', '_' and '.', and starts and ends with a letter or digit";
+const KEY_NAME_TEXT: &str =
+    "name part has only letters, digits, '-', '_' and '.', and starts and ends with a letter or digit";
 
 /// A namespace: an RFC 1123 label.
 ///
@@ -206,73 +130,67 @@ pub fn check_cluster_name(name: &str) -> Result<(), InvalidName> {
     NameRule::Rfc1123Label.check(name)
 }
 
-fn subdomain_problem(text: &str) -> Option<Problem> {
-    if text.is_empty() {
-        Some(Problem::Empty)
-    } else if text.len() > SUBDOMAIN_MAX {
-        Some(Problem::TooLong(SUBDOMAIN_MAX))
-    } else if is_subdomain(text) {
-        None
+/// What is wrong with a text of at most `limit` bytes.
+fn problem(text: &str, limit: usize, is_right: bool, words: &str) -> Option<String> {
+    if text.len() > limit {
+        Some(format!("must be no more than {limit} bytes"))
     } else {
-        Some(Problem::Shape(Shape::Subdomain))
+        (!is_right).then(|| {
+            if text.is_empty() {
+                "must not be empty"
+            } else {
+                words
+            }
+            .to_owned()
+        })
     }
 }
 
-fn label_problem(text: &str, letter_first: bool) -> Option<Problem> {
-    if text.is_empty() {
-        Some(Problem::Empty)
-    } else if text.len() > LABEL_MAX {
-        Some(Problem::TooLong(LABEL_MAX))
-    } else if is_label(text, letter_first) {
-        None
-    } else if letter_first {
-        Some(Problem::Shape(Shape::Label1035))
-    } else {
-        Some(Problem::Shape(Shape::Label))
-    }
+fn subdomain_problem(text: &str) -> Option<String> {
+    problem(text, SUBDOMAIN_MAX, is_subdomain(text), SUBDOMAIN_TEXT)
 }
 
-fn segment_problem(text: &str) -> Option<Problem> {
+fn label_problem(text: &str, letter_first: bool) -> Option<String> {
+    let words = if letter_first { LABEL_1035_TEXT } else { LABEL_TEXT };
+    problem(text, LABEL_MAX, is_label(text, letter_first), words)
+}
+
+fn segment_problem(text: &str) -> Option<String> {
     match text {
-        "" => Some(Problem::Empty),
-        "." | ".." => Some(Problem::Dots),
-        _ => ['/', '%']
-            .into_iter()
-            .find(|character| text.contains(*character))
-            .map(Problem::Contains),
+        "" => Some("must not be empty".to_owned()),
+        "." | ".." => Some("may not be '.' or '..'".to_owned()),
+        _ => {
+            let found = ['/', '%'].into_iter().find(|character| text.contains(*character));
+            found.map(|character| format!("may not contain {character:?}"))
+        }
     }
 }
 
-fn key_problem(text: &str) -> Option<Problem> {
+fn key_problem(text: &str) -> Option<String> {
     let name = match text.split_once('/') {
         None => text,
-        Some((_, name)) if name.contains('/') => return Some(Problem::Slashes),
-        Some(("", _)) => return Some(Problem::EmptyPrefix),
+        Some((_, name)) if name.contains('/') => {
+            return Some("may contain one '/' at most, after a DNS subdomain prefix".to_owned());
+        }
+        Some(("", _)) => return Some("prefix part must be non-empty".to_owned()),
         Some((prefix, name)) => match subdomain_problem(prefix) {
             None => name,
-            Some(Problem::TooLong(limit)) => return Some(Problem::PrefixTooLong(limit)),
-            Some(_) => return Some(Problem::Prefix),
+            Some(problem) => return Some(format!("prefix part {problem}")),
         },
     };
     if name.is_empty() {
-        Some(Problem::EmptyName)
-    } else if name.len() > LABEL_MAX {
-        Some(Problem::TooLong(LABEL_MAX))
-    } else if is_key_name(name) {
-        None
-    } else {
-        Some(Problem::Shape(Shape::KeyName))
+        return Some("name part must be non-empty".to_owned());
     }
+    problem(name, LABEL_MAX, is_key_name(name), KEY_NAME_TEXT)
 }
 
-fn value_problem(text: &str) -> Option<Problem> {
-    if text.len() > LABEL_MAX {
-        Some(Problem::TooLong(LABEL_MAX))
-    } else if text.is_empty() || is_key_name(text) {
-        None
-    } else {
-        Some(Problem::Shape(Shape::LabelValue))
-    }
+fn value_problem(text: &str) -> Option<String> {
+    problem(
+        text,
+        LABEL_MAX,
+        text.is_empty() || is_key_name(text),
+        LABEL_VALUE_TEXT,
+    )
 }
 
 /// Lower case letters, digits and hyphens, the first and last of them no hyphen.
@@ -292,7 +210,7 @@ fn is_label(text: &str, letter_first: bool) -> bool {
 }
 
 /// Labels joined by dots: at either end, and on both sides of a dot, is a letter or a digit.
-fn is_subdomain(text: &str) -> bool {
+pub(crate) fn is_subdomain(text: &str) -> bool {
     let lower_or_digit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let mut before = b'.';
     for byte in text.bytes() {
@@ -309,7 +227,7 @@ fn is_subdomain(text: &str) -> bool {
     lower_or_digit(before)
 }
 
-fn is_key_name(text: &str) -> bool {
+pub(crate) fn is_key_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
@@ -344,7 +262,7 @@ mod tests {
 
     use super::*;
 
-    fn problem(rule: NameRule, text: &str) -> Option<Problem> {
+    fn problem(rule: NameRule, text: &str) -> Option<String> {
         rule.check(text).err().map(|error| error.problem)
     }
 
@@ -369,15 +287,18 @@ mod tests {
         ] {
             assert_eq!(
                 problem(NameRule::Rfc1123Subdomain, bad),
-                Some(Problem::Shape(Shape::Subdomain)),
+                Some(SUBDOMAIN_TEXT.to_owned()),
                 "{bad}"
             );
         }
-        assert_eq!(problem(NameRule::Rfc1123Subdomain, ""), Some(Problem::Empty));
+        assert_eq!(
+            problem(NameRule::Rfc1123Subdomain, ""),
+            Some("must not be empty".to_owned())
+        );
         let long = "a".repeat(254);
         assert_eq!(
             problem(NameRule::Rfc1123Subdomain, &long),
-            Some(Problem::TooLong(253))
+            Some("must be no more than 253 bytes".to_owned())
         );
     }
 
@@ -468,18 +389,16 @@ mod tests {
         ] {
             assert_eq!(problem(NameRule::LabelKey, good), None, "{good}");
         }
-        assert_eq!(problem(NameRule::LabelKey, "/a"), Some(Problem::EmptyPrefix));
-        assert_eq!(problem(NameRule::LabelKey, "a/"), Some(Problem::EmptyName));
-        assert_eq!(problem(NameRule::LabelKey, ""), Some(Problem::EmptyName));
-        assert_eq!(problem(NameRule::LabelKey, "a/b/c"), Some(Problem::Slashes));
+        let no_name = Some("name part must be non-empty".to_owned());
+        assert_eq!(problem(NameRule::LabelKey, ""), no_name);
         assert_eq!(
             problem(NameRule::LabelKey, "Example.com/a"),
-            Some(Problem::Prefix)
+            Some(format!("prefix part {SUBDOMAIN_TEXT}"))
         );
         assert_eq!(problem(NameRule::AnnotationKey, "Example.com/a"), None);
         assert_eq!(
             problem(NameRule::LabelKey, "a/-b"),
-            Some(Problem::Shape(Shape::KeyName))
+            Some(KEY_NAME_TEXT.to_owned())
         );
     }
 

@@ -101,6 +101,19 @@ impl Work {
         }
     }
 
+    /// Pays for so many things that cost `steps` each; whether there was enough for them and everything before.
+    pub fn pay(&self, things: usize, steps: u64) -> bool {
+        let things = u64::try_from(things).unwrap_or(u64::MAX);
+        self.spend(things.saturating_mul(steps)).is_ok()
+    }
+
+    /// For how many things that cost `steps` each there is work left.
+    #[must_use]
+    pub fn left(&self, steps: u64) -> usize {
+        let left = self.limit.saturating_sub(self.spent.load(Ordering::Relaxed));
+        usize::try_from(left / steps.max(1)).unwrap_or(usize::MAX)
+    }
+
     /// Pays for `steps` from the stock, before they are taken.
     ///
     /// # Errors

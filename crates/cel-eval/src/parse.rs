@@ -22,8 +22,8 @@ const BRACKETS_MAX: usize = 100;
 const DEPTH_MAX: usize = 250;
 /// What any thread's stack goes through.
 const DEPTH_OF_A_SMALL_ONE: usize = 40;
-/// The stack of whatever recurses for each part.
-const STACK: usize = 64 << 20;
+/// The stack of whatever recurses for each part: no expression that compiles exhausts it.
+pub const STACK: usize = 64 << 20;
 
 /// An expression that has been read.
 #[derive(Debug)]

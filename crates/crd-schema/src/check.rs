@@ -9,7 +9,7 @@ mod scalar;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use apimachinery::{Allowance, Work};
+use apimachinery::{Allowance, EXACT_MAX, Work};
 use kube_json::{Map, Text, Value, json};
 
 use crate::compile::compile;
@@ -484,7 +484,6 @@ fn has_type(value: &Value, kind: Type) -> bool {
 /// with next to none, counts, as far as floats hold every integer: go-openapi/swag conv/convert.go@v0.25.1
 /// `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
-    const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     const NEXT_TO_NONE: f64 = 1e-9;
     value.as_number().is_some_and(|number| {
         number.is_i64()

@@ -5,6 +5,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use apimachinery::names::{LABEL_MAX, SUBDOMAIN_MAX};
+
 /// A format that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -221,10 +223,10 @@ fn is_email(text: &str) -> bool {
 
 fn is_hostname(text: &str) -> bool {
     let labels = text.strip_suffix('.').unwrap_or(text);
-    labels.len() <= 253
+    labels.len() <= SUBDOMAIN_MAX
         && labels.split('.').all(|label| {
             !label.is_empty()
-                && label.len() <= 63
+                && label.len() <= LABEL_MAX
                 && !label.starts_with('-')
                 && !label.ends_with('-')
                 && label

@@ -14,11 +14,8 @@ use kube_json::{Value, json};
 use crate::compile::compile;
 use crate::format::Format;
 use crate::node::Node;
-use apimachinery::names::NameRule;
+use apimachinery::names::{ANNOTATIONS_MAX, NameRule};
 use apimachinery::{Field, pointer};
-
-/// The most bytes that all keys and values of an object's annotations may have together.
-const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 /// The finalizers that decide what happens to dependents. Only one of them may be set.
 const OF_DEPENDENTS: [&str; 2] = ["orphan", "foregroundDeletion"];

@@ -3,13 +3,12 @@
 //! Owns: what a value looks like to a serializer. Flows in: values, data. Flows out: data, values. Must not know: formats
 //! other than JSON.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
-use crate::{Map, Number, Text, Value};
+use crate::{Map, Value};
 
 /// The value that something serializes to.
 ///
@@ -48,7 +47,7 @@ impl Serialize for Map {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
+        serde_json::Value::deserialize(deserializer).map(Self::from)
     }
 }
 
@@ -58,64 +57,6 @@ impl<'de> Deserialize<'de> for Map {
             Value::Object(map) => Ok(map),
             _ => Err(D::Error::custom("expected a mapping")),
         }
-    }
-}
-
-struct AnyValue;
-
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, bool: bool) -> Result<Value, E> {
-        Ok(Value::Bool(bool))
-    }
-
-    fn visit_i64<E>(self, integer: i64) -> Result<Value, E> {
-        Ok(Value::from(integer))
-    }
-
-    fn visit_u64<E>(self, integer: u64) -> Result<Value, E> {
-        Ok(Value::from(integer))
-    }
-
-    fn visit_f64<E>(self, float: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(float).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::from(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut map = BTreeMap::new();
-        while let Some((name, value)) = members.next_entry::<Text, Value>()? {
-            map.insert(name, value);
-        }
-        Ok(Value::Object(map.into()))
     }
 }
 

@@ -338,8 +338,8 @@ pub(crate) struct RealPaths {
     directories: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
-/// As many links may lead to one another, as on Linux.
-const MOST_LINKS: usize = 40;
+/// Links that are followed on one way; more are a loop. Linux stops there, too (`MAXSYMLINKS`).
+pub(crate) const MOST_LINKS: usize = 40;
 
 impl RealPaths {
     /// The real path of something that is there; `None` where it is not, or where links lead in a circle.

@@ -299,7 +299,7 @@ fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
     let path = request.paths.first().unwrap_or(&here);
     GitTree::open(path, revision)
         .map(|tree| Base::Input(Input::Git(Box::new(tree))))
-        .map_err(|error| usage(&error.to_string(), &error.help()))
+        .map_err(|error| usage(&error.to_string(), error.help()))
 }
 
 #[cfg(not(feature = "git"))]

@@ -13,10 +13,11 @@ use super::node_names::{NameId, NodeNames};
 use crate::diagnostic::Finding;
 use crate::outcome::{PolicyView, Seen};
 use crate::policy::{
-    Attachments, Effective, Leaf, MergeUnit, PathBudget, PathEffective, Profile, Refinement, SameTarget,
+    Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
     unflatten,
 };
 use crate::topology::Start;
+use apimachinery::Work;
 
 /// Kind and group of policies.
 pub(super) type KindName = (String, String);
@@ -124,7 +125,7 @@ impl EffectiveSettings {
         admits: impl Fn(&str) -> bool,
         on_hub: impl Fn(Start) -> bool,
     ) -> Result<Self, Finding> {
-        let budget = PathBudget::default();
+        let work = Work::default();
         let mut settings = Self::default();
         for seen in view.seen() {
             let is_hub = seen.clusters.is_empty();
@@ -136,11 +137,11 @@ impl EffectiveSettings {
             };
             if !clusters.is_empty() {
                 let wanted = |start| seen.effective.has(start) && (!is_hub || on_hub(start));
-                let refinement = Refinement::new(seen.attachments, &budget, wanted);
+                let refinement = Refinement::new(seen.attachments, &work, wanted);
                 settings.add(seen, clusters, &refinement);
             }
         }
-        budget.exceeded().map_or(Ok(settings), Err)
+        too_many_paths(&work).map_or(Ok(settings), Err)
     }
 
     /// Adds one place where policies were evaluated. Settings that are the same there as elsewhere are kept once.

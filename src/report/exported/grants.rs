@@ -6,8 +6,7 @@
 use kube_json::Value;
 
 use super::spec::list;
-
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
+use crate::render::RBAC_GROUP;
 
 /// A rule that grants the deletion of all objects of its kinds.
 #[derive(Debug, PartialEq, Eq, Hash)]

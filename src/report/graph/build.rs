@@ -53,7 +53,7 @@ fn too_many(edges: usize) -> Finding {
     let message = format!(
         "the graph would have {edges} edges from Gateways to clusters; at most {MOST_DRAWN} are drawn"
     );
-    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+    Finding::new(Code::INPUT_TOO_COSTLY, Place::Run, message)
         .note("without `--all`, clusters that receive the same Gateways are one node")
         .help("leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)")
 }

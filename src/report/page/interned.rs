@@ -12,6 +12,7 @@ use super::document::{At, Position};
 use crate::diagnostic::{Hidden, Locate, Part, Place};
 use crate::object::Object;
 use crate::outcome::{PolicyView, SourceLine};
+use apimachinery::Work;
 
 /// A list without repeats.
 #[derive(Debug)]
@@ -57,11 +58,15 @@ pub(super) struct Tables<'p> {
     /// The clusters of each evaluated place, and the sets of those of several places: worked out once, whatever is there.
     pub(super) of_places: Vec<Vec<usize>>,
     joined: HashMap<Vec<usize>, usize>,
-    /// How many more cells may be made; `None`: there were too many.
-    pub(super) left: Option<usize>,
+    /// For the cells that are made.
+    pub(super) work: Work,
     /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
     places: HashMap<Place, Option<At>>,
 }
+
+/// The work for a cell: a route below a listener, a rule there for each kind of policies, each in each place where it is
+/// evaluated; and a setting of different outcomes.
+const STEPS_PER_CELL: u64 = 30;
 
 impl<'p> Tables<'p> {
     /// `clusters` are all there are, in their order.
@@ -75,7 +80,7 @@ impl<'p> Tables<'p> {
             clusters: clusters.iter().copied().zip(0..).collect(),
             of_places: Vec::new(),
             joined: HashMap::new(),
-            left: Some(usize::MAX),
+            work: Work::unlimited(),
             places: HashMap::new(),
         }
     }
@@ -89,8 +94,7 @@ impl<'p> Tables<'p> {
 
     /// Asks for the room of so many cells before they are made. Once there is none, there is none for anything.
     pub(super) fn take(&mut self, cells: usize) -> bool {
-        self.left = self.left.and_then(|left| left.checked_sub(cells));
-        self.left.is_some()
+        self.work.pay(cells, STEPS_PER_CELL)
     }
 
     /// The position of a cluster.

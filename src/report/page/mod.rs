@@ -60,10 +60,7 @@ use crate::policy::Rule;
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
-
-/// At most so many cells are made: a route below a listener, a rule there for each kind of policies, each in each place
-/// where it is evaluated; and the settings of different outcomes.
-const MOST_CELLS: usize = 1_000_000;
+use apimachinery::Work;
 
 /// What a page is made from.
 pub(crate) struct Page<'p> {
@@ -111,7 +108,7 @@ impl Page<'_> {
         let view = self.view;
         let relative = self.sources.root_relative();
         let mut tables = Tables::new(&relative, &self.clusters).with(view);
-        tables.left = Some(MOST_CELLS);
+        tables.work = Work::default();
         if let Some(compared) = compared {
             tables.hidden.clone_from(&compared.report.comparison.hidden);
         }

@@ -3,10 +3,9 @@
 //! Owns: Kubernetes' rules for qualified names and label values, its messages, and Go's quoting. Flows in: text.
 //! Flows out: complaints. Must not know: selectors.
 
+use crate::names::{LABEL_MAX, SUBDOMAIN_MAX, SUBDOMAIN_TEXT, is_key_name, is_subdomain};
+
 const NAME_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
-const NAME_LIMIT: usize = 63;
-const SUBDOMAIN_LIMIT: usize = 253;
 
 /// Kubernetes' complaints about a label key; none if it is valid.
 #[must_use]
@@ -37,10 +36,10 @@ pub fn key_complaints(key: &str) -> Vec<String> {
     };
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
-    } else if name.len() > NAME_LIMIT {
-        complaints.push(format!("name part {}", length_complaint(NAME_LIMIT)));
+    } else if name.len() > LABEL_MAX {
+        complaints.push(format!("name part {}", length_complaint(LABEL_MAX)));
     }
-    if !is_name(name) {
+    if !is_key_name(name) {
         complaints.push(format!(
             "name part {}",
             pattern_complaint(RULE, NAME_FORMAT, &EXAMPLES)
@@ -53,10 +52,10 @@ pub fn key_complaints(key: &str) -> Vec<String> {
 #[must_use]
 pub fn value_complaints(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    if value.len() > NAME_LIMIT {
-        complaints.push(length_complaint(NAME_LIMIT));
+    if value.len() > LABEL_MAX {
+        complaints.push(length_complaint(LABEL_MAX));
     }
-    if !value.is_empty() && !is_name(value) {
+    if !value.is_empty() && !is_key_name(value) {
         complaints.push(pattern_complaint(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
             &format!("({NAME_FORMAT})?"),
@@ -68,39 +67,13 @@ pub fn value_complaints(value: &str) -> Vec<String> {
 
 fn subdomain_complaints(text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    if text.len() > SUBDOMAIN_LIMIT {
-        complaints.push(length_complaint(SUBDOMAIN_LIMIT));
+    if text.len() > SUBDOMAIN_MAX {
+        complaints.push(length_complaint(SUBDOMAIN_MAX));
     }
     if !is_subdomain(text) {
-        complaints.push(pattern_complaint(
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-            SUBDOMAIN_FORMAT,
-            &["example.com"],
-        ));
+        complaints.push(SUBDOMAIN_TEXT.to_owned());
     }
     complaints
-}
-
-/// Letters, digits, `-`, `_`, `.`, with a letter or digit at both ends; never empty. Any length.
-fn is_name(text: &str) -> bool {
-    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = text.as_bytes();
-    ends(bytes.first())
-        && ends(bytes.last())
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
-
-/// Lower-case DNS labels joined by dots. Any length.
-fn is_subdomain(text: &str) -> bool {
-    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    text.split('.').all(|label| {
-        let bytes = label.as_bytes();
-        bytes.first().is_some_and(alphanumeric)
-            && bytes.last().is_some_and(alphanumeric)
-            && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
-    })
 }
 
 fn length_complaint(limit: usize) -> String {

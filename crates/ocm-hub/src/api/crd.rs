@@ -80,8 +80,9 @@ pub fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// The finding if the definitions of the input need more work than a run spends on them; `object` is the first.
 #[must_use]
 pub fn too_much_work(object: &Object) -> Finding {
-    let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run allows: no object is checked against them";
-    Finding::new(Code::OBJECT_UNCHECKED, object.place("/spec/versions"), message).help(
+    let stage = "evaluating the schemas, CEL rules, and patterns of the CustomResourceDefinitions";
+    let place = object.place("/spec/versions");
+    Finding::too_costly(stage, place, "no object is checked against them").help(
         "remove the CustomResourceDefinition that has rules over long lists, or patterns with large counts",
     )
 }

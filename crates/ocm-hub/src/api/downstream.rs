@@ -13,9 +13,6 @@ use crate::object::Object;
 /// In front of a namespace of the hub, this is the downstream one (docs/systems/mgc.md#downstream-gateway).
 pub const NAMESPACE_PREFIX: &str = "kuadrant-";
 
-/// Longest namespace name: an RFC 1123 label.
-const MAX_NAMESPACE: usize = 63;
-
 /// Marks a downstream Gateway.
 pub const MANAGED_LABEL: &str = "kuadrant.io/managed";
 /// Marks a downstream policy (the RFC's annotation).
@@ -46,7 +43,7 @@ pub fn is_downstream(object: &Object) -> bool {
 #[must_use]
 pub fn downstream_namespace(namespace: &str) -> Option<String> {
     let name = [NAMESPACE_PREFIX, namespace].concat();
-    (name.len() <= MAX_NAMESPACE).then_some(name)
+    (name.len() <= apimachinery::names::LABEL_MAX).then_some(name)
 }
 
 /// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.

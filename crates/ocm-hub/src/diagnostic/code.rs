@@ -58,6 +58,7 @@ codes! {
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so no cluster receives it"
     GATEWAY_SAME_HOSTNAME "gateway/same-hostname" Warning "Two Gateways on one cluster have the same hostname, so DNS cannot tell them apart"
     INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
+    INPUT_TOO_COSTLY "input/too-costly" Error "A stage of the run would take more work than a run allows"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"
     LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error "The Gateway on the spoke would refuse this ListenerSet"
@@ -73,7 +74,6 @@ codes! {
     OBJECT_NOT_SHIPPED "object/not-shipped" Warning "An object goes nowhere: `resourcesToSync` chooses it in vain, or it is in a directory of CRDs"
     OBJECT_PLACEHOLDER "object/placeholder" Warning "A value is a placeholder that nobody replaced"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
-    OBJECT_UNCHECKED "object/unchecked" Error "Checking objects against the CustomResourceDefinitions of the input would take too much work"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind has a typo, or this version does not know it, so nothing would read the object"
     OBJECT_UPDATE_REFUSED "object/update-refused" Error "A cluster would refuse to update an object that it has"
@@ -118,8 +118,6 @@ codes! {
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have the same target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "The target of a policy does not exist"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
-    POLICY_TOO_MANY_PATHS "policy/too-many-paths" Error "Policies apply to more paths than can be evaluated"
-    POLICY_TOO_MANY_TARGETS "policy/too-many-targets" Error "Selectors of policies select more targets than can be evaluated"
     POLICY_UNDECIDED "policy/undecided" Error "The result of policies with the same target would depend on which is created first"
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
     POLICY_UNREACHABLE "policy/unreachable" Warning "A policy affects no traffic: its target is on no path from a Gateway"
@@ -149,7 +147,6 @@ codes! {
     WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
     WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
-    WORK_TOO_MANY "work/too-many" Error "The clusters would receive more ManifestWorks than are planned"
     YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
     YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has the same key twice"
     YAML_LIMIT "yaml/limit" Error "A document is deeper, larger, or more aliased than allowed"
@@ -192,7 +189,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 16] = [
+        const FIXED: [Code; 12] = [
             // A change would lower it for itself.
             Code::DIFF_OVER_BUDGET,
             Code::EMPTY_NOTHING_RENDERED,
@@ -200,16 +197,12 @@ impl Code {
             Code::OBJECT_INVALID_NAME,
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
-            Code::OBJECT_UNCHECKED,
             Code::OBJECT_UNKNOWN_KIND,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
-            Code::POLICY_TOO_MANY_PATHS,
-            Code::POLICY_TOO_MANY_TARGETS,
             Code::POLICY_UNDECIDED,
             Code::WORK_INVALID,
             Code::WORK_NAME_TAKEN,
-            Code::WORK_TOO_MANY,
         ];
         // A warning about what this run has no part in.
         let is_elsewhere = self == Code::OUTPUT_ELSEWHERE;
@@ -318,7 +311,7 @@ impl Code {
             {
                 Self::EXIT_UNRESOLVED
             }
-            "input" | "output" => Self::EXIT_FAILED,
+            "input" | "output" if self != Self::INPUT_TOO_COSTLY => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
         }
@@ -387,6 +380,8 @@ mod tests {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
                 "diff/over-budget" | "policy/same-target" | "policy/undecided" => 4,
+                // It was read, and asks for too much.
+                "input/too-costly" => 3,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

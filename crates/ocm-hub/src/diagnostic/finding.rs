@@ -85,6 +85,13 @@ impl Finding {
         }
     }
 
+    /// That a stage of the run would take more work than a run allows, with what is at `place`, and what follows.
+    #[must_use]
+    pub fn too_costly(stage: &str, place: Place, consequence: &str) -> Self {
+        let message = format!("{stage} takes more work than a run allows, so {consequence}");
+        Self::new(Code::INPUT_TOO_COSTLY, place, message)
+    }
+
     /// Sets the words under the caret.
     #[must_use]
     pub fn label(mut self, text: impl Into<Text>) -> Self {

@@ -13,8 +13,6 @@ pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement"
 /// The JSON pointer of `PLACEMENT_LABEL`.
 pub const PLACEMENT_LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
 
-/// How the namespace of a hub Gateway begins on the spokes (docs/systems/mgc.md#downstream-gateway).
-pub const DOWNSTREAM_PREFIX: &str = "kuadrant-";
 /// On a work: that MGC, or we, made it. Its value is [`MANAGED`] (docs/systems/mgc.md#gateway-work).
 pub const MANAGED_WORK_LABEL: &str = "kuadrant.io";
 /// The value of [`MANAGED_WORK_LABEL`].

@@ -191,10 +191,7 @@ fn kind(kind: fs::FileType) -> TreeEntry {
 
 /// A refusal of the system as that of a tree.
 pub(super) fn refused(error: &io::Error) -> TreeError {
-    TreeError {
-        reason: reason(error),
-        help: help_for(error).to_owned(),
-    }
+    TreeError::new(reason(error), help_for(error))
 }
 
 /// What to do about a file that cannot be read.

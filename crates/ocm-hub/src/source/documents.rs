@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use apimachinery::Work;
 use kube_json::Value;
 
 use super::disk::{Disk, help_for, read_at_most};
@@ -112,7 +113,7 @@ pub(super) fn read_inputs(
     );
     drop(steps);
     let mut documents = Vec::new();
-    let mut aliases = AliasBudget::default();
+    let mut aliases = Aliases::default();
     for mut read in read {
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
@@ -150,24 +151,23 @@ pub(super) const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
 /// How much aliases may expand to in every document: one value for this many bytes of its text.
 pub(super) const BYTES_FOR_A_VALUE: usize = 8;
-/// How much the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of
-/// a kilobyte.
-const MOST_FROM_ALIASES: usize = 500_000;
+/// The work for a value from an alias beyond that, which takes up to a quarter of a kilobyte (docs/reference/limits.md).
+const STEPS_PER_VALUE: u64 = 60;
 
 /// How much all aliases of a run may expand to. The documents that need it are read one after the other, in order:
 /// which of them exceeds the limit must not depend on threads.
 #[derive(Default)]
-struct AliasBudget {
-    spent: usize,
-    /// The first document that was too much, and how many more were not read then.
-    beyond: Option<(Finding, usize)>,
+struct Aliases {
+    work: Work,
+    /// The first alias that was too much, and how many documents were not read.
+    beyond: Option<(Place, usize)>,
 }
 
-impl AliasBudget {
+impl Aliases {
     /// Reads a document of a file; whether it could afford to.
     fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) -> bool {
-        if let Some((_, more)) = &mut self.beyond {
-            *more = more.saturating_add(1);
+        if let Some((_, unread)) = &mut self.beyond {
+            *unread = unread.saturating_add(1);
             return false;
         }
         let index = usize::try_from(id.index).unwrap_or(usize::MAX);
@@ -182,27 +182,18 @@ impl AliasBudget {
             syntax: range.syntax,
         };
         let free = chunk.text.len() / BYTES_FOR_A_VALUE;
-        let left = MOST_FROM_ALIASES.saturating_sub(self.spent).saturating_add(free);
+        let left = self.work.left(STEPS_PER_VALUE).saturating_add(free);
         let bounded = kube_yaml::Limits {
             alias_nodes: left.min(limits.alias_nodes),
             ..limits.clone()
         };
         let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
-        self.spent = self.spent.saturating_add(copied.saturating_sub(free));
+        self.work.pay(copied.saturating_sub(free), STEPS_PER_VALUE);
         match value {
             Err(error) if copied > bounded.alias_nodes => {
-                let error = error.shifted(range.start);
-                let place = Place::Text {
-                    source: id.source,
-                    start: error.range.start,
-                    end: error.range.end,
-                };
-                let message = format!(
-                    "with this alias, aliases expand to more than {MOST_FROM_ALIASES} values in total"
-                );
-                let finding = Finding::new(Code::YAML_LIMIT, place, message)
-                    .help("write the values in full, or use fewer aliases inside anchors");
-                self.beyond = Some((finding, 0));
+                let Range { start, end } = error.shifted(range.start).range;
+                let source = id.source;
+                self.beyond = Some((Place::Text { source, start, end }, 1));
             }
             value => read.take(id, &chunk, value, &Secrecy::new(&text)),
         }
@@ -210,15 +201,11 @@ impl AliasBudget {
     }
 
     fn finding(self) -> Option<Finding> {
-        let (finding, more) = self.beyond?;
-        Some(match more {
-            0 => finding,
-            more => finding.note(format!(
-                "{} with many aliases {} not read",
-                counted(more, "more document"),
-                if more == 1 { "was" } else { "were" }
-            )),
-        })
+        let (place, unread) = self.beyond?;
+        let unread = counted(unread, "document");
+        let consequence = format!("{unread} with many aliases cannot be read");
+        let finding = Finding::too_costly("expanding all aliases up to this one", place, &consequence);
+        Some(finding.help("write the values in full, or use fewer aliases inside anchors"))
     }
 }
 

@@ -24,144 +24,39 @@ use crate::diagnostic::{nearest, shell_name, shell_word};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
-    /// No repository contains the path.
-    #[error("`{path}` is not in a Git repository: neither it nor a directory above it has a `.git`")]
-    NoRepository {
-        /// The requested path.
-        path: String,
-    },
-    /// A repository of a form that cannot be read.
-    #[error("cannot open the Git repository of `{path}`: {reason}")]
-    Repository {
-        /// The requested path.
-        path: String,
-        /// Why.
-        reason: String,
-    },
-    /// A repository without files on disk.
-    #[error("the repository of `{path}` is bare: it has no work tree to compare with")]
-    Bare {
-        /// The requested path.
-        path: String,
-    },
-    /// A repository whose files on disk lie elsewhere.
-    #[error("the repository of `{path}` has its work tree elsewhere: `{work_tree}`")]
-    WorkTree {
-        /// The requested path.
-        path: String,
-        /// The place that it names for its files.
-        work_tree: String,
-    },
-    /// A repository that borrows objects of another one.
-    #[error("the repository of `{path}` uses objects from outside: `{alternate}`")]
-    Alternate {
-        /// The requested path.
-        path: String,
-        /// The place that it names for them.
-        alternate: String,
-    },
     /// The branch has no commit yet.
     #[error("the repository has no commit yet")]
     NoCommit,
-    /// A revision that is not there, or not here.
-    #[error("there is no revision `{revision}` in this {}", if *shallow { "shallow clone" } else { "repository" })]
-    NoRevision {
-        /// The requested revision.
-        revision: String,
-        /// Whether the clone has only a part of the history.
-        shallow: bool,
-        /// A branch or tag with a similar name.
-        nearest: Option<String>,
-    },
-    /// The first digits of several objects.
-    #[error("`{revision}` is ambiguous: it is short for {} objects", candidates.len())]
-    Ambiguous {
-        /// The requested revision.
-        revision: String,
-        /// The possible meanings, each with a short description.
-        candidates: Vec<String>,
-    },
-    /// All that lies between two revisions.
-    #[error("`{revision}` is a range, not a revision")]
-    Range {
-        /// The requested revision.
-        revision: String,
-    },
-    /// A file or a directory of a revision.
-    #[error("`{revision}` is not a commit")]
-    NoCommitObject {
-        /// The requested revision.
-        revision: String,
-    },
-    /// An object that is there but cannot be read.
-    #[error("cannot read the revision `{revision}`: {reason}")]
-    Unreadable {
-        /// The requested revision.
-        revision: String,
-        /// Why.
-        reason: String,
-    },
+    /// A repository that is no work tree of its own: it has none, has it elsewhere, or borrows objects of another one.
+    #[error(transparent)]
+    Foreign(TreeError),
+    /// There is no such repository or revision, or it cannot be read.
+    #[error(transparent)]
+    Unreadable(TreeError),
 }
 
 impl GitError {
+    fn foreign(reason: String, help: &str) -> Self {
+        Self::Foreign(TreeError::new(reason, help))
+    }
+
+    fn unreadable(reason: String, help: impl Into<String>) -> Self {
+        Self::Unreadable(TreeError::new(reason, help))
+    }
+
     /// How to fix it.
     #[must_use]
-    pub fn help(&self) -> String {
+    pub fn help(&self) -> &str {
         match self {
-            Self::NoRepository { .. } | Self::Repository { .. } => {
-                "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`"
-                    .to_owned()
-            }
-            Self::Bare { .. } => "run it in a work tree: `git worktree add DIR`".to_owned(),
-            Self::WorkTree { .. } => "only the directory that contains `.git` is a work tree: `git config --unset core.worktree`, or \
-                 `git worktree add DIR`"
-                .to_owned(),
-            Self::Alternate { .. } => "copy them: `git repack -a -d`, then remove `objects/info/alternates` (`git clone` does it with \
-                 `--dissociate`)"
-                .to_owned(),
-            Self::NoCommit => "commit first, or name another input: `--base-dir DIR`".to_owned(),
-            Self::NoRevision { revision, .. } if is_configured(revision) => format!(
-                "the configuration of branches is not read; name the branch that this prints: `git rev-parse --abbrev-ref \
-                 {}`",
-                shell_word(revision)
-            ),
-            Self::NoRevision {
-                shallow: true,
-                revision,
-                ..
-            } if is_relative(revision) => "fetch older commits: `git fetch --unshallow` (in GitHub Actions: \
-                 `fetch-depth: 0` for actions/checkout)"
-                .to_owned(),
-            Self::NoRevision {
-                shallow: true,
-                revision,
-                ..
-            } => format!(
-                "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {}` and `--base FETCH_HEAD` \
-                 (in GitHub Actions: `fetch-depth: 0` for actions/checkout)",
-                shell_name(revision.strip_prefix("origin/").unwrap_or(revision))
-            ),
-            Self::NoRevision {
-                nearest: Some(nearest),
-                ..
-            } => format!("did you mean `{nearest}`?"),
-            Self::NoRevision { .. } => {
-                "fetch it first (`git fetch origin`), or name a branch, tag or commit that is there; pass another input with \
-                 `--base-dir DIR`, or a rendered tree with `--base-tree DIR`"
-                    .to_owned()
-            }
-            Self::Ambiguous { candidates, .. } => format!(
-                "write more digits, of one of: {}",
-                candidates.iter().take(MOST_CANDIDATES).cloned().collect::<Vec<_>>().join(", ")
-            ),
-            Self::Range { .. } => {
-                "name its older end; `git merge-base A B` prints where two branches parted".to_owned()
-            }
-            Self::NoCommitObject { .. } => "name a branch, a tag or a commit".to_owned(),
-            Self::Unreadable { .. } => "check the repository: `git fsck`".to_owned(),
+            Self::NoCommit => "commit first, or name another input: `--base-dir DIR`",
+            Self::Foreign(error) | Self::Unreadable(error) => &error.help,
         }
     }
 }
+
+/// What to do without a repository that can be read.
+const OTHER_INPUT: &str =
+    "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`";
 
 /// At most so many objects with the same first digits are named.
 const MOST_CANDIDATES: usize = 5;
@@ -301,9 +196,12 @@ impl FileTree for GitTree {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        let (entry, id) = self.item(path)?.ok_or_else(|| TreeError {
-            reason: "there is no such file in this revision".to_owned(),
-            help: "name a file that is there".to_owned(),
+        let found = self.item(path)?;
+        let (entry, id) = found.ok_or_else(|| {
+            TreeError::new(
+                "there is no such file in this revision",
+                "name a file that is there",
+            )
         })?;
         self.objects.file(id, entry)
     }
@@ -319,16 +217,21 @@ fn tree_of(repository: &Repository, revision: &str) -> Result<ObjectId, GitError
     };
     let spec = gix::revision::Spec::from_bstr(revision, repository, options)
         .map_err(|error| ambiguous(revision, &error).unwrap_or_else(|| no_revision(repository, revision)))?;
-    let id = spec.single().ok_or_else(|| GitError::Range {
-        revision: revision.to_owned(),
+    let id = spec.single().ok_or_else(|| {
+        let reason = format!("`{revision}` is a range, not a revision");
+        GitError::unreadable(
+            reason,
+            "name its older end; `git merge-base A B` prints where two branches parted",
+        )
     })?;
     let object = id.object().map_err(|_| no_revision(repository, revision))?;
-    let commit = object.peel_to_commit().map_err(|_| GitError::NoCommitObject {
-        revision: revision.to_owned(),
+    let commit = object.peel_to_commit().map_err(|_| {
+        let reason = format!("`{revision}` is not a commit");
+        GitError::unreadable(reason, "name a branch, a tag or a commit")
     })?;
-    let tree = commit.tree_id().map_err(|error| GitError::Unreadable {
-        revision: revision.to_owned(),
-        reason: error.to_string(),
+    let tree = commit.tree_id().map_err(|error| {
+        let reason = format!("cannot read the revision `{revision}`: {error}");
+        GitError::unreadable(reason, "check the repository: `git fsck`")
     })?;
     Ok(tree.detach())
 }
@@ -337,13 +240,14 @@ fn ambiguous(revision: &str, error: &gix::Error) -> Option<GitError> {
     let parse::Error::AmbiguousPrefix { candidates, .. } = error.downcast_any_ref()? else {
         return None;
     };
-    Some(GitError::Ambiguous {
-        revision: revision.to_owned(),
-        candidates: candidates
-            .iter()
-            .map(|(id, about)| format!("{id} ({about})"))
-            .collect(),
-    })
+    let reason = format!(
+        "`{revision}` is ambiguous: it is short for {} objects",
+        candidates.len()
+    );
+    let candidates = candidates.iter().take(MOST_CANDIDATES);
+    let candidates: Vec<String> = candidates.map(|(id, about)| format!("{id} ({about})")).collect();
+    let help = format!("write more digits, of one of: {}", candidates.join(", "));
+    Some(GitError::unreadable(reason, help))
 }
 
 /// A repository, and the root of its work tree.
@@ -366,11 +270,14 @@ pub(super) struct Opened {
 /// - Nothing comes from the environment, `GIT_DIR` included.
 pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     let shown = || path.display().to_string();
-    let none = || GitError::NoRepository { path: shown() };
-    let unopened = |reason: String| GitError::Repository {
-        path: shown(),
-        reason,
+    let none = || {
+        let reason = format!(
+            "`{}` is not in a Git repository: neither it nor a directory above it has a `.git`",
+            shown()
+        );
+        GitError::unreadable(reason, OTHER_INPUT)
     };
+    let unopened = |reason: String| unopened(path, &reason);
     let absolute = std::path::absolute(path).map_err(|_| none())?;
     let directory = absolute
         .ancestors()
@@ -390,9 +297,13 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
         .to_thread_local();
     // gix reads it past the filter.
     repository.clear_namespace();
-    let work_tree = repository
-        .workdir()
-        .ok_or_else(|| GitError::Bare { path: shown() })?;
+    let work_tree = repository.workdir().ok_or_else(|| {
+        let reason = format!(
+            "the repository of `{}` is bare: it has no work tree to compare with",
+            shown()
+        );
+        GitError::foreign(reason, "run it in a work tree: `git worktree add DIR`")
+    })?;
     let root = std::fs::canonicalize(directory).map_err(|error| unopened(error.to_string()))?;
     for work_tree in configured_work_tree(&repository)
         .iter()
@@ -400,14 +311,23 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
         .chain([work_tree])
     {
         if !std::fs::canonicalize(work_tree).is_ok_and(|work_tree| work_tree == root) {
-            return Err(GitError::WorkTree {
-                path: shown(),
-                work_tree: work_tree.display().to_string(),
-            });
+            let work_tree = work_tree.display();
+            return Err(GitError::foreign(
+                format!(
+                    "the repository of `{}` has its work tree elsewhere: `{work_tree}`",
+                    shown()
+                ),
+                "only the directory that contains `.git` is a work tree: `git config --unset core.worktree`, or `git worktree add DIR`",
+            ));
         }
     }
     refuse_alternates(&repository, path)?;
     Ok(Opened { repository, root })
+}
+
+fn unopened(path: &Path, reason: &str) -> GitError {
+    let reason = format!("cannot open the Git repository of `{}`: {reason}", path.display());
+    GitError::unreadable(reason, OTHER_INPUT)
 }
 
 /// The entry that marks the root of a work tree.
@@ -431,20 +351,18 @@ fn configured_work_tree(repository: &Repository) -> Option<PathBuf> {
 
 /// Another repository's objects were not checked together with this one.
 fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitError> {
-    let failed = |reason: String| GitError::Repository {
-        path: path.display().to_string(),
-        reason,
-    };
+    let failed = |reason: String| unopened(path, &reason);
     let objects = repository.objects.store_ref().path().to_owned();
     let home = std::fs::canonicalize(repository.common_dir()).map_err(|error| failed(error.to_string()))?;
     let alternates =
         gix::odb::alternate::resolve(objects, Path::new("/")).map_err(|error| failed(whole(&error)))?;
     for alternate in alternates {
         if !std::fs::canonicalize(&alternate).is_ok_and(|alternate| alternate.starts_with(&home)) {
-            return Err(GitError::Alternate {
-                path: path.display().to_string(),
-                alternate: alternate.display().to_string(),
-            });
+            let (path, alternate) = (path.display(), alternate.display());
+            return Err(GitError::foreign(
+                format!("the repository of `{path}` uses objects from outside: `{alternate}`"),
+                "copy them: `git repack -a -d`, then remove `objects/info/alternates` (`git clone` does it with `--dissociate`)",
+            ));
         }
     }
     Ok(())
@@ -463,11 +381,29 @@ fn no_revision(repository: &Repository, revision: &str) -> GitError {
             )
         })
         .unwrap_or_default();
-    GitError::NoRevision {
-        revision: revision.to_owned(),
-        shallow: repository.is_shallow().unwrap_or(false),
-        nearest: nearest(revision, names.iter().map(String::as_str)).map(str::to_owned),
-    }
+    let nearest = nearest(revision, names.iter().map(String::as_str));
+    let is_shallow = repository.is_shallow().unwrap_or(false);
+    let kind = if is_shallow { "shallow clone" } else { "repository" };
+    let help = match nearest {
+        _ if is_configured(revision) => format!(
+            "the configuration of branches is not read; name the branch that this prints: `git rev-parse --abbrev-ref \
+             {}`",
+            shell_word(revision)
+        ),
+        _ if is_shallow && is_relative(revision) => "fetch older commits: `git fetch --unshallow` (in GitHub Actions: \
+             `fetch-depth: 0` for actions/checkout)"
+            .to_owned(),
+        _ if is_shallow => format!(
+            "fetch it: `git fetch --unshallow`, or `git fetch --depth=1 origin {}` and `--base FETCH_HEAD` \
+             (in GitHub Actions: `fetch-depth: 0` for actions/checkout)",
+            shell_name(revision.strip_prefix("origin/").unwrap_or(revision))
+        ),
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "fetch it first (`git fetch origin`), or name a branch, tag or commit that is there; pass another input with \
+             `--base-dir DIR`, or a rendered tree with `--base-tree DIR`"
+            .to_owned(),
+    };
+    GitError::unreadable(format!("there is no revision `{revision}` in this {kind}"), help)
 }
 
 impl std::fmt::Debug for GitTree {

@@ -42,9 +42,7 @@ impl IndexError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Repository(
-                error @ (GitError::Bare { .. } | GitError::WorkTree { .. } | GitError::Alternate { .. }),
-            ) => error.help(),
+            Self::Repository(GitError::Foreign(error)) => error.help.clone(),
             Self::Repository(_) => format!("run it in a work tree of a repository, or {INSTEAD}"),
             Self::Unreadable { .. } => {
                 "check it: `git status`; `git read-tree HEAD` makes a new one and unstages everything"
@@ -268,13 +266,10 @@ impl IndexTree {
             return Ok(());
         };
         let word = shell_path(&path);
-        Err(TreeError {
-            reason: "it has a merge conflict, so there is no version to commit".to_owned(),
-            help: format!(
-                "resolve it, then `git add {word}` (or `git rm {word}`) in `{}`",
-                self.root.display()
-            ),
-        })
+        let root = self.root.display();
+        let help = format!("resolve it, then `git add {word}` (or `git rm {word}`) in `{root}`");
+        let reason = "it has a merge conflict, so there is no version to commit";
+        Err(TreeError::new(reason, help))
     }
 }
 
@@ -441,9 +436,9 @@ impl FileTree for IndexTree {
         let item = key(path)
             .and_then(|path| self.entries.file(&path))
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
-            .ok_or_else(|| TreeError {
-                reason: "there is no such file in Git's index".to_owned(),
-                help: format!("add it: `git add {}`", shell_path(&path.display().to_string())),
+            .ok_or_else(|| {
+                let help = format!("add it: `git add {}`", shell_path(&path.display().to_string()));
+                TreeError::new("there is no such file in Git's index", help)
             })?;
         self.objects.file(item.id, item.entry)
     }

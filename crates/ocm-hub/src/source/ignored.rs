@@ -30,10 +30,8 @@ impl Rules {
         let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
         for (line, number) in lines.zip(1_usize..) {
             if let Some(why) = too_long(line).filter(|_| !line.starts_with('#')) {
-                return Err(TreeError {
-                    reason: format!("line {number} {why}"),
-                    help: "write each pattern on a line of its own".to_owned(),
-                });
+                let reason = format!("line {number} {why}");
+                return Err(TreeError::new(reason, "write each pattern on a line of its own"));
             }
             // A line that is not a glob ignores nothing, as in Git.
             let _ = builder.add_line(None, line);

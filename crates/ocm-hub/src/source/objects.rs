@@ -6,17 +6,18 @@
 //! The size of a repository does not limit the size of its contents: two megabytes can unpack to two gigabytes, and ten
 //! nested trees of ten entries each are ten billion paths.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
+use apimachinery::Work;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
 
 use super::disk::read_at_most;
-use super::tree::{TreeEntry, TreeError};
+use super::tree::{SMALLER, STEPS_PER_COPY, TreeEntry, TreeError};
 use crate::beneath::Enclosure;
 use crate::parallel;
 
@@ -26,13 +27,13 @@ const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
 const MOST_OF_A_LINK: usize = 4096;
 /// The maximum size of one directory: 400,000 names.
 const MOST_OF_A_DIRECTORY: usize = 16 << 20;
-/// The maximum total size of all files that are read.
+/// The maximum total size of all files that are taken over from a work tree.
 const MOST_TOGETHER: usize = 256 << 20;
-/// How many files and directories may be the same as others, with all that is in them.
-const MOST_COPIES: usize = 100_000;
-/// The maximum total size of these copies: each of their documents is an object of its own, which takes sixty times its
-/// text.
-const MOST_OF_COPIES: usize = 4 << 20;
+/// Bytes of files that are read in one step.
+const BYTES_PER_STEP: usize = 9;
+/// The work for a byte of a file that is the same as another: each of its documents is an object of its own, which takes
+/// sixty times its text.
+const STEPS_PER_COPIED_BYTE: u64 = 7;
 
 /// The memory that gix may use for one object on the way to another: the base of a delta may be larger than its result.
 pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
@@ -43,17 +44,7 @@ pub(super) struct Objects {
     /// Contents of files that are known already, by their names.
     offered: RefCell<HashMap<ObjectId, Vec<u8>>>,
     read: RefCell<HashSet<ObjectId>>,
-    spent: Cell<Spent>,
-}
-
-/// The totals so far.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    bytes: usize,
-    copies: usize,
-    bytes_of_copies: usize,
-    /// It is reported once; what comes then is empty.
-    is_too_much: bool,
+    work: Work,
 }
 
 /// One entry of a tree.
@@ -70,7 +61,7 @@ impl Objects {
             repository,
             offered: RefCell::default(),
             read: RefCell::default(),
-            spent: Cell::default(),
+            work: Work::default(),
         }
     }
 
@@ -114,10 +105,8 @@ impl Objects {
                 continue;
             };
             if !is_name(name) {
-                return Err(TreeError {
-                    reason: format!("it has an entry named `{name}`, which Git never checks out"),
-                    help: "check it: `git fsck`".to_owned(),
-                });
+                let reason = format!("it has an entry named `{name}`, which Git never checks out");
+                return Err(TreeError::new(reason, "check it: `git fsck`"));
             }
             entries.push(Entry {
                 name: name.to_owned(),
@@ -184,41 +173,22 @@ impl Objects {
         usize::try_from(size)
             .ok()
             .filter(|size| *size <= most)
-            .ok_or_else(|| TreeError {
-                reason: format!("it has {size} bytes; at most {most} are read"),
-                help: HELP.to_owned(),
-            })
+            .ok_or_else(|| TreeError::new(format!("it has {size} bytes; at most {most} are read"), SMALLER))
     }
 
     fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
-        let mut spent = self.spent.get();
-        if spent.is_too_much {
+        // It is reported once; what comes then is empty.
+        if self.work.is_spent() {
             return Ok(true);
         }
-        spent.bytes = spent.bytes.saturating_add(bytes);
         if !self.read.borrow_mut().insert(id) {
-            spent.copies = spent.copies.saturating_add(entries);
-            spent.bytes_of_copies = spent.bytes_of_copies.saturating_add(bytes);
+            self.work.pay(entries, STEPS_PER_COPY);
+            self.work.pay(bytes, STEPS_PER_COPIED_BYTE);
         }
-        let reason = if spent.bytes > MOST_TOGETHER {
-            Some(format!("all objects so far have more than {MOST_TOGETHER} bytes"))
-        } else if spent.bytes_of_copies > MOST_OF_COPIES {
-            Some(format!("all copies so far have more than {MOST_OF_COPIES} bytes"))
-        } else if spent.copies > MOST_COPIES {
-            Some(format!(
-                "more than {MOST_COPIES} files and directories up to it are copies of others"
-            ))
-        } else {
-            None
-        };
-        spent.is_too_much = reason.is_some();
-        self.spent.set(spent);
-        reason.map_or(Ok(false), |reason| {
-            Err(TreeError {
-                reason,
-                help: HELP.to_owned(),
-            })
-        })
+        if self.work.pay(bytes / BYTES_PER_STEP, 1) {
+            return Ok(false);
+        }
+        Err(TreeError::too_costly())
     }
 }
 
@@ -235,15 +205,10 @@ pub(super) fn is_name(name: &str) -> bool {
         && !name.eq_ignore_ascii_case(".git")
 }
 
-const HELP: &str = "exclude it in spokewright.yaml, or name a smaller input";
-
 /// An object that a complete clone would have.
 fn missing(error: &dyn std::error::Error) -> TreeError {
-    TreeError {
-        reason: whole(error),
-        help: "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`"
-            .to_owned(),
-    }
+    let help = "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`";
+    TreeError::new(whole(error), help)
 }
 
 /// An error with all its causes: the first message alone explains little.

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::paths::show;
+use crate::beneath::MOST_LINKS;
 use crate::diagnostic::{Code, Finding, Place};
 
 /// The kind of entry at a path of a tree.
@@ -38,7 +39,25 @@ pub struct TreeError {
     pub help: String,
 }
 
+/// The work for a file or directory that is walked again, with all that is in it: ten nested trees of ten entries each are
+/// ten billion paths, and so are thirty directories that link to each other.
+pub(super) const STEPS_PER_COPY: u64 = 300;
+
+/// What to do about too much input.
+pub(super) const SMALLER: &str = "exclude it in spokewright.yaml, or name a smaller input";
+
 impl TreeError {
+    pub(super) fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
+        let (reason, help) = (reason.into(), help.into());
+        Self { reason, help }
+    }
+
+    /// There is no work left to read or walk it.
+    pub(super) fn too_costly() -> Self {
+        let reason = "reading everything up to it takes more work than a run allows";
+        Self::new(reason, SMALLER)
+    }
+
     /// As a finding about what people call `path`.
     pub(super) fn finding(&self, tree: &dyn FileTree, path: &Path) -> Finding {
         let shown = show(path);
@@ -145,9 +164,6 @@ fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     }
     whole.strip_prefix(root).ok().map(Path::to_owned)
 }
-
-/// Links that are followed on one way; more are a loop. Linux stops there, too (`MAXSYMLINKS`).
-const MOST_LINKS: usize = 40;
 
 /// Follows a path through a tree that is not on disk.
 fn follow<T: FileTree + ?Sized>(tree: &T, path: &Path) -> Result<Lead, TreeError> {

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use apimachinery::Work;
 use ignore::gitignore::Gitignore;
 
 use super::ignored::{Rules, exclusions};
 use super::paths::{show, without_dots};
-use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::progress::Progress;
 
@@ -119,10 +120,6 @@ pub(super) trait Committed {
     fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry>;
 }
 
-/// How many files and directories are walked again, with all that is in them. Ten nested trees of ten entries each are
-/// ten billion paths, and so are thirty directories that link to each other.
-const MOST_COPIES: usize = 100_000;
-
 /// Linux takes no longer path (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
 
@@ -142,7 +139,7 @@ pub(super) fn walk(
         tree,
         committed,
         seen: HashSet::new(),
-        copies: 0,
+        work: Work::default(),
         exclude: exclusions(&without_dots(&request.root), &request.exclude, findings),
         skip: request.skip.iter().filter_map(real).collect(),
         skipped_names: request.skip.iter().map(|path| without_dots(path)).collect(),
@@ -185,8 +182,8 @@ struct Walk<'a> {
     committed: Option<&'a dyn Committed>,
     /// The directories that were walked, by their identity.
     seen: HashSet<PathBuf>,
-    /// How much was walked again.
-    copies: usize,
+    /// For what is walked again.
+    work: Work,
     exclude: Gitignore,
     /// Real paths that are skipped: the output directory, the configuration.
     skip: Vec<PathBuf>,
@@ -303,7 +300,7 @@ impl Walk<'_> {
 
     fn directory(&mut self, mut here: Directory, root: &Path, room: &Room, pending: &mut Vec<Directory>) {
         // It is reported once.
-        if self.copies > MOST_COPIES {
+        if self.work.is_spent() {
             return;
         }
         let listed = self
@@ -557,25 +554,17 @@ impl Walk<'_> {
 
     /// Counts a directory that is walked, if another was that is the same.
     fn count(&mut self, here: &Directory, entries: usize) -> Result<(), TreeError> {
-        let refused = |reason, help: &str| {
-            Err(TreeError {
-                reason,
-                help: help.to_owned(),
-            })
-        };
         if here.way.as_os_str().len() > LONGEST_PATH {
             let reason = format!("its path has more than {LONGEST_PATH} bytes");
-            return refused(reason, "name a smaller input: no work tree can hold such a path");
+            let help = "name a smaller input: no work tree can hold such a path";
+            return Err(TreeError::new(reason, help));
         }
         if !self.seen.insert(self.tree.identity(&here.real)?) {
             // Each link on the way makes its paths longer.
             let entries = entries.saturating_add(1).saturating_mul(here.ways.len());
-            self.copies = self.copies.saturating_add(entries);
-        }
-        if self.copies > MOST_COPIES {
-            let reason =
-                format!("more than {MOST_COPIES} files and directories up to it are copies of others");
-            return refused(reason, "exclude it in spokewright.yaml, or name a smaller input");
+            if !self.work.pay(entries, STEPS_PER_COPY) {
+                return Err(TreeError::too_costly());
+            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 use std::thread;
 
 use apimachinery::{Allowance, Work};
-use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
+use cel_eval::{Expression, Failure, OBJECT_BUDGET, STACK, Stop, Unparsed, evaluate, parse};
 use kube_cel::cel::Value;
 
 use super::error::CompileError;
@@ -16,9 +16,6 @@ use super::{check, expand, view};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::ClusterId;
 use crate::input::Input;
-
-/// What is evaluated gets a stack that no expression that compiles exhausts.
-const STACK: usize = 64 << 20;
 
 /// What is reported about a selector where the clusters of a run ask for more than is spent on them.
 const SPENT: &str = "its expressions, with those of the other Placements, take more work than a run allows";

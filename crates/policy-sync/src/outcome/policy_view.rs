@@ -241,7 +241,7 @@ fn too_much(lines: usize) -> Option<Finding> {
         let message = format!(
             "the effective policies are {lines} paths and settings; at most {MOST_LISTED} are listed"
         );
-        Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        Finding::new(Code::INPUT_TOO_COSTLY, Place::Run, message)
             .note("a path leads from a Gateway through a listener and a route to a rule or a backend")
             .help("ask about one route (`spokewright explain httproute/NAMESPACE/NAME`), or about one cluster (`--cluster NAME`)")
     })

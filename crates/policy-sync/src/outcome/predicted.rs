@@ -16,12 +16,12 @@ use super::route_conditions::route_conditions;
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::diagnostic::{Finding, Findings, Place};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Condition, ConditionMessage, affecting};
 use crate::topology::Node;
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, Work};
 
 /// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub const UNKNOWN: &str = "current state of the gateway is unknown";
@@ -64,13 +64,12 @@ struct AffectingKind<'v> {
     there: Vec<(&'v [String], BTreeSet<String>)>,
 }
 
-/// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a
-/// million.
-const MOST_AFFECTING: usize = 200_000;
+/// The work for a policy that the status of a target names: a thousand routes below a Gateway with a thousand policies are
+/// a million.
+const STEPS_PER_POLICY: u64 = 150;
 
 fn too_many_affect() -> Finding {
-    let message = format!("the statuses of all targets would name more than {MOST_AFFECTING} policies");
-    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+    Finding::too_costly("naming the policies that affect each target", Place::Run, "no status is reported")
         .note("a route is affected by the policies that target it or its Gateways")
         .help(
             "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
@@ -165,7 +164,7 @@ impl Prediction<'_, '_> {
     /// Which policies affect what, on any cluster; `None`: too many.
     fn affecting(&self) -> Option<Affecting<'_>> {
         let mut all = Affecting::new();
-        let mut left = MOST_AFFECTING;
+        let work = Work::default();
         for seen in self.view.seen() {
             let attachments = seen.attachments;
             let topology = &attachments.topology;
@@ -194,7 +193,9 @@ impl Prediction<'_, '_> {
                     let known = known
                         .policies
                         .insert(authored.locator.to_string(), authored.object);
-                    left = left.checked_sub(usize::from(known.is_none()))?;
+                    if !work.pay(usize::from(known.is_none()), STEPS_PER_POLICY) {
+                        return None;
+                    }
                 }
                 known.there.push((seen.clusters, names));
             }

@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use apimachinery::Work;
+
 use super::attachment::Attachments;
 use super::effective_policies::EffectivePolicies;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::profile::StatusShape;
 use crate::topology::{Level, Node, Path, Start};
 
-/// So many policies, or settings, on all paths are looked at: a thousand paths below a Gateway with a thousand policies have a
-/// million.
-const MOST_ON_THE_WAY: usize = 5_000_000;
+/// The work for a policy, or setting, on a path: a thousand paths below a Gateway with a thousand policies have a million.
+const STEPS_ON_THE_WAY: u64 = 6;
 
 /// The policies that affect each node, by kind.
 ///
@@ -26,13 +27,15 @@ pub(crate) fn affecting(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,
 ) -> Option<BTreeMap<(Node, KindId), BTreeSet<AuthoredId>>> {
-    let mut left = MOST_ON_THE_WAY;
+    let work = Work::default();
     let mut by_node: BTreeMap<(Node, KindId), BTreeSet<AuthoredId>> = BTreeMap::new();
     for (kind, path) in effective.iter() {
         let kind_of = attachments.kinds.get(kind);
         let every = kind_of.profile.status == StatusShape::Kuadrant;
         let most = path.effective.chain.len().max(path.effective.content.len());
-        left = left.checked_sub(most)?;
+        if !work.pay(most, STEPS_ON_THE_WAY) {
+            return None;
+        }
         let sources = path.effective.sources(attachments);
         for (level, node) in levels_of(attachments, &path.path) {
             let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);

@@ -6,10 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use apimachinery::Work;
+
 use super::attachment::Attachments;
 use super::effective::PathEffective;
 use super::ids::KindId;
-use super::paths::{PathBudget, paths_from};
+use super::paths::paths_from;
 use crate::hub::Table;
 use crate::parallel;
 use crate::topology::{GatewayId, Node, Path, Start};
@@ -25,17 +27,20 @@ pub struct EffectivePolicies {
 impl EffectivePolicies {
     /// Computes them for every Gateway of any class and every Service of a mesh, in parallel.
     #[must_use]
-    pub fn new(attachments: &Attachments<'_>, budget: &PathBudget) -> Self {
-        Self::of(attachments, budget, |_| true)
+    pub fn new(attachments: &Attachments<'_>, work: &Work) -> Self {
+        Self::of(attachments, work, |_| true)
     }
 
     /// Computes them for the starts that `wanted` chooses.
-    pub fn of(attachments: &Attachments<'_>, budget: &PathBudget, wanted: impl Fn(Start) -> bool) -> Self {
+    pub fn of(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
         let starts = attachments.topology.starts();
         let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
         let by_start = parallel::map(&starts, |start| {
             let kinds = attachments.kinds.ids();
-            let paths = kinds.map(|kind| paths_from(attachments, kind, *start, budget));
+            let paths = kinds.map(|kind| {
+                let [paths, _] = paths_from(attachments, kind, (*start, false), work);
+                paths
+            });
             (*start, Table::of(paths.collect()))
         });
         Self {

@@ -6,11 +6,17 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use apimachinery::Work;
+
 use super::ids::AuthoredId;
 use super::layer::{Content, Layer, Leaf};
 use super::merge_patch::starting_with;
 use super::profile::{MergeUnit, Profile};
 use super::strategic_merge::Kept;
+
+/// The work for each further policy that a setting was lost to: every report names them, and a thousand may have lost to
+/// each of a thousand.
+const STEPS_PER_WINNER: u64 = 80;
 
 /// A unit of a policy that does not apply on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +41,7 @@ pub(super) struct Losses<'r> {
     everybody: BTreeSet<AuthoredId>,
     below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
     noted: Vec<Loss>,
-    /// To how many more policies anything may be lost: a thousand may have lost to each of a thousand.
-    left: usize,
-    is_full: bool,
+    work: &'r Work,
 }
 
 impl Loss {
@@ -53,7 +57,7 @@ impl<'r> Losses<'r> {
         content: &'r Content,
         author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
         dictating: Option<AuthoredId>,
-        most_winners: usize,
+        work: &'r Work,
     ) -> Self {
         Self {
             profile,
@@ -64,19 +68,17 @@ impl<'r> Losses<'r> {
             everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),
             below: HashMap::new(),
             noted: Vec::new(),
-            left: most_winners,
-            is_full: false,
+            work,
         }
     }
 
     /// Notes what of a policy does not hold, and whose took its place: what is under the same name now, else all that
     /// holds there instead: a whole was dropped
-    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins). Where that is more than may be noted,
-    /// nothing further is: the budget of the run is exceeded by what is.
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins).
     pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
         let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
         for key in keys {
-            if self.is_full {
+            if self.work.is_spent() {
                 return;
             }
             let by = match self.content.get(key) {
@@ -103,10 +105,7 @@ impl<'r> Losses<'r> {
                 key: Arc::clone(key),
                 by: by.into_iter().collect(),
             };
-            match self.left.checked_sub(loss.winners()) {
-                Some(left) => self.left = left,
-                None => self.is_full = true,
-            }
+            self.work.pay(loss.winners(), STEPS_PER_WINNER);
             self.noted.push(loss);
         }
     }

@@ -122,7 +122,7 @@ pub(crate) use no_effect::certificate_faults;
 pub(crate) use oldest_wins::one_level;
 pub use one_policy::{Authored, Copied, Policy};
 pub use options::Options;
-pub use paths::PathBudget;
+pub use paths::too_many_paths;
 pub(crate) use per_field::{disagree, meet};
 pub use precedence::Rule;
 pub(crate) use profile::Dictates;

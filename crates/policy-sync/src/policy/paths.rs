@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use apimachinery::Work;
 
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
@@ -18,152 +19,65 @@ use super::envoy_gateway_fit::wrong_setting_merged;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
-use super::losses::{Loss, Losses};
+use super::losses::Losses;
 use super::meeting::{is_of_gateway, meeting};
 use super::merge::{adds_up, fill, fill_alone, merge};
 use super::no_effect::ignored_listeners;
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
-use crate::diagnostic::{Code, Finding, Place};
+use crate::diagnostic::{Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
     Topology,
 };
 
-/// The maximum number of paths that one run evaluates, over all clusters that are not alike. Paths multiply: ten
-/// Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a file of 200 kilobytes, have a million.
-const MOST_PATHS: usize = 2_000_000;
+/// The work for a path. Paths multiply: ten Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a
+/// file of 200 kilobytes, have a million.
+pub(super) const STEPS_PER_PATH: u64 = 15;
 
-/// The maximum number of settings that may apply in all; paths with the same policies count once: a list of ten
-/// thousand elements that each of a thousand routes adds one to is ten million.
-const MOST_SETTINGS: usize = 3_000_000;
+/// The work for a setting that applies; paths with the same policies count once: a list of ten thousand elements that each
+/// of a thousand routes adds one to is ten million.
+const STEPS_PER_SETTING: u64 = 10;
 
-/// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
-/// shared.
-const SETTINGS_OF_ELEMENT: usize = 4;
+/// More work for an element of a list that was put together: it is made anew, and what was not merged is shared.
+const STEPS_PER_ELEMENT: u64 = 40;
 
-/// As many settings each further policy counts that one setting was lost to: every report names them.
-const SETTINGS_OF_WINNER: usize = 8;
-
-/// How many more paths, and settings on them, may be found, by whichever thread finds them.
-#[derive(Debug)]
-pub struct PathBudget {
-    left: AtomicUsize,
-    settings: AtomicUsize,
-    is_exceeded: AtomicBool,
+/// That there was too little work for the paths of a run: then no result of it is whole.
+#[must_use]
+pub fn too_many_paths(work: &Work) -> Option<Finding> {
+    work.is_spent().then(|| {
+        let consequence = "effective policies are not reported";
+        Finding::too_costly("evaluating policies on all paths", Place::Run, consequence)
+            .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
+            .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
+    })
 }
 
-impl Default for PathBudget {
-    fn default() -> Self {
-        Self {
-            left: AtomicUsize::new(MOST_PATHS),
-            settings: AtomicUsize::new(MOST_SETTINGS),
-            is_exceeded: AtomicBool::new(false),
-        }
-    }
-}
-
-impl PathBudget {
-    #[cfg(test)]
-    pub(crate) fn of(paths: usize) -> Self {
-        Self {
-            left: AtomicUsize::new(paths),
-            ..Self::default()
-        }
-    }
-
-    /// Whether there were more: then no result of this run is whole.
-    pub fn is_exceeded(&self) -> bool {
-        self.is_exceeded.load(Ordering::Relaxed)
-    }
-
-    /// That there were more.
-    #[must_use]
-    pub fn exceeded(&self) -> Option<Finding> {
-        let message = format!(
-            "policies apply to more than {MOST_PATHS} paths, or have more than {MOST_SETTINGS} settings on the paths that differ, so effective policies are not reported"
-        );
-        self.is_exceeded().then(|| {
-            Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
-                .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
-                .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
-        })
-    }
-
-    /// Pays for a path.
-    fn take(&self) -> bool {
-        self.take_of(&self.left, 1)
-    }
-
-    /// Pays for what holds on paths with the same policies.
-    fn take_settings(&self, effective: &Effective) {
-        let leaves = effective.content.values();
-        let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
-        let more = elements.saturating_mul(SETTINGS_OF_ELEMENT);
-        let all = effective.content.len().saturating_add(effective.losses.len());
-        let winners = effective.losses.iter().map(Loss::winners).sum::<usize>();
-        let more = more.saturating_add(winners.saturating_mul(SETTINGS_OF_WINNER));
-        self.take_of(&self.settings, all.saturating_add(more));
-    }
-
-    /// To how many more policies anything may be lost.
-    fn most_winners(&self) -> usize {
-        let left = self.settings.load(Ordering::Relaxed);
-        left.checked_div(SETTINGS_OF_WINNER).unwrap_or(left)
-    }
-
-    fn take_of(&self, stock: &AtomicUsize, wanted: usize) -> bool {
-        let taken = stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            left.checked_sub(wanted)
-        });
-        if taken.is_err() {
-            self.is_exceeded.store(true, Ordering::Relaxed);
-        }
-        taken.is_ok() && !self.is_exceeded()
-    }
-}
-
-/// The paths of one kind from one start.
+/// The paths of one kind from one start; `is_refined`: in full detail, listeners, rules, and ports whether or not a policy
+/// names one. The second part is then what applies to anything that might yet come below a node: to any listener, route,
+/// rule, or port.
 #[must_use]
 pub(super) fn paths_from(
     attachments: &Attachments<'_>,
     kind: KindId,
-    start: Start,
-    budget: &PathBudget,
-) -> Vec<PathEffective> {
-    let kind_of = attachments.kinds.get(kind);
-    if kind_of.nodes.is_empty() {
-        return Vec::new();
-    }
-    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), budget);
-    walk.start(start);
-    // There are as many as routes, and they are kept.
-    walk.found.shrink_to_fit();
-    walk.found
-}
-
-/// The same in full detail: listeners, rules, and ports whether or not a policy names one. The second part is what
-/// applies to anything that might yet come below a node: to any listener, route, rule, or port.
-#[must_use]
-pub(super) fn refined_paths_from(
-    attachments: &Attachments<'_>,
-    kind: KindId,
-    start: Start,
-    budget: &PathBudget,
+    (start, is_refined): (Start, bool),
+    work: &Work,
 ) -> [Vec<PathEffective>; 2] {
     let kind_of = attachments.kinds.get(kind);
     if kind_of.nodes.is_empty() {
         return Default::default();
     }
-    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), budget);
-    walk.is_refined = true;
+    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), work);
+    walk.is_refined = is_refined;
     walk.start(start);
+    // There are as many as routes, and they are kept.
+    walk.found.shrink_to_fit();
     [walk.found, walk.for_any]
 }
 
 /// Every path from a start in full detail, policies or none.
 #[must_use]
-pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, budget: &PathBudget) -> Vec<Path> {
+pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
     let profile = Profile {
         paths: Paths::EveryLevel,
         ..Profile::inherited("", "").ends(&[
@@ -175,7 +89,7 @@ pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, budget
             Level::Port,
         ])
     };
-    let mut walk = Walk::new(attachments, (None, &profile), budget);
+    let mut walk = Walk::new(attachments, (None, &profile), work);
     walk.start(start);
     walk.all
 }
@@ -190,7 +104,7 @@ struct Walk<'l, 'a> {
     profile: &'l Profile,
     topology: &'l Topology<'a>,
     attachments: &'l Attachments<'a>,
-    budget: &'l PathBudget,
+    work: &'l Work,
     /// None: paths count without policies.
     kind: Option<KindId>,
     /// Whether every path is divided as far as traffic can be told apart.
@@ -209,13 +123,13 @@ impl<'l, 'a> Walk<'l, 'a> {
     fn new(
         attachments: &'l Attachments<'a>,
         (kind, profile): (Option<KindId>, &'l Profile),
-        budget: &'l PathBudget,
+        work: &'l Work,
     ) -> Self {
         Self {
             profile,
             topology: &attachments.topology,
             attachments,
-            budget,
+            work,
             kind,
             is_refined: false,
             known: HashMap::new(),
@@ -297,7 +211,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         };
         let head: Vec<Stop<'l>> = self.mesh().chain(own).collect();
         for route in &self.topology.backends.get(service).meshed {
-            if self.budget.is_exceeded() {
+            if self.work.is_spent() {
                 return;
             }
             let node = self.topology.routes.get(*route);
@@ -370,7 +284,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
         let split = self.every_level() || (inherited && listeners.values().any(named));
         for (listener, route) in self.routes((gateway, &ignored), split) {
-            if self.budget.is_exceeded() {
+            if self.work.is_spent() {
                 return;
             }
             let node = self.topology.routes.get(route);
@@ -460,7 +374,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         for rule in handing_on {
             let above = join(&above, [self.stop(Level::Rule, Node::Rule(route, rule))]);
             for (way, child) in topology.handed_on(path.via, rule) {
-                if self.budget.is_exceeded() {
+                if self.work.is_spent() {
                     return;
                 }
                 let path = Path {
@@ -610,7 +524,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     /// Adds a path if any policy counts on it.
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
         let Some(kind) = self.kind else {
-            if self.budget.take() {
+            if self.work.pay(1, STEPS_PER_PATH) {
                 self.all.push(path);
             }
             return;
@@ -621,7 +535,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             .iter()
             .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
             .collect();
-        if occupied.is_empty() || !self.budget.take() {
+        if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;
         }
         // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
@@ -655,9 +569,13 @@ impl<'l, 'a> Walk<'l, 'a> {
                     (self.profile, filled),
                     self.attachments,
                     (path.start.node(), listener, &occupied),
-                    self.budget.most_winners(),
+                    self.work,
                 ));
-                self.budget.take_settings(&effective);
+                let settings = effective.content.len().saturating_add(effective.losses.len());
+                let leaves = effective.content.values();
+                let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+                self.work.pay(settings, STEPS_PER_SETTING);
+                self.work.pay(elements, STEPS_PER_ELEMENT);
                 self.known.insert(key.clone(), Arc::clone(&effective));
                 effective
             }
@@ -682,7 +600,7 @@ fn combine(
     (profile, filled): (&Profile, Option<&Filled>),
     attachments: &Attachments<'_>,
     (start, listener, stops): (Node, Option<ListenerId>, &[&Stop<'_>]),
-    most_winners: usize,
+    work: &Work,
 ) -> Effective {
     let chain: Vec<(Level, PolicyId)> = stops
         .iter()
@@ -763,7 +681,7 @@ fn combine(
     });
     let all_apply = adds_up(profile, stops.iter().map(|(_, _, entries)| *entries));
     if !all_apply && (chain.len() > 1 || stands_for_many()) {
-        let mut noting = Losses::of(profile, &content, &author_of, dictating, most_winners);
+        let mut noting = Losses::of(profile, &content, &author_of, dictating, work);
         // What is refused would have had no effect anyway.
         let mut seen = refused.clone();
         for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {

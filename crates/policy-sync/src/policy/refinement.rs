@@ -4,10 +4,12 @@
 //! listeners. Here every path is divided as far as traffic can be told apart, and what would apply to anything that is not
 //! there yet (another listener, any route, another rule) is kept as well.
 
+use apimachinery::Work;
+
 use super::attachment::Attachments;
 use super::effective::PathEffective;
 use super::ids::KindId;
-use super::paths::{PathBudget, all_paths_from, refined_paths_from};
+use super::paths::{all_paths_from, paths_from};
 use crate::parallel;
 use crate::topology::{Path, Start};
 
@@ -22,15 +24,15 @@ pub struct Refinement {
 
 impl Refinement {
     /// The paths from the starts that `wanted` chooses, in parallel.
-    pub fn new(attachments: &Attachments<'_>, budget: &PathBudget, wanted: impl Fn(Start) -> bool) -> Self {
+    pub fn new(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
         let starts = attachments.topology.starts();
         let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
         let parts = parallel::map(&starts, |start| {
             let kinds = attachments.kinds.ids();
-            let paths = kinds.map(|kind| (kind, refined_paths_from(attachments, kind, *start, budget)));
+            let paths = kinds.map(|kind| (kind, paths_from(attachments, kind, (*start, true), work)));
             Self {
                 by_kind: paths.collect(),
-                all: all_paths_from(attachments, *start, budget),
+                all: all_paths_from(attachments, *start, work),
             }
         });
         let mut refinement = Self::default();

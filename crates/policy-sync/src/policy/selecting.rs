@@ -1,7 +1,6 @@
 //! The objects that the selectors of policies select.
 //!
-//! Owns: finding objects by their labels without asking each of them, once for equal selectors, and how many targets all
-//! selectors of a run may select. Flows in: the objects of the hub or of a cluster, selectors. Flows out: names. Must not
+//! Owns: finding objects by their labels without asking each of them, once for equal selectors. Flows in: the objects of the hub or of a cluster, selectors. Flows out: names. Must not
 //! know: policies, targets.
 
 use std::collections::{BTreeSet, HashMap};
@@ -11,9 +10,6 @@ use crate::hub::Objects;
 use crate::object::Object;
 use crate::topology::Sources;
 use apimachinery::{GroupKind, Operator, Selector};
-
-/// So many targets all selectors of one place may select: each is a place in the report, and mostly a finding.
-pub(super) const MOST_SELECTED: usize = 100_000;
 
 /// Objects of one kind in one namespace.
 type Place = (GroupKind, String);
@@ -28,18 +24,6 @@ pub(super) struct Selecting<'a> {
     by_label: HashMap<Place, ByLabel<'a>>,
     known: HashMap<(Place, Selector), Arc<[&'a str]>>,
     namespaces: HashMap<GroupKind, Vec<&'a str>>,
-    selected: usize,
-}
-
-/// Whether what is selected is still within what is allowed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
-    /// It is.
-    Within,
-    /// It is the first that is too much.
-    First,
-    /// There was too much before.
-    Beyond,
 }
 
 impl<'a> Selecting<'a> {
@@ -104,37 +88,5 @@ impl<'a> Selecting<'a> {
             .collect();
         self.known.insert(key, Arc::clone(&selected));
         selected
-    }
-
-    /// Counts targets.
-    pub(super) fn count(&mut self, targets: usize) -> Counted {
-        let before = self.selected;
-        self.selected = before.saturating_add(targets);
-        match (before > MOST_SELECTED, self.selected > MOST_SELECTED) {
-            (true, _) => Counted::Beyond,
-            (false, true) => Counted::First,
-            (false, false) => Counted::Within,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_selector_beyond_the_bound_is_told_apart_from_later_ones() {
-        let counted = |counts: &[usize]| {
-            let mut selecting = Selecting::default();
-            let mut last = Counted::Within;
-            for count in counts {
-                last = selecting.count(*count);
-            }
-            last
-        };
-        assert!(counted(&[MOST_SELECTED]) == Counted::Within, "as many as may be");
-        assert!(counted(&[MOST_SELECTED + 1]) == Counted::First);
-        assert!(counted(&[MOST_SELECTED, 1]) == Counted::First, "nothing was left");
-        assert!(counted(&[MOST_SELECTED, 1, 0]) == Counted::Beyond);
     }
 }

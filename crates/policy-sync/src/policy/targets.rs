@@ -9,7 +9,7 @@ use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
 use super::options::Options;
 use super::profile::Profile;
-use super::selecting::{Counted, MOST_SELECTED, Selecting};
+use super::selecting::Selecting;
 use super::targeting::{Targeting, Verdict};
 use super::waypoints::{WAYPOINT_CLASS, waypoint_of};
 use super::workloads::{Holds, Workloads};
@@ -18,7 +18,10 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::Grants;
 use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, Work};
+
+/// The work for a target that is selected: each is a place in the report, and mostly a finding.
+const STEPS_PER_TARGET: u64 = 300;
 
 /// Resolves what policies target, in place: by name, by labels, or by their namespace. It is the only answer to that
 /// question, for the policies of the hub, and for those on clusters. `sources` are the objects behind the topology, to
@@ -35,6 +38,7 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         sources,
         grants,
         selecting: Selecting::default(),
+        work: Work::default(),
         workloads: Workloads::new(options.root_namespace),
         near: NearObjects::new(sources),
         synced: options.kinds,
@@ -49,8 +53,9 @@ struct Resolver<'r, 'a> {
     topology: &'r mut Topology<'a>,
     sources: Sources<'a>,
     grants: &'r Grants<'a>,
-    /// The objects that selectors select, and their limit.
+    /// The objects that selectors select.
     selecting: Selecting<'a>,
+    work: Work,
     /// What policies without a target apply to, for kinds that apply to workloads.
     workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
@@ -94,13 +99,8 @@ impl<'a> Resolver<'_, 'a> {
                     if selected.is_empty() && !policy.local {
                         self.nothing_selected(policy, &target, refused);
                     }
-                    match self.selecting.count(selected.len()) {
-                        Counted::Within => {}
-                        Counted::First => {
-                            self.too_many(policy, &target);
-                            continue;
-                        }
-                        Counted::Beyond => continue,
+                    if !self.can_afford(selected.len(), policy, &target.pointer) {
+                        continue;
                     }
                     for (namespace, name) in selected {
                         let mut one = target.clone();
@@ -131,17 +131,9 @@ impl<'a> Resolver<'_, 'a> {
                 return;
             }
         };
-        match self.selecting.count(nodes.len()) {
-            Counted::Within => {
-                let held = nodes.into_iter().map(|node| self.held(node));
-                policy.targets = held.collect();
-            }
-            Counted::First => {
-                let own = self.topology.namespace(policy.object.namespace_or_empty());
-                let spec = self.held(Node::Namespace(own));
-                self.too_many(policy, &spec);
-            }
-            Counted::Beyond => {}
+        if self.can_afford(nodes.len(), policy, "/spec") {
+            let held = nodes.into_iter().map(|node| self.held(node));
+            policy.targets = held.collect();
         }
     }
 
@@ -245,18 +237,23 @@ impl<'a> Resolver<'_, 'a> {
         (selected, refused)
     }
 
-    fn too_many(&mut self, policy: &Policy<'a>, target: &Declared) {
-        self.findings.push(
-            Finding::new(
-                Code::POLICY_TOO_MANY_TARGETS,
-                policy.object.place(&target.pointer),
-                format!(
-                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in total",
-                    policy.object.identity()
+    /// Whether there is work left for so many targets; the first selector beyond that is reported.
+    fn can_afford(&mut self, targets: usize, policy: &Policy<'a>, pointer: &str) -> bool {
+        let was_spent = self.work.is_spent();
+        let can_afford = self.work.pay(targets, STEPS_PER_TARGET);
+        if !can_afford && !was_spent {
+            let stage = format!(
+                "selecting the targets of all policies up to {}",
+                policy.object.identity()
+            );
+            let consequence = "this selector and those after it select nothing";
+            self.findings.push(
+                Finding::too_costly(&stage, policy.object.place(pointer), consequence).help(
+                    "let each selector select fewer objects, or target the Gateway that they have in common",
                 ),
-            )
-            .help("let each selector select fewer objects, or target the Gateway that they have in common"),
-        );
+            );
+        }
+        can_afford
     }
 
     /// The namespace that differs from the policy's own by a typo, and where its labels select something.

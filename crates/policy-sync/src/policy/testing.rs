@@ -148,7 +148,7 @@ impl<'a> Seen<'a> {
         let grants = hub::Grants::new(hub, &mut findings);
         let sources = Sources::hub(&hub.objects);
         let attachments = super::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
-        let effective = super::EffectivePolicies::new(&attachments, &super::PathBudget::default());
+        let effective = super::EffectivePolicies::new(&attachments, &apimachinery::Work::default());
         let mut fates = super::Fates::default();
         fates.add(&[], &attachments, &effective, |_| true);
         crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
@@ -166,7 +166,7 @@ impl<'a> Seen<'a> {
     pub(crate) fn view<T>(&self, look: impl FnOnce(&PolicyView<'_>) -> T) -> T {
         look(&PolicyView {
             hub: &self.attachments,
-            hub_effective: super::EffectivePolicies::new(&self.attachments, &super::PathBudget::default()),
+            hub_effective: super::EffectivePolicies::new(&self.attachments, &apimachinery::Work::default()),
             spokes: Vec::new(),
             fates: self.fates.clone(),
             clusters: &Clusters::new(),

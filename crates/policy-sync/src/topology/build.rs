@@ -20,14 +20,14 @@ use super::sections::rule_name;
 use super::sources::{Original, Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, Work};
 
-/// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
-/// routes have a million, and fit into a file of half a megabyte.
-pub(super) const MOST_ATTACHED: usize = 1_000_000;
+/// The work for a listener of a parent of a route: ten Gateways of 64 listeners with 1,500 routes have a million, and fit
+/// into a file of half a megabyte.
+const STEPS_PER_LISTENER: u64 = 30;
 
 /// A route before it is linked.
 struct Unlinked<'a> {
@@ -255,19 +255,21 @@ impl<'a> Topology<'a> {
     where
         'a: 'r,
     {
-        let mut left = MOST_ATTACHED;
+        let work = Work::default();
         for route in routes {
             let own = route.object.namespace_or_empty();
             for parent in self.parents_of(route).iter() {
                 let owner = self.parent(own, parent);
                 let listeners = owner.map(|owner| self.listeners_of(owner, parent.section_name).len());
                 // A parent costs something also where it leads nowhere.
-                let Some(less) = left.checked_sub(listeners.unwrap_or_default().max(1)) else {
+                if !work.pay(listeners.unwrap_or_default().max(1), STEPS_PER_LISTENER) {
                     self.is_too_wide = true;
-                    findings.push(too_wide(route));
+                    let stage = format!("attaching routes up to {}", route.object.identity());
+                    let finding =
+                        Finding::too_costly(&stage, route.object.place("/spec"), "no route is attached");
+                    findings.push(finding.help("name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones"));
                     return;
-                };
-                left = less;
+                }
             }
         }
     }
@@ -464,17 +466,4 @@ fn has_service_ports(object: &Object) -> bool {
         || ["multicluster.x-k8s.io", "net.gke.io"]
             .into_iter()
             .any(|group| object.is(group, "ServiceImport"))
-}
-
-fn too_wide(route: &Route<'_>) -> Finding {
-    Finding::new(
-        Code::POLICY_TOO_MANY_PATHS,
-        route.object.place("/spec"),
-        format!(
-            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in total, so no route is attached",
-            route.object.identity()
-        ),
-    )
-    .label("one route too many")
-    .help("name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones")
 }

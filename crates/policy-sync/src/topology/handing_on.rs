@@ -19,10 +19,10 @@ use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matche
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use apimachinery::Identity;
+use apimachinery::{Identity, Work};
 
-/// So many routes and matches are looked at: with two routes on each of twenty steps there are a million ways.
-const MOST_HANDED_ON: usize = 100_000;
+/// The work for a route or match that is looked at: with two routes on each of twenty steps there are a million ways.
+const STEPS_PER_MATCH: u64 = 300;
 
 /// So many routes may hand requests on to each other in a row.
 const MOST_IN_A_ROW: usize = 16;
@@ -50,8 +50,7 @@ impl<'a> Topology<'a> {
             rules,
             by_namespace: by_namespace(&self.routes),
             found: Delegations::default(),
-            left: MOST_HANDED_ON,
-            is_too_much: false,
+            work: Work::default(),
             taking: BTreeMap::new(),
             unfollowed: Vec::new(),
             said: BTreeMap::new(),
@@ -84,9 +83,13 @@ impl<'a> Topology<'a> {
                 following.rule(None, (id, rule, position), &matches, &mut vec![id]);
             }
         }
-        if following.is_too_much {
+        if following.work.is_spent() {
             let first = rules.iter().find(|(_, rules)| delegates(rules));
-            findings.extend(first.map(|(id, _)| too_much(self.routes.get(id).object)));
+            findings.extend(first.map(|(id, _)| {
+                let place = self.routes.get(id).object.place("/spec");
+                let help = "name the routes instead of using a label or `*`, or shorten the chain of routes that delegate";
+                Finding::too_costly("following all routes that delegate", place, "none is followed").help(help)
+            }));
             return;
         }
         let is_local = |object: &Object| {
@@ -184,9 +187,7 @@ struct Following<'t, 'r, 'a> {
     rules: &'r Table<RouteId, Vec<RouteRule<'a>>>,
     by_namespace: ByNamespace<'a>,
     found: Delegations,
-    /// How much more may be looked at.
-    left: usize,
-    is_too_much: bool,
+    work: Work,
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
     /// References that are not followed: a backend as any other.
@@ -220,7 +221,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             };
             let mut followed = false;
             for child in children {
-                if why == Some(Why::Kind) || !self.pay(1) {
+                if why == Some(Why::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
                     break;
                 }
                 match self.child((above, id, rule), child, matches, way) {
@@ -265,27 +266,23 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         if reference.kind == "label" {
             let key = format!("{}/label", reference.group);
             let everywhere = namespace == ALL_NAMESPACES;
-            let in_one = self.by_namespace.get(namespace).map_or(0, Vec::len);
-            if !self.pay(if everywhere {
-                self.topology.routes.rows().len()
-            } else {
-                in_one
-            }) {
-                return Vec::new();
-            }
             let there: Vec<RouteId> = if everywhere {
                 let all = self.topology.routes.iter().filter(|(_, route)| is_http(route));
                 all.map(|(id, _)| id).collect()
             } else {
                 self.by_namespace.get(namespace).cloned().unwrap_or_default()
             };
+            if !self.work.pay(there.len(), STEPS_PER_MATCH) {
+                return Vec::new();
+            }
             let has_it =
                 |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(reference.name);
             return there.into_iter().filter(has_it).collect();
         }
         if reference.name == "*" {
             let there = self.by_namespace.get(namespace).cloned().unwrap_or_default();
-            return if self.pay(there.len()) { there } else { Vec::new() };
+            let can_afford = self.work.pay(there.len(), STEPS_PER_MATCH);
+            return if can_afford { there } else { Vec::new() };
         }
         let named = self
             .topology
@@ -320,7 +317,10 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         let mut taking = Vec::new();
         for (position, rule) in node.rules.iter().copied().enumerate() {
             let own = matches_of(route.object, position);
-            if !self.pay(own.len().saturating_mul(matches.len())) {
+            if !self
+                .work
+                .pay(own.len().saturating_mul(matches.len()), STEPS_PER_MATCH)
+            {
                 break;
             }
             let pairs = matches
@@ -367,19 +367,6 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             self.rule(Some(delegation), (child, *rule, *position), matches, way);
         }
         way.pop();
-    }
-
-    fn pay(&mut self, cost: usize) -> bool {
-        match self.left.checked_sub(cost) {
-            Some(left) if !self.is_too_much => {
-                self.left = left;
-                true
-            }
-            _ => {
-                self.is_too_much = true;
-                false
-            }
-        }
     }
 
     fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
@@ -474,19 +461,6 @@ fn outside(route: &Object, position: usize, rule: &str) -> Finding {
         "begin its path with the path prefix of a rule that delegates to the route, and repeat the headers, parameters, and \
          method of that rule; or remove the rule",
     )
-}
-
-fn too_much(route: &Object) -> Finding {
-    Finding::new(
-        Code::POLICY_TOO_MANY_PATHS,
-        route.place("/spec"),
-        format!(
-            "with those of {}, routes delegate to other routes in more than {MOST_HANDED_ON} ways, so none is followed",
-            route.identity()
-        ),
-    )
-    .label("one route too many")
-    .help("name the routes instead of using a label or `*`, or shorten the chain of routes that delegate")
 }
 
 /// Whether a route takes what another one hands on to it: one that names parents has to name that one.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::super::testing::{Seen, hub, limit, small_with_params};
-use super::super::{EffectivePolicies, PathBudget};
+use super::super::{EffectivePolicies, too_many_paths};
+use apimachinery::Work;
 
 /// The small hub with more routes on its two listeners, and a policy on the Gateway.
 fn with_routes(routes: usize) -> String {
@@ -54,15 +55,17 @@ fn what_holds_on_many_paths_is_held_once() {
 fn a_run_evaluates_no_more_paths_than_its_budget() {
     let hub = hub(&with_routes(20), &[]);
     let attachments = Seen::hub(&hub).attachments;
-    let whole = PathBudget::default();
-    let all = EffectivePolicies::new(&attachments, &whole).len();
-    assert!(all > 80 && !whole.is_exceeded());
-    let exact = PathBudget::of(all);
+    let plenty = Work::with_limit(1_000_000);
+    let all = EffectivePolicies::new(&attachments, &plenty).len();
+    let spent = u64::try_from(1_000_000 - plenty.left(1)).unwrap();
+    assert!(all > 80 && spent > 80 && too_many_paths(&plenty).is_none());
+    let exact = Work::with_limit(spent);
     assert_eq!(EffectivePolicies::new(&attachments, &exact).len(), all);
-    assert!(!exact.is_exceeded());
-    let less = PathBudget::of(all - 1);
-    let mut some = EffectivePolicies::new(&attachments, &less);
-    assert!(less.is_exceeded());
+    assert!(too_many_paths(&exact).is_none());
+    let less = Work::with_limit(spent - 1);
+    let _ = EffectivePolicies::new(&attachments, &less);
+    assert!(too_many_paths(&less).is_some());
+    let mut some = EffectivePolicies::new(&attachments, &Work::with_limit(spent / 2));
     assert!(some.len() < all);
     some.clear();
     assert_eq!(some.len(), 0);

@@ -353,7 +353,7 @@ fn too_many_ways_are_refused_as_a_whole() {
     let said = seen.said();
     assert!(
         said.iter()
-            .any(|said| said.starts_with("policy/too-many-paths") && said.contains("none is followed")),
+            .any(|said| said.starts_with("input/too-costly") && said.contains("none is followed")),
         "{said:?}"
     );
 }

@@ -38,7 +38,7 @@ fn a_local_policy_overrides_a_synced_one_of_its_target_by_where_it_lives() {
     );
     received(&hub, &[("infra/gw", &["c1"])], |received| {
         on(received, "c1", |there| {
-            let effective = EffectivePolicies::new(there, &crate::policy::PathBudget::default());
+            let effective = EffectivePolicies::new(there, &apimachinery::Work::default());
             let (_, path) = effective.iter().next().unwrap();
             let author = |local: bool| {
                 let (id, policy) = there

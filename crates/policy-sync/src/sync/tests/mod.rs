@@ -135,7 +135,7 @@ impl Received<'_> {
         let mut views = Vec::new();
         for spoke in &spokes {
             let attachments = self.evaluated(spoke);
-            let effective = EffectivePolicies::new(&attachments, &crate::policy::PathBudget::default());
+            let effective = EffectivePolicies::new(&attachments, &apimachinery::Work::default());
             fates.add(&spoke.clusters, &attachments, &effective, |_| true);
             views.push(SpokeView {
                 clusters: &spoke.clusters,
@@ -163,11 +163,7 @@ impl Received<'_> {
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
-            hub_effective: EffectivePolicies::of(
-                self.attachments,
-                &crate::policy::PathBudget::default(),
-                |_| false,
-            ),
+            hub_effective: EffectivePolicies::of(self.attachments, &apimachinery::Work::default(), |_| false),
             spokes: views,
             fates,
             clusters: self.clusters,

@@ -304,7 +304,7 @@ fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on
                 .map(|policy| policy.locator().to_string())
                 .collect();
             assert_eq!(locators, ["ratelimitpolicy.kuadrant.io:infra/g"]);
-            let effective = EffectivePolicies::new(there, &crate::policy::PathBudget::default());
+            let effective = EffectivePolicies::new(there, &apimachinery::Work::default());
             let (_, path) = effective.iter().next().unwrap();
             let locators = there.topology.path_locators(&path.path);
             assert_eq!(locators[1], "gateway.gateway.networking.k8s.io:infra/gw");
@@ -449,7 +449,7 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
     received(&hub, &[("infra/gw", &["c1"])], |received| {
         on(received, "c1", |there| {
             assert_eq!(there.policies.rows().len(), 1, "one merged policy");
-            let effective = EffectivePolicies::new(there, &crate::policy::PathBudget::default());
+            let effective = EffectivePolicies::new(there, &apimachinery::Work::default());
             assert!(effective.len() > 0);
             for (_, path) in effective.iter() {
                 let written: Vec<(String, String, String)> = path
