@@ -129,10 +129,16 @@ fn rendered(world: &World) -> Result<BTreeMap<String, usize>, String> {
     Ok(works)
 }
 
-/// Makes a change and takes it back, again and again; no object may be made anew by any of it.
-fn there_and_back(world: &mut World, file: &str, from: &str, to: &str) -> Result<(), String> {
+/// Makes a change and takes it back, again and again; no object may be made anew by any of it, `but` one.
+fn there_and_back(
+    world: &mut World,
+    file: &str,
+    [from, to]: [&str; 2],
+    but: Option<&str>,
+) -> Result<(), String> {
     settle(world)?;
-    let before = identities(world)?;
+    let mut before = identities(world)?;
+    before.retain(|object, _| but.is_none_or(|but| !object.ends_with(but)));
     for time in 1..=TIMES {
         for (from, to) in [(from, to), (to, from)] {
             edit(world, file, from, to)?;
@@ -144,30 +150,38 @@ fn there_and_back(world: &mut World, file: &str, from: &str, to: &str) -> Result
     Ok(())
 }
 
-/// Until here, the AuthPolicy of the route moves with it, and the RateLimitPolicy, too.
 pub(crate) fn route(world: &mut World) -> Result<(), String> {
-    there_and_back(world, ORDERS, "  - name: inner\n", "  - name: outer\n")
+    there_and_back(world, ORDERS, ["  - name: inner\n", "  - name: outer\n"], None)
 }
 
+/// A policy is beside its target, and a Gateway is in another namespace than its routes. So a policy that changes from
+/// one to the other is another object on the clusters: there has to be one or the other all the time.
 pub(crate) fn policy(world: &mut World) -> Result<(), String> {
     let gateway = "    kind: Gateway\n    name: outer\n  rules";
     let listener = |name: &str| gateway.replace("\n  rules", &format!("\n    sectionName: {name}\n  rules"));
     let route = gateway
         .replace("Gateway", "HTTPRoute")
         .replace("outer", "catalog");
-    there_and_back(world, OUTER, gateway, &route)?;
+    let watched = [
+        "kuadrant.io/v1/namespaces/internal/authpolicies",
+        "kuadrant.io/v1/namespaces/kuadrant-internal/authpolicies",
+    ];
+    watch(world, watched, "guard")?;
+    there_and_back(world, OUTER, [gateway, &route], Some("/guard"))?;
+    for cluster in CLUSTERS {
+        let seen = timeline(world, cluster, watched, "guard")?;
+        if seen.len() < 2 * TIMES || seen.iter().skip(1).any(|(_, there)| *there == [false; 2]) {
+            return Err(format!("{cluster} was without the policy: {seen:?}"));
+        }
+    }
     edit(world, OUTER, gateway, &listener("http"))?;
-    there_and_back(world, OUTER, &listener("http"), &listener("more"))?;
+    there_and_back(world, OUTER, [&listener("http"), &listener("more")], None)?;
     edit(world, OUTER, &listener("http"), gateway)
 }
 
 pub(crate) fn parent(world: &mut World) -> Result<(), String> {
-    there_and_back(
-        world,
-        OUTER,
-        "  - name: outer\n  - name: inner\n",
-        "  - name: inner\n",
-    )
+    let both = "  - name: outer\n  - name: inner\n";
+    there_and_back(world, OUTER, [both, "  - name: inner\n"], None)
 }
 
 /// The clusters that stay keep everything.
@@ -274,22 +288,13 @@ fn expect_equal(found: &Value, expected: i64) -> Result<(), String> {
     }
 }
 
-/// A watch on every cluster sees both come and go. An etcd numbers its revisions, so two watches have one order.
 pub(crate) fn order(world: &mut World) -> Result<(), String> {
-    let kinds = [
+    let watched = [
         "gateway.networking.k8s.io/v1/namespaces/internal/httproutes",
         "kuadrant.io/v1/namespaces/internal/authpolicies",
     ];
-    let log = |cluster: &str, kind: usize| format!("{cluster}-watch-{kind}");
     settle(world)?;
-    for cluster in CLUSTERS {
-        for (number, kind) in kinds.iter().enumerate() {
-            let path = format!(
-                "--raw=/apis/{kind}?watch=1&timeoutSeconds=3600&fieldSelector=metadata.name%3Dorders"
-            );
-            world.start_kubectl(&log(cluster, number), cluster, &["get", &path])?;
-        }
-    }
+    watch(world, watched, "orders")?;
     let path = world.file(ORDERS);
     let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
     for _ in 0..ARRIVALS {
@@ -300,26 +305,12 @@ pub(crate) fn order(world: &mut World) -> Result<(), String> {
     }
     let (mut arrivals, mut open) = (0, Vec::new());
     for cluster in CLUSTERS {
-        let mut events = Vec::new();
-        for number in 0..kinds.len() {
-            let name = format!("{}.log", log(cluster, number));
-            let lines = fs::read_to_string(world.file(&name)).map_err(|error| format!("{name}: {error}"))?;
-            for line in lines.lines() {
-                let event: Value =
-                    serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
-                let revision = event["object"]["metadata"]["resourceVersion"]
-                    .as_str()
-                    .unwrap_or_default();
-                let revision: u64 = revision.parse().map_err(|_| format!("no revision in {line}"))?;
-                events.push((revision, number, event["type"] != "DELETED"));
-            }
-        }
-        events.sort_unstable();
-        let mut there = [false; 2];
-        for (revision, kind, is_there) in events {
-            arrivals += usize::from(kind == 0 && is_there && !there[0]);
-            there[kind] = is_there;
-            if there == [true, false] {
+        let mut was_there = false;
+        // When a watch begins, it names what is there, one by one.
+        for (revision, [route, policy]) in timeline(world, cluster, watched, "orders")?.into_iter().skip(1) {
+            arrivals += usize::from(route && !was_there);
+            was_there = route;
+            if route && !policy {
                 open.push(format!("{cluster} at revision {revision}"));
             }
         }
@@ -338,4 +329,47 @@ pub(crate) fn order(world: &mut World) -> Result<(), String> {
             open.join(", ")
         ))
     }
+}
+
+/// Starts a watch of each kind for objects of a name, on every cluster.
+fn watch(world: &mut World, kinds: [&str; 2], name: &str) -> Result<(), String> {
+    for cluster in CLUSTERS {
+        for (number, kind) in kinds.iter().enumerate() {
+            let path = format!(
+                "--raw=/apis/{kind}?watch=1&timeoutSeconds=3600&fieldSelector=metadata.name%3D{name}"
+            );
+            world.start_kubectl(&format!("{cluster}-{name}-{number}"), cluster, &["get", &path])?;
+        }
+    }
+    Ok(())
+}
+
+/// After each change of a cluster, whether the object of each kind is there. An etcd numbers its revisions, so two
+/// watches have one order.
+fn timeline(
+    world: &World,
+    cluster: &str,
+    kinds: [&str; 2],
+    name: &str,
+) -> Result<Vec<(u64, [bool; 2])>, String> {
+    let mut events = Vec::new();
+    for number in 0..kinds.len() {
+        let file = format!("{cluster}-{name}-{number}.log");
+        let lines = fs::read_to_string(world.file(&file)).map_err(|error| format!("{file}: {error}"))?;
+        for line in lines.lines() {
+            let event: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
+            let revision = event["object"]["metadata"]["resourceVersion"]
+                .as_str()
+                .unwrap_or_default();
+            let revision: u64 = revision.parse().map_err(|_| format!("no revision in {line}"))?;
+            events.push((revision, number, event["type"] != "DELETED"));
+        }
+    }
+    events.sort_unstable();
+    let mut there = [false; 2];
+    let after = events.into_iter().map(|(revision, number, is_there)| {
+        there[number] = is_there;
+        (revision, there)
+    });
+    Ok(after.collect())
 }
