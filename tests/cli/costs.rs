@@ -831,7 +831,7 @@ fn clusters_that_differ_in_one_gateway_each_are_compared_by_gateway_and_not_each
         )
     };
     let of_gateway = |gateway: usize| {
-        let route = |number: usize| {
+        let route = move |number: usize| {
             format!(
                 "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{gateway}-{number}, namespace: gateways}}\n\
                  spec: {{parentRefs: [{{name: g{gateway:03}}}], hostnames: [h{number}.x.io], rules: [{{}}]}}\n"
