@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::loaded::Loaded;
 use super::misplaced::{
     check_overlap, cluster_names, config_below, config_beside, empty_files, misspelled_spokes,
-    no_such_spokes, not_staged, output_beside, output_outside, unread_configs,
+    no_such_spokes, not_staged, output_beside, output_outside, submodules, unread_configs,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
@@ -147,6 +147,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
                 match document.filter(|_| is_new_beside(request, &output, wanted.root(), revision)) {
                     Some(document) => findings.push(output_beside(document, &output, revision)),
                     None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+                }
+                if !is_stream(request) {
+                    findings.extend(submodules(&output));
                 }
             }
         }

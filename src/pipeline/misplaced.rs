@@ -178,6 +178,33 @@ pub(super) fn output_beside(document: DocumentId, output: &Path, revision: &str)
         .help(help)
 }
 
+/// Submodules in an output: an empty directory for whoever checks it, and anything at all for whoever applies it.
+#[cfg(feature = "git")]
+pub(super) fn submodules(output: &Path) -> Vec<Finding> {
+    let Ok(index) = source::IndexTree::open(output, None) else {
+        return Vec::new();
+    };
+    let at = index.locate(output);
+    let submodules = at.iter().flat_map(|at| index.submodules(at));
+    let finding = |path: &str| {
+        let shown = output.join(path).display().to_string();
+        let message = format!("`{shown}` is a submodule in the output: its files are in another repository");
+        let help = format!(
+            "move it out of the output: `git rm --cached {}`",
+            shell_path(&shown)
+        );
+        Finding::new(Code::OUTPUT_UNEXPECTED, Place::Path(shown), message)
+            .note("tools that apply the output may fetch it")
+            .help(help)
+    };
+    submodules.map(finding).collect()
+}
+
+#[cfg(not(feature = "git"))]
+pub(super) fn submodules(_: &Path) -> Vec<Finding> {
+    Vec::new()
+}
+
 /// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).
 pub(super) fn check_overlap(
     output: &Path,

@@ -77,7 +77,6 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let analysis = Analysis::new(loaded, findings);
     let rendered = analysis.render(EmptyResult::Refused, findings);
     findings.extend(unexpected(loaded, &rendered, loaded));
-    // The writer of the output reports whether it can be read.
     if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
         let layout = rendered.layout(loaded);
         let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
@@ -87,17 +86,19 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
 /// What is in the output that `of` names, and is no file of it (docs/reference/output.md).
 #[must_use]
 pub fn unexpected(loaded: &Loaded, rendered: &Rendered, of: &Loaded) -> Vec<Finding> {
-    let earlier = Earlier::open(&of.output, of.output_within.as_deref()).ok();
     // Where it is refused, all that is there belongs to others.
     let is_refused = loaded
         .findings
         .iter()
         .any(|finding| finding.code == Code::OUTPUT_OUTSIDE);
-    let earlier = earlier.filter(|_| !loaded.is_stream && !is_refused);
-    let exceptions = &loaded.config.output_exceptions;
-    earlier.map_or_else(Vec::new, |earlier| {
-        earlier.unexpected(&rendered.layout(loaded), exceptions)
-    })
+    if loaded.is_stream || is_refused {
+        return Vec::new();
+    }
+    match Earlier::open(&of.output, of.output_within.as_deref()) {
+        Ok(earlier) => earlier.unexpected(&rendered.layout(loaded), &loaded.config.output_exceptions),
+        // Nobody knows what is in it.
+        Err(error) => error.findings(),
+    }
 }
 
 /// Reports what an API server would refuse in the CustomResourceDefinitions of the input.

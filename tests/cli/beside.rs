@@ -128,6 +128,42 @@ fn whatever_is_in_an_output_and_in_no_inventory_is_an_error() {
     all(&scratch, 0, "");
 }
 
+/// A job that checks fetches no submodule, and has an empty directory; Argo CD does by default.
+#[test]
+fn a_submodule_in_an_output_is_an_error_though_its_directory_is_empty() {
+    let Some(scratch) = configured() else { return };
+    let root = scratch.path("");
+    let commit = git(&root, &["rev-parse", "HEAD"]);
+    for path in ["new", "eu-1/deep/new", "eu-1"] {
+        let entry = format!("160000,{},rendered/{path}", commit.trim());
+        if path == "eu-1" {
+            git(&root, &["rm", "-qr", "--cached", "rendered/eu-1"]);
+        } else {
+            std::fs::create_dir_all(scratch.path(&format!("rendered/{path}"))).expect("a directory");
+        }
+        git(&root, &["update-index", "--add", "--cacheinfo", &entry]);
+        let said = format!("error[output/unexpected]: `rendered/{path}` is a submodule in the output");
+        all(&scratch, 5, &said);
+        scratch.run(&["render", "-o", "-", "-q"]).exits(0);
+        git(&root, &["reset", "-q", "--hard"]);
+    }
+    all(&scratch, 0, "");
+}
+
+/// What cannot be read may hide anything.
+#[test]
+fn an_output_that_cannot_be_read_is_an_error_of_whatever_looks_into_it() {
+    let Some(scratch) = configured() else { return };
+    let inventory = scratch.read("rendered/.spokewright-inventory");
+    for forged in [
+        format!("{inventory}x\n"),
+        format!("{inventory}{}  ../x\n", "0".repeat(64)),
+    ] {
+        scratch.write("rendered/.spokewright-inventory", &forged);
+        all(&scratch, 5, "error[output/inventory]");
+    }
+}
+
 #[test]
 fn the_output_of_the_base_is_looked_at_where_the_configuration_moves_it() {
     let Some(scratch) = configured() else { return };

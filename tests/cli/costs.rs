@@ -823,6 +823,41 @@ fn a_pattern_of_a_gitignore_or_of_exclude_is_refused_when_it_is_longer_than_any_
     scratch.run(&["check", "hub"]).exits(0);
 }
 
+/// On the clusters of a base without local objects, each cluster still receives what was made for those of the change.
+#[test]
+fn clusters_that_differ_in_one_gateway_each_are_compared_by_gateway_and_not_each_as_a_whole() {
+    const GATEWAYS: usize = 40;
+    let limits: String = (0..19)
+        .map(|number| format!("l{number}: {{rates: [{{limit: 5, window: 1s}}]}}, "))
+        .collect();
+    let policy = |name: &str, namespace: &str, gateway: usize| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec:\n  \
+             targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: g{gateway:03}}}\n  limits: {{{limits}}}\n"
+        )
+    };
+    let of_gateway = |gateway: usize| {
+        let route = move |number: usize| {
+            format!(
+                "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{gateway}-{number}, namespace: gateways}}\n\
+                 spec: {{parentRefs: [{{name: g{gateway:03}}}], hostnames: [h{number}.x.io], rules: [{{}}]}}\n"
+            )
+        };
+        let policy = policy(&format!("p{gateway}"), "gateways", gateway);
+        std::iter::once(policy).chain((0..7).map(route))
+    };
+    let gateways = gateways_on_clusters(GATEWAYS, GATEWAYS);
+    let scratch = hub_with(std::iter::once(gateways).chain((0..GATEWAYS).flat_map(of_gateway)));
+    for number in 0..GATEWAYS {
+        let local = policy("local", "kuadrant-gateways", number);
+        scratch.write(&format!("hub/spokes/c{number}/x.yaml"), &local);
+    }
+    scratch.write("base/x.yaml", "# nothing\n");
+    let run = run_with_at_most(&scratch, 512, &["diff", "hub", "--base-dir", "base", "-q"]);
+    run.exits(1);
+    assert!(!run.stderr.contains("policy/too-many-paths"), "{}", run.stderr);
+}
+
 #[test]
 fn a_report_that_is_too_large_as_a_whole_is_no_yaml() {
     let hub = placements_of_clusters(100, 500);

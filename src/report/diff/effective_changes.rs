@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::alike_clusters::Alike;
+use super::alike_clusters::{Alike, Class};
 use super::collapse::{Collapsed, Collapsing};
 use super::compare::Presence;
 use super::effective::{
@@ -32,6 +32,7 @@ impl EffectiveSettings {
             on_other: [old.names.on(&new.names), new.names.on(&old.names)],
             equal: equal_results(old, new),
             alike: Alike::new([&old.classes, &new.classes]),
+            beginning: [old, new].map(beginning),
             collapsing: [old, new].map(Collapsing::new),
             moved: BTreeMap::new(),
         };
@@ -69,6 +70,8 @@ struct Sides<'s> {
     /// The results of the old side and of the new one that are equal, by their addresses.
     equal: HashSet<[usize; 2]>,
     alike: Alike<'s>,
+    /// By side, the classes where a path begins, ascending.
+    beginning: [HashMap<NameId, Vec<Class>>; 2],
     collapsing: [Collapsing<'s>; 2],
     moved: Moved<'s>,
 }
@@ -228,21 +231,23 @@ impl<'s> Sides<'s> {
     }
 
     fn moved_between(&self, [old, new]: [Vec<&'s HashSet<PathNames>>; 2]) -> Vec<MovedPath<'s>> {
-        let new: BTreeSet<&'s PathNames> = new.into_iter().flatten().collect();
-        let joining = new.into_iter().filter_map(|path| {
-            let elsewhere = self.elsewhere(NEW, path);
-            let is_there = elsewhere.len() == path.len() && old.iter().any(|all| all.contains(&elsewhere));
-            let of_route = self.behind_route(NEW, path).filter(|_| !is_there)?;
+        let old = old.into_iter().flatten();
+        let old: BTreeSet<&'s PathNames> = old
+            .filter(|path| self.behind_route(OLD, path).is_some())
+            .collect();
+        let joining = new.into_iter().flatten().filter_map(|path| {
+            let of_route = self.behind_route(NEW, path)?;
             let of_route =
                 Some(self.elsewhere(NEW, of_route)).filter(|there| there.len() == of_route.len())?;
-            Some((path, of_route))
+            let elsewhere = self.elsewhere(NEW, path);
+            let is_there = elsewhere.len() == path.len() && old.contains(&elsewhere);
+            (!is_there).then_some((path, of_route))
         });
-        let joining: Vec<(&'s PathNames, PathNames)> = joining.collect();
+        let joining: BTreeMap<&'s PathNames, PathNames> = joining.collect();
         if joining.is_empty() {
             return Vec::new();
         }
         let mut before: BTreeMap<&[NameId], BTreeSet<&'s PathNames>> = BTreeMap::new();
-        let old: BTreeSet<&'s PathNames> = old.iter().copied().flatten().collect();
         for path in old {
             if let Some(of_route) = self.behind_route(OLD, path) {
                 before.entry(of_route).or_default().insert(path);
@@ -289,13 +294,30 @@ impl<'s> Sides<'s> {
             && self.alike.groups(OLD, &before.classes) == self.alike.groups(NEW, &after.classes)
     }
 
+    /// The classes of a side that a group is in and that may have a path. A cluster may be in as many as there are
+    /// Gateways, and a Gateway in as many as there are clusters.
+    fn classes(&self, side: usize, path: &[NameId], group: usize) -> Vec<Class> {
+        let here = self.alike.classes(side, group);
+        let beginning = path
+            .first()
+            .and_then(|start| self.beginning.get(side)?.get(start));
+        let there = beginning.map(Vec::as_slice).unwrap_or_default();
+        let (few, many) = if here.len() < there.len() {
+            (here, there)
+        } else {
+            (there, here)
+        };
+        let both = few.iter().filter(|class| many.binary_search(class).is_ok());
+        both.copied().collect()
+    }
+
     /// What applies on a path of one side, on some clusters; where it is not there, what would apply to it.
     fn find(&self, kind: &KindName, side: usize, path: &[NameId], end: Level, group: usize) -> Found<'s> {
         let Some(of_side) = self.sides.get(side).copied() else {
             return Found::default();
         };
         let of_kind = of_side.by_kind.get(kind);
-        let classes = self.alike.classes(side, group);
+        let classes = self.classes(side, path, group);
         let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
         for path in above {
             let mut all = classes.iter().filter_map(|class| of_side.all.get(*class));
@@ -323,6 +345,20 @@ impl<'s> Sides<'s> {
         }
         Found::default()
     }
+}
+
+/// The classes where each path begins.
+fn beginning(side: &EffectiveSettings) -> HashMap<NameId, Vec<Class>> {
+    let mut beginning: HashMap<NameId, Vec<Class>> = HashMap::new();
+    for (class, all) in side.all.iter().enumerate() {
+        for start in all
+            .iter()
+            .filter_map(|path| path.first().filter(|_| path.len() == 1))
+        {
+            beginning.entry(*start).or_default().push(class);
+        }
+    }
+    beginning
 }
 
 /// The results of the old side and of the new one that are equal, by their addresses.
@@ -445,18 +481,21 @@ impl<'s> Comparing<'s> {
                 Presence::Leaves => (OLD, old),
                 Presence::Both | Presence::Joins => (NEW, new),
             };
-            let classes: BTreeSet<usize> = groups
-                .iter()
-                .flat_map(|group| sides.alike.classes(side, *group))
-                .copied()
-                .collect();
+            let starts: BTreeSet<&[NameId]> = paths.iter().filter_map(|path| path.get(..1)).collect();
+            let of_group = |group: &usize| {
+                let classes = starts.iter().map(|start| sides.classes(side, start, *group));
+                classes.flatten().collect::<Vec<Class>>()
+            };
+            let classes: BTreeSet<Class> = groups.iter().flat_map(of_group).collect();
             // A route that comes or goes is not its Gateway, though it has no other.
             let [of_old, of_new] = sides.sides;
             let (other, of_other) = if side == OLD { (NEW, of_new) } else { (OLD, of_old) };
             let is_whole = |path: &[NameId]| {
                 let elsewhere = sides.elsewhere(side, path);
-                let classes = groups.iter().flat_map(|group| sides.alike.classes(other, *group));
-                let mut all = classes.filter_map(|class| of_other.all.get(*class));
+                let classes = groups
+                    .iter()
+                    .flat_map(|group| sides.classes(other, &elsewhere, *group));
+                let mut all = classes.filter_map(|class| of_other.all.get(class));
                 change.presence == Presence::Both
                     || elsewhere.len() < path.len()
                     || !all.any(|all| all.contains(&elsewhere))

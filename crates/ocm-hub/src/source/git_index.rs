@@ -220,6 +220,14 @@ impl IndexTree {
         }
     }
 
+    /// The submodules below a directory, relative to it.
+    pub fn submodules(&self, directory: &Path) -> impl Iterator<Item = &str> {
+        let below = self.below(directory);
+        let files = below.files.iter();
+        let submodules = files.filter(|(_, item)| item.entry == TreeEntry::Submodule);
+        submodules.map(move |(path, _)| below.inside(path))
+    }
+
     /// The paths below a directory, relative to it, that a sparse checkout leaves out of the work tree.
     pub(super) fn left_out(&self, directory: &Path) -> impl Iterator<Item = &str> {
         let before = key(&directory.join("")).unwrap_or_default();

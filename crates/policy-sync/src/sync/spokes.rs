@@ -154,7 +154,7 @@ impl Ties {
     }
 }
 
-/// A cluster where things live, by what they do not touch.
+/// A cluster by what nothing that lives there touches.
 struct Untouched<'s> {
     cluster: &'s str,
     touched: BTreeSet<OurGatewayId>,
@@ -179,7 +179,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let together = self.together();
         let routes = self.assumed_routes();
         // One cluster has nothing to share.
-        let ties = (only.is_none() && !self.local.is_empty()).then(|| self.ties(&routes));
+        let ties = only.is_none().then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
         let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
         for (cluster, class) in self.classes(&together, only) {
@@ -187,9 +187,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 by_class.entry(class).or_default().push(cluster);
                 continue;
             };
-            let own = self.touched_part(&class, &touched);
-            by_class.entry(own).or_default().push(cluster);
-            if touched.is_empty() {
+            if class.local.is_some() {
+                let own = self.touched_part(&class, &touched);
+                by_class.entry(own).or_default().push(cluster);
+            }
+            if touched.is_empty() && class.variants.is_empty() {
                 let others = Class { local: None, ..class };
                 by_class.entry(others).or_default().push(cluster);
                 continue;
@@ -279,7 +281,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
     /// all.
     fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
-        let local = self.local.get(cluster)?;
+        let Some(local) = self.local.get(cluster) else {
+            return Some(BTreeSet::new());
+        };
         let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
         let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
         Some(tied.flat_map(|tied| tied.iter().copied()).collect())
