@@ -336,7 +336,7 @@ fn watch(world: &mut World, kinds: [&str; 2], name: &str) -> Result<(), String> 
     for cluster in CLUSTERS {
         for (number, kind) in kinds.iter().enumerate() {
             let path = format!(
-                "--raw=/apis/{kind}?watch=1&timeoutSeconds=3600&fieldSelector=metadata.name%3D{name}"
+                "--raw=/apis/{kind}?watch=1&resourceVersion=0&timeoutSeconds=3600&fieldSelector=metadata.name%3D{name}"
             );
             world.start_kubectl(&format!("{cluster}-{name}-{number}"), cluster, &["get", &path])?;
         }
