@@ -22,8 +22,7 @@ use super::status::{Refusal, Status};
 const AFTER_HELP: &str = "\
 Examples:
   spokewright init                       a small hub in the current directory
-  spokewright init fleet --with github,pre-commit
-  spokewright init fleet --policies istio
+  spokewright init fleet --policies istio --with github,pre-commit
   spokewright init --from-live           how to export an existing hub
   spokewright init fleet --from exported.yaml";
 
@@ -39,7 +38,7 @@ pub(crate) struct Init {
     #[arg(default_value = ".", value_name = "DIR")]
     directory: PathBuf,
 
-    /// Controller whose policies the hub has, kuadrant by default
+    /// Controller whose policies it has, kuadrant by default
     #[arg(long, value_name = "NAME", value_parser = controllers(), conflicts_with_all = ["from", "from_live"])]
     policies: Option<String>,
 
@@ -52,7 +51,7 @@ pub(crate) struct Init {
     from: Option<PathBuf>,
 
     /// Print the commands that export a live hub and its clusters
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     from_live: bool,
 
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) const CONTROLLERS: [(&str, &str); 7] = [
     ),
     (
         "gke",
-        "GCPBackendPolicy shop/shop is withheld\n    on eu-1\n    GCPBackendPolicy shop/shop-eu lives there",
+        "GCPBackendPolicy shop/timeouts is withheld\n    on eu-1\n    GCPBackendPolicy shop/timeouts-eu lives there",
     ),
     (
         "gateway-api",

@@ -193,8 +193,10 @@ impl<'a> Topology<'a> {
             }
             Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
             Node::Route(route) | Node::Rule(route, _) => {
-                let parents = (self.routes.get(route).object, "/spec/parentRefs");
-                of_route(route).chain([parents]).collect()
+                // Of parents in its namespace, that may be what is wrong.
+                let places = ["/spec/parentRefs", "/metadata/namespace"];
+                let own = places.map(|place| (self.routes.get(route).object, place));
+                of_route(route).chain(own).collect()
             }
             Node::Backend(backend) | Node::Port(backend, _) => {
                 of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
