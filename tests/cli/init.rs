@@ -91,19 +91,36 @@ fn the_hub_of_each_controller_renders_without_a_finding_and_has_a_policy_that_a_
     for (controller, said) in CONTROLLERS {
         let scratch = Scratch::new();
         scratch
-            .run(&["init", "fleet", "--with", "gitlab,argocd,flux", "--policies", controller])
+            .run(&[
+                "init",
+                "fleet",
+                "--with",
+                "gitlab,argocd,flux",
+                "--policies",
+                controller,
+            ])
             .exits(0)
             .says("14 files written into fleet");
-        assert_eq!(files(&scratch.path("fleet")), examples_of(controller), "{controller}");
+        assert_eq!(
+            files(&scratch.path("fleet")),
+            examples_of(controller),
+            "{controller}"
+        );
         for command in ["render", "check"] {
             let run = scratch.run(&[command, "fleet", "--deny", "warnings"]);
             run.exits(0).does_not_say("not used").does_not_say("not shipped");
         }
         let classes = scratch.read("fleet/rendered/us-1/gateway-shop-web.yaml");
         let parameters = scratch.read("fleet/hub/class.yaml");
-        let class = parameters.split("\"downstreamClass\": \"").nth(1).expect("a class");
+        let class = parameters
+            .split("\"downstreamClass\": \"")
+            .nth(1)
+            .expect("a class");
         let class = class.split('"').next().expect("its end");
-        assert!(classes.contains(&format!("gatewayClassName: {class}\n")), "{classes}");
+        assert!(
+            classes.contains(&format!("gatewayClassName: {class}\n")),
+            "{classes}"
+        );
         scratch
             .run(&["explain", "GET http://shop.example.com/cart", "fleet"])
             .prints(said);

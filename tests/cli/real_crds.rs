@@ -93,7 +93,10 @@ fn the_hub_of_each_controller_is_valid_under_its_real_crds() {
         };
         // Of the hub and of the cluster, what is written there, and what is rendered.
         for place in ["fleet/hub/crds", "objects/crds"] {
-            copy(&crds.join(directory), &scratch.path(&format!("{place}/of-policies")));
+            copy(
+                &crds.join(directory),
+                &scratch.path(&format!("{place}/of-policies")),
+            );
         }
         copy(&crds.join("ocm"), &scratch.path("fleet/hub/crds/ocm"));
         if controller != "gateway-api" {
@@ -110,7 +113,11 @@ fn the_hub_of_each_controller_is_valid_under_its_real_crds() {
         let run = scratch.run(&["check", "fleet"]);
         run.exits(3);
         for file in written {
-            assert!(run.stdout.contains(&format!("--> {file}:")), "{controller} {file}:\n{}", run.stdout);
+            assert!(
+                run.stdout.contains(&format!("--> {file}:")),
+                "{controller} {file}:\n{}",
+                run.stdout
+            );
         }
     }
 }
