@@ -7,10 +7,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
 use spokewright::output;
-use spokewright::pipeline::start::{GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
+use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
 
 use super::options::read_stdin;
@@ -21,7 +22,7 @@ use super::status::{Refusal, Status};
 const AFTER_HELP: &str = "\
 Examples:
   spokewright init                       a small hub in the current directory
-  spokewright init fleet --with github,pre-commit
+  spokewright init fleet --policies istio --with github,pre-commit
   spokewright init --from-live           how to export an existing hub
   spokewright init fleet --from exported.yaml";
 
@@ -37,6 +38,10 @@ pub(crate) struct Init {
     #[arg(default_value = ".", value_name = "DIR")]
     directory: PathBuf,
 
+    /// Controller whose policies it has, kuadrant by default
+    #[arg(long, value_name = "NAME", value_parser = controllers(), conflicts_with_all = ["from", "from_live"])]
+    policies: Option<String>,
+
     /// Also write files for these tools, comma-separated
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     with: Vec<ToolName>,
@@ -46,7 +51,7 @@ pub(crate) struct Init {
     from: Option<PathBuf>,
 
     /// Print the commands that export a live hub and its clusters
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     from_live: bool,
 
     #[command(flatten)]
@@ -61,6 +66,11 @@ enum ToolName {
     PreCommit,
     Argocd,
     Flux,
+}
+
+fn controllers() -> PossibleValuesParser {
+    let values = CONTROLLERS.iter();
+    PossibleValuesParser::new(values.map(|(name, title, _)| PossibleValue::new(*name).help(*title)))
 }
 
 impl ToolName {
@@ -112,8 +122,8 @@ impl Init {
         let is_hub = !output::existing_files(&self.directory, &config)?.is_empty();
         match &self.from {
             // The hub is there already.
-            None if is_hub && !tools.is_empty() => {}
-            None => files.extend(hub_files()),
+            None if is_hub && !tools.is_empty() && self.policies.is_none() => {}
+            None => files.extend(hub_files(self.policies.as_deref())),
             Some(file) => {
                 let is_stdin = file.as_os_str() == "-";
                 let loaded = load(&Request {

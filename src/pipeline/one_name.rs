@@ -74,11 +74,12 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             .then(|| object_of(&lacks.near))
             .flatten();
         let is_lost = of_near.as_ref().is_some_and(|object| lost.contains(object));
+        // The copies of an object have names of their own, and one typo is in all of them.
+        if defined.contains(&lacks.near) {
+            continue;
+        }
         if is_unused && (found.len() > 1 || is_lost) {
-            // The copies of an object have names of their own, and one typo is in all of them.
-            if !defined.insert(lacks.near.clone()) {
-                continue;
-            }
+            defined.insert(lacks.near.clone());
             let definition = at_the_definition(lacks, &found, sources);
             misnamed.extend(of_near.zip(definition.as_ref().map(|finding| finding.severity)));
             kept.extend(definition);

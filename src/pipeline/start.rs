@@ -11,8 +11,11 @@ use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REP
 use crate::hub::is_list;
 use crate::object::Object;
 
+/// A file of a new directory: its path there, and its text.
+type File = (&'static str, &'static str);
+
 /// The configuration.
-const CONFIG: (&str, &str) = (
+const CONFIG: File = (
     super::CONFIG_NAME,
     include_str!("../../examples/start/spokewright.yaml"),
 );
@@ -21,45 +24,53 @@ const CONFIG: (&str, &str) = (
 pub const GIT_ATTRIBUTES: &str = ".gitattributes";
 
 /// Lets two branches that rendered merge their inventories by line; the next rendering writes it anew.
-const ATTRIBUTES: (&str, &str) = (
+const ATTRIBUTES: File = (
     GIT_ATTRIBUTES,
     include_str!("../../examples/start/.gitattributes"),
 );
 
-/// The hub, and what lives on its clusters.
-const HUB: [(&str, &str); 8] = [
-    (
-        "hub/class.yaml",
-        include_str!("../../examples/start/hub/class.yaml"),
-    ),
-    (
-        "hub/clusters.yaml",
-        include_str!("../../examples/start/hub/clusters.yaml"),
-    ),
-    (
-        "hub/gateway.yaml",
-        include_str!("../../examples/start/hub/gateway.yaml"),
-    ),
-    (
-        "hub/placement.yaml",
-        include_str!("../../examples/start/hub/placement.yaml"),
-    ),
-    (
-        "hub/policies.yaml",
-        include_str!("../../examples/start/hub/policies.yaml"),
-    ),
-    (
-        "hub/route.yaml",
-        include_str!("../../examples/start/hub/route.yaml"),
-    ),
-    (
-        "spokes/eu-1/shop.yaml",
-        include_str!("../../examples/start/spokes/eu-1/shop.yaml"),
-    ),
-    (
-        "spokes/us-1/shop.yaml",
-        include_str!("../../examples/start/spokes/us-1/shop.yaml"),
-    ),
+/// A file of a directory of `examples`, whose path there is also that in the new directory.
+macro_rules! file {
+    ($from:literal, $path:literal) => {
+        ($path, include_str!(concat!("../../examples/", $from, "/", $path)))
+    };
+}
+
+/// The files of every hub, and of what lives on its clusters.
+const HUB: [File; 6] = [
+    file!("start", "hub/clusters.yaml"),
+    file!("start", "hub/gateway.yaml"),
+    file!("start", "hub/placement.yaml"),
+    file!("start", "hub/route.yaml"),
+    file!("start", "spokes/eu-1/shop.yaml"),
+    file!("start", "spokes/us-1/shop.yaml"),
+];
+
+/// The files that depend on the controller of the policies: what ships, policies of the hub, and a policy of a cluster.
+macro_rules! files_of {
+    ($hub:literal, $spokes:literal) => {
+        [
+            file!($hub, "hub/class.yaml"),
+            file!($hub, "hub/policies.yaml"),
+            file!($spokes, "spokes/eu-1/policies.yaml"),
+        ]
+    };
+    ($both:literal) => {
+        files_of!($both, $both)
+    };
+}
+
+/// The controllers whose policies a first hub can have: how each is typed, what it is called, and its files. The first one
+/// is the default.
+#[rustfmt::skip] // one row a line
+pub const CONTROLLERS: [(&str, &str, [File; 3]); 7] = [
+    ("kuadrant", "Kuadrant", files_of!("start", "controllers/kuadrant")),
+    ("envoy-gateway", "Envoy Gateway", files_of!("controllers/envoy-gateway")),
+    ("istio", "Istio", files_of!("controllers/istio")),
+    ("nginx", "NGINX Gateway Fabric", files_of!("controllers/nginx")),
+    ("kgateway", "kgateway", files_of!("controllers/kgateway")),
+    ("gke", "GKE", files_of!("controllers/gke")),
+    ("gateway-api", "Gateway API's BackendTLSPolicy alone", files_of!("controllers/gateway-api")),
 ];
 
 /// A tool that the directory is made ready for.
@@ -79,33 +90,19 @@ pub enum Tool {
 }
 
 impl Tool {
-    const fn file(self) -> (&'static str, &'static str) {
+    const fn file(self) -> File {
         match self {
             Self::Github => (
                 ".github/workflows/spokewright.yml",
                 include_str!("../../examples/github/spokewright.yml"),
             ),
-            Self::Gitlab => (
-                ".gitlab-ci.yml",
-                include_str!("../../examples/start/.gitlab-ci.yml"),
-            ),
-            Self::PreCommit => (
-                ".pre-commit-config.yaml",
-                include_str!("../../examples/pre-commit/.pre-commit-config.yaml"),
-            ),
-            Self::ArgoCd => (
-                "argocd/application.yaml",
-                include_str!("../../examples/start/argocd/application.yaml"),
-            ),
-            Self::Flux => (
-                "flux/gateways.yaml",
-                include_str!("../../examples/start/flux/gateways.yaml"),
-            ),
+            Self::Gitlab => file!("start", ".gitlab-ci.yml"),
+            Self::PreCommit => file!("pre-commit", ".pre-commit-config.yaml"),
+            Self::ArgoCd => file!("start", "argocd/application.yaml"),
+            Self::Flux => file!("start", "flux/gateways.yaml"),
         }
     }
-}
 
-impl Tool {
     /// Where its file is.
     #[must_use]
     pub const fn path(self) -> &'static str {
@@ -119,13 +116,16 @@ pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
     owned(tools.iter().map(|tool| tool.file()))
 }
 
-/// The files of a hub that renders.
+/// The files of a hub that renders, with policies of a controller, or of the default one.
 #[must_use]
-pub fn hub_files() -> BTreeMap<String, String> {
-    owned(HUB.into_iter().chain([ATTRIBUTES, CONFIG]))
+pub fn hub_files(controller: Option<&str>) -> BTreeMap<String, String> {
+    let mut known = CONTROLLERS.into_iter();
+    let chosen = known.find(|(name, ..)| controller.is_none_or(|controller| controller == *name));
+    let of_controller = chosen.into_iter().flat_map(|(.., files)| files);
+    owned(HUB.into_iter().chain(of_controller).chain([ATTRIBUTES, CONFIG]))
 }
 
-fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<String, String> {
+fn owned(files: impl Iterator<Item = File>) -> BTreeMap<String, String> {
     files
         .map(|(path, text)| (path.to_owned(), text.to_owned()))
         .collect()

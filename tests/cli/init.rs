@@ -6,6 +6,40 @@ use std::path::Path;
 
 use crate::scratch::{Run, Scratch};
 
+/// Each controller whose policies a hub can begin with, and what `explain` says of the policy of the hub and of the one that
+/// lives on eu-1.
+pub(crate) const CONTROLLERS: [(&str, &str); 7] = [
+    (
+        "kuadrant",
+        "AuthPolicy shop/signed-in is withheld\n    on eu-1\n    AuthPolicy kuadrant-shop/signed-in-eu lives there",
+    ),
+    (
+        "envoy-gateway",
+        "SecurityPolicy shop/signed-in is withheld\n    on eu-1\n    SecurityPolicy kuadrant-shop/signed-in-eu lives there",
+    ),
+    // Its policies add up, and no cluster overrides any.
+    (
+        "istio",
+        "from kuadrant-shop/no-admin  fleet/spokes/eu-1/policies.yaml:9\n    authorizationpolicy.security.istio.io:shop/signed-in",
+    ),
+    (
+        "nginx",
+        "ClientSettingsPolicy shop/uploads is withheld\n    on eu-1\n    ClientSettingsPolicy kuadrant-shop/uploads-eu lives there",
+    ),
+    (
+        "kgateway",
+        "overridden: /timeouts of shop/defaults\n      kuadrant-shop/slow wins: a policy that lives on the cluster overrides",
+    ),
+    (
+        "gke",
+        "GCPBackendPolicy shop/timeouts is withheld\n    on eu-1\n    GCPBackendPolicy shop/timeouts-eu lives there",
+    ),
+    (
+        "gateway-api",
+        "BackendTLSPolicy shop/shop is withheld\n    on eu-1\n    BackendTLSPolicy shop/shop-eu lives there",
+    ),
+];
+
 /// All files below a directory, by their paths in it.
 fn files(directory: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
@@ -33,16 +67,90 @@ fn the_hub_to_start_with_renders_without_a_finding_and_is_the_example() {
     let scratch = Scratch::new();
     let run = scratch.run(&["init", "fleet", "--with", "gitlab,argocd,flux"]);
     run.exits(0)
-        .says("13 files written into fleet")
+        .says("14 files written into fleet")
         .says("next: `spokewright render fleet`");
     assert_eq!(run.stdout, "");
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/start");
-    assert_eq!(files(&scratch.path("fleet")), files(&example));
+    assert_eq!(files(&scratch.path("fleet")), examples_of("kuadrant"));
     let run = scratch.run(&["render", "fleet", "--deny", "warnings"]);
     run.exits(0)
         .says("2 clusters; 1 Gateway; 1 route: 1 HTTPRoute; 2 policies");
     assert!(scratch.path("fleet/rendered/eu-1/gateway-shop-web.yaml").exists());
     scratch.run(&["check", "fleet", "--deny", "warnings"]).exits(0);
+}
+
+/// The files of `examples` that a hub of this controller has, with those for tools.
+fn examples_of(controller: &str) -> BTreeMap<String, String> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut all = files(&examples.join("start"));
+    all.extend(files(&examples.join("controllers").join(controller)));
+    all
+}
+
+#[test]
+fn the_hub_of_each_controller_renders_without_a_finding_and_has_a_policy_that_a_cluster_changes() {
+    for (controller, said) in CONTROLLERS {
+        let scratch = Scratch::new();
+        scratch
+            .run(&[
+                "init",
+                "fleet",
+                "--with",
+                "gitlab,argocd,flux",
+                "--policies",
+                controller,
+            ])
+            .exits(0)
+            .says("14 files written into fleet");
+        assert_eq!(
+            files(&scratch.path("fleet")),
+            examples_of(controller),
+            "{controller}"
+        );
+        for command in ["render", "check"] {
+            let run = scratch.run(&[command, "fleet", "--deny", "warnings"]);
+            run.exits(0).does_not_say("not used").does_not_say("not shipped");
+        }
+        let classes = scratch.read("fleet/rendered/us-1/gateway-shop-web.yaml");
+        let parameters = scratch.read("fleet/hub/class.yaml");
+        let class = parameters
+            .split("\"downstreamClass\": \"")
+            .nth(1)
+            .expect("a class");
+        let class = class.split('"').next().expect("its end");
+        assert!(
+            classes.contains(&format!("gatewayClassName: {class}\n")),
+            "{classes}"
+        );
+        scratch
+            .run(&["explain", "GET http://shop.example.com/cart", "fleet"])
+            .prints(said);
+    }
+}
+
+#[test]
+fn a_controller_that_is_not_known_is_answered_with_a_near_one_and_with_all() {
+    let scratch = Scratch::new();
+    let run = scratch.run(&["init", "--policies", "envoygateway"]);
+    run.exits(2).says("'envoy-gateway'");
+    for (controller, _) in CONTROLLERS {
+        run.says(controller);
+    }
+    scratch
+        .run(&["init", "--policies", "gke", "--from", "exported.yaml"])
+        .exits(2)
+        .says("cannot be used with");
+    assert!(files(&scratch.path("")).is_empty());
+}
+
+#[test]
+fn the_policies_of_a_hub_that_exists_are_not_replaced() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", "fleet", "-q"]).exits(0);
+    scratch
+        .run(&["init", "fleet", "--with", "flux", "--policies", "istio"])
+        .exits(5)
+        .says("nothing was written, because hub/class.yaml, ");
+    assert!(!scratch.exists("fleet/flux"));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kube_yaml::{Limits, read_all, write_document};
 use spokewright::render::WorkValidation;
 
+use crate::init::CONTROLLERS;
 use crate::scratch::{Scratch, copy, fixtures};
 
 /// The directory of CRDs of public projects.
@@ -75,6 +76,50 @@ fn the_example_fleet_is_valid_under_the_real_crds() {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
     validate(&scratch, "fleet", "eu-1");
+}
+
+#[test]
+fn the_hub_of_each_controller_is_valid_under_its_real_crds() {
+    let crds = crds();
+    for (controller, _) in CONTROLLERS {
+        let scratch = Scratch::new();
+        scratch
+            .run(&["init", "fleet", "-q", "--policies", controller])
+            .exits(0);
+        let directory = match controller {
+            "nginx" => "nginx-gateway-fabric",
+            "gateway-api" => "gateway-api/standard",
+            other => other,
+        };
+        // Of the hub and of the cluster, what is written there, and what is rendered.
+        for place in ["fleet/hub/crds", "objects/crds"] {
+            copy(
+                &crds.join(directory),
+                &scratch.path(&format!("{place}/of-policies")),
+            );
+        }
+        copy(&crds.join("ocm"), &scratch.path("fleet/hub/crds/ocm"));
+        if controller != "gateway-api" {
+            let standard = crds.join("gateway-api/standard");
+            copy(&standard, &scratch.path("fleet/hub/crds/gateway-api"));
+        }
+        let run = scratch.run(&["check", "fleet", "--deny", "warnings"]);
+        run.exits(0).says("0 errors, 0 warnings");
+        validate(&scratch, "fleet", "us-1");
+        let written = ["fleet/hub/policies.yaml", "fleet/spokes/eu-1/policies.yaml"];
+        for file in written {
+            scratch.edit(file, "\nspec:\n", "\nspec:\n  unheardOf: true\n");
+        }
+        let run = scratch.run(&["check", "fleet"]);
+        run.exits(3);
+        for file in written {
+            assert!(
+                run.stdout.contains(&format!("--> {file}:")),
+                "{controller} {file}:\n{}",
+                run.stdout
+            );
+        }
+    }
 }
 
 #[test]

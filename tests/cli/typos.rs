@@ -85,6 +85,11 @@ const IN_FLEET: &[Typo] = &[
 
 #[rustfmt::skip] // one typo a line
 const IN_START: &[Typo] = &[
+    // The policy of eu-1 names it as well, by its namespace there.
+    ("hub/gateway.yaml", "  name: web", "  name: wb"),
+    // The policy on the route is then on no path.
+    ("hub/gateway.yaml", "namespace: shop", "namespace: shp"),
+    ("hub/placement.yaml", "clusterSets: [edge]", "clustrSets: [edge]"),
     ("hub/gateway.yaml", "gatewayClassName: multicluster", "gatewayClassName: multicuster"),
     ("hub/gateway.yaml", "placement: everywhere", "placement: evrywhere"),
     ("hub/gateway.yaml", "io/placement: everywhere", "io/placment: everywhere"),

@@ -1,7 +1,7 @@
 //! The page of each finding code: its head is the table's, its example provokes the code and prints what it shows, what
 //! stands under "Fix" helps, and what stands under "Silence" is so.
 //!
-//! Every example starts from the hub that `spokewright init` writes. A block of YAML is a file whose name its first line
+//! Every example starts from the hub that `spokewright init` writes, without the policy of a cluster. A block of YAML is a file whose name its first line
 //! bears, a block of diff changes one, and a transcript is run.
 
 use std::collections::BTreeSet;

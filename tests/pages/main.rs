@@ -23,6 +23,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use spokewright::diagnostic::CODES;
 use spokewright::pipeline::SCHEMAS;
+use spokewright::pipeline::start::CONTROLLERS;
 
 const COMMANDS: &str = "docs/reference/commands.md";
 /// Where the repository is; its owner puts the name in.
@@ -249,6 +250,45 @@ fn every_page_of_the_book_is_in_its_table_of_contents() {
         .filter(|page| page.starts_with("docs/") && page != "docs/SUMMARY.md")
         .collect();
     assert_eq!(listed, there);
+}
+
+/// Whoever looks for a controller and many clusters finds its page, and on each page the same things in the same places.
+#[test]
+fn every_controller_of_init_has_a_page_of_one_form_that_is_linked() {
+    const PARTS: [&str; 6] = [
+        "## What the clusters need",
+        "## Parameters",
+        "## Example",
+        "## How it decides",
+        "## What is not followed",
+        "## Versions",
+    ];
+    for (name, ..) in CONTROLLERS {
+        let file = format!("docs/controllers/{name}.md");
+        let page = text(&file);
+        let title = page.lines().next().unwrap_or_default();
+        assert!(title.ends_with(" multi-cluster policies"), "{file}: {title}");
+        let parts: Vec<&str> = page.lines().filter(|line| line.starts_with("## ")).collect();
+        assert_eq!(parts, PARTS, "{file}");
+        for shown in [
+            format!("    spokewright init fleet --policies {name}\n"),
+            format!("$ spokewright init -q fleet --policies {name}\n"),
+            "$ spokewright render fleet\n".to_owned(),
+            "$ spokewright explain ".to_owned(),
+        ] {
+            assert!(page.contains(&shown), "{file}: {shown}");
+        }
+        for (from, link) in [
+            ("README.md", file.as_str()),
+            ("docs/index.md", &file["docs/".len()..]),
+            (COMMANDS, &file.replacen("docs", "..", 1)),
+        ] {
+            assert!(
+                text(from).contains(&format!("]({link})")),
+                "{from} has no link to {file}"
+            );
+        }
+    }
 }
 
 #[test]

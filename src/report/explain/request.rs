@@ -176,7 +176,7 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
         Answer {
             everywhere: clusters.len() >= given.all || view.cluster.is_some(),
             effective,
-            withheld: explainer.withheld(&given.answer, &clusters),
+            withheld: explainer.withheld(&given, &clusters),
             clusters,
             ..given.answer
         }
@@ -240,11 +240,16 @@ impl Explainer<'_, '_> {
     }
 
     /// The policies on the way of an answer that local ones keep from its clusters.
-    fn withheld(&self, answer: &Answer, clusters: &[String]) -> Vec<WithheldThere> {
+    fn withheld(&self, given: &Given<'_>, clusters: &[String]) -> Vec<WithheldThere> {
         let whole = |locator: &str| locator.split('#').next().unwrap_or_default().to_owned();
-        let rule = answer.rule.iter().map(|rule| rule.rule.as_str());
-        let sections = rule.chain([answer.listener.as_str()]);
-        let on_way: BTreeSet<String> = sections.flat_map(|part| [part.to_owned(), whole(part)]).collect();
+        let rule = given.answer.rule.iter().map(|rule| rule.rule.clone());
+        let ends = given.found.iter().filter_map(|(seen, _, path)| {
+            let (backend, port) = (path.path.backend?, path.path.port);
+            let end = port.map_or(Node::Backend(backend), |port| Node::Port(backend, port));
+            Some(seen.attachments.topology.locator(end))
+        });
+        let sections = rule.chain([given.answer.listener.clone()]).chain(ends);
+        let on_way: BTreeSet<String> = sections.flat_map(|part| [whole(&part), part]).collect();
         let hub = self.view.hub;
         let mut withheld = Vec::new();
         for (_, policy) in hub.policies.iter() {

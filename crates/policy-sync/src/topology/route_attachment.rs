@@ -183,7 +183,12 @@ impl<'a> Topology<'a> {
     /// The places at which it may be said why no Gateway leads to a node.
     #[must_use]
     pub(crate) fn unreachable_at(&self, node: Node) -> Vec<Place> {
-        let of_route = |route: RouteId| self.routes.get(route).refused_at.iter().copied();
+        let of_route = |route: RouteId| {
+            let route = self.routes.get(route);
+            // Of parents in its own namespace, that may be what is wrong.
+            let own = ["/spec/parentRefs", "/metadata/namespace"].map(|at| (route.object, at));
+            route.refused_at.iter().copied().chain(own)
+        };
         let of_routes = |backend: BackendId| self.backends.get(backend).routes.iter().copied();
         let said: Vec<Said<'a>> = match node {
             Node::Listener(_, listener) => {
@@ -192,10 +197,7 @@ impl<'a> Topology<'a> {
                 return set.into_iter().map(|set| set.place(&node.pointer)).collect();
             }
             Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
-            Node::Route(route) | Node::Rule(route, _) => {
-                let parents = (self.routes.get(route).object, "/spec/parentRefs");
-                of_route(route).chain([parents]).collect()
-            }
+            Node::Route(route) | Node::Rule(route, _) => of_route(route).collect(),
             Node::Backend(backend) | Node::Port(backend, _) => {
                 of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
             }
