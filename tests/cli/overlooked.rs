@@ -156,9 +156,6 @@ fn a_dns_policy_that_lives_on_one_cluster_must_agree_with_those_of_the_others() 
         "name: local, namespace: kuadrant-shop",
         "name: dns, namespace: shop",
     );
-    let limits = "{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"ratelimitpolicies\"}";
-    let both = format!("{limits}, {}", limits.replace("ratelimit", "dns"));
-    scratch.edit("hub/class.yaml", limits, &both);
     scratch.write("hub/dns.yaml", &of_hub);
     let run = check(&scratch, 0, &[]);
     assert!(!run.stdout.contains("policy/no-effect"), "{}", run.stdout);

@@ -158,7 +158,6 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
         ("empty", ("", "Namespace", "empty"), Some("policy/unreachable")),
         ("gateways", ("", "Service", "cart"), None),
         ("others", ("", "Service", "theirs"), Some("policy/other-class")),
-        ("gateways", ("", "Service", "loose"), Some("policy/unreachable")),
         ("gateways", ("", "Service", "mesh"), Some("policy/unreachable")),
         ("gateways", ("", "Secret", "key"), Some("policy/unreachable")),
         (
@@ -176,10 +175,13 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
             run.stderr
         );
     }
-    // A route that names a Gateway that is not there says so itself.
-    let (codes, shipped, run) = outcome("gateways", (GATEWAY_API, "HTTPRoute", "loose"));
-    assert!(codes.is_empty() && !shipped, "{codes:?}");
-    run.says("warning[route/parent-not-found]: Gateway gateways/nowhere is not in the input");
+    // A route that names a Gateway that is not there says so itself, and what follows for the policy.
+    for target in [(GATEWAY_API, "HTTPRoute", "loose"), ("", "Service", "loose")] {
+        let (codes, shipped, run) = outcome("gateways", target);
+        assert!(codes.is_empty() && !shipped, "{codes:?}");
+        run.says("warning[route/parent-not-found]: Gateway gateways/nowhere is not in the input")
+            .says("= note: therefore Color gateways/p targets ");
+    }
 }
 
 #[test]
