@@ -98,7 +98,7 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
         + &limit("g", GW, LIMIT)
         + &limit("o", "kind: Gateway, name: other", LIMIT);
     let special = local("special", LIMIT);
-    let apart = [("c1", "gw other"), ("c2", "other"), ("c2", "gw")];
+    let apart = [("c1", "gw"), ("c1 c2", "other"), ("c2", "gw")];
     let together = [("c1", "gw other"), ("c2", "gw other")];
     let owned = |spokes: &[(&str, &str)]| -> Vec<(String, String)> {
         let spokes = spokes.iter();
@@ -111,8 +111,8 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
                  spec: {parentRefs: [{name: gw}], rules: [{}]}\n";
     assert_eq!(
         gateways_by_spoke(&text, route),
-        owned(&apart),
-        "no synced policy finds routes by anything else"
+        owned(&[("c1", "gw other"), ("c2", "other"), ("c2", "gw")]),
+        "no synced policy finds routes by anything else, and the cluster without it is as every other"
     );
     let to_both = text.replace(
         "parentRefs: [{name: gw, sectionName: http}]",
@@ -120,28 +120,63 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
     );
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
     let class = special.replace(GW, "kind: GatewayClass, name: gc");
-    for (tie, text, local) in [
-        ("a route of both", &to_both, &special),
-        ("a synced route of both", &syncing_routes(&to_both), &special),
+    // A Service of one cluster ties nothing on the others.
+    let together_there = [("c1", "other"), ("c1", "gw"), ("c2", "gw other")];
+    for (tie, text, local, expected) in [
+        ("a route of both", &to_both, &special, together.as_slice()),
+        (
+            "a synced route of both",
+            &syncing_routes(&to_both),
+            &special,
+            &together,
+        ),
         (
             "a Service that routes may lead to",
             &text,
             &(special.clone() + service),
+            &together_there,
         ),
-        ("a policy on neither", &text, &class),
+        ("a policy on neither", &text, &class, &together),
     ] {
-        assert_eq!(gateways_by_spoke(text, local), owned(&together), "{tie}");
+        assert_eq!(gateways_by_spoke(text, local), owned(expected), "{tie}");
     }
 }
 
 #[test]
 fn a_gateway_that_some_clusters_touch_is_evaluated_once_for_all_others() {
-    // The policy of the hub gives way where one lives, so that there are two variants of it; or there is none.
-    evaluated_once_for_all_others(|name| limit(name, &format!("kind: Gateway, name: {name}"), LIMIT));
-    evaluated_once_for_all_others(|_| String::new());
+    // The policy of the hub gives way where one lives, so that there are two variants of it; or there is none, and the
+    // cluster where nothing lives has all its Gateways together.
+    evaluated_once_for_all_others(
+        |name| limit(name, &format!("kind: Gateway, name: {name}"), LIMIT),
+        &[
+            "g1: c1",
+            "g1: c2 c3 c4",
+            "g2: c1 c3 c4",
+            "g2: c2",
+            "g3: c1 c2 c4",
+            "g3: c3",
+            "g4: c1 c2 c3 c4",
+        ],
+    );
+    evaluated_once_for_all_others(
+        |_| String::new(),
+        &[
+            "g1: c1",
+            "g1: c2 c3",
+            "g1: c4",
+            "g2: c1 c3",
+            "g2: c2",
+            "g2: c4",
+            "g3: c1 c2",
+            "g3: c3",
+            "g3: c4",
+            "g4: c1 c2 c3",
+            "g4: c4",
+        ],
+    );
 }
 
-fn evaluated_once_for_all_others(on_gateway: impl Fn(&str) -> String) {
+fn evaluated_once_for_all_others(on_gateway: impl Fn(&str) -> String, expected: &[&str]) {
     let names = ["g1", "g2", "g3", "g4"];
     let mut text = small_with_params();
     for name in names {
@@ -172,22 +207,7 @@ fn evaluated_once_for_all_others(on_gateway: impl Fn(&str) -> String) {
             }
         }
         there.sort();
-        assert_eq!(
-            there,
-            [
-                "g1: c1",
-                "g1: c2 c3",
-                "g1: c4",
-                "g2: c1 c3",
-                "g2: c2",
-                "g2: c4",
-                "g3: c1 c2",
-                "g3: c3",
-                "g3: c4",
-                "g4: c1 c2 c3",
-                "g4: c4"
-            ]
-        );
+        assert_eq!(there, expected);
     });
 }
 
