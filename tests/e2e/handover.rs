@@ -254,13 +254,7 @@ pub(crate) fn refused_update(world: &mut World) -> Result<(), String> {
         if status == Some(0) || refusals == 0 {
             return Err(format!("status ended with {status:?} and said:\n{out}"));
         }
-        for cluster in CLUSTERS {
-            let policy = world
-                .spoke(cluster)?
-                .get(&["dnspolicy", "names", "-n", "kuadrant-internal"])?;
-            expect_equal(&policy["spec"]["loadBalancing"]["weight"], 100)?;
-        }
-        Ok(())
+        weighs(world, 100)
     })?;
     edit(world, configuration, warning, secrets)?;
     // Deleted in one commit, added in the next.
@@ -271,23 +265,26 @@ pub(crate) fn refused_update(world: &mut World) -> Result<(), String> {
     settle(world)?;
     fs::write(&path, format!("{before}---\n{policy}")).map_err(|error| error.to_string())?;
     settle(world)?;
+    weighs(world, 200)
+}
+
+/// Complains unless the DNSPolicy of every cluster has this weight.
+fn weighs(world: &World, expected: i64) -> Result<(), String> {
     for cluster in CLUSTERS {
         let policy = world
             .spoke(cluster)?
             .get(&["dnspolicy", "names", "-n", "kuadrant-internal"])?;
-        expect_equal(&policy["spec"]["loadBalancing"]["weight"], 200)?;
+        let weight = &policy["spec"]["loadBalancing"]["weight"];
+        if weight.as_i64() != Some(expected) {
+            return Err(format!(
+                "{cluster}: expected the weight {expected}, found {weight}"
+            ));
+        }
     }
     Ok(())
 }
 
-fn expect_equal(found: &Value, expected: i64) -> Result<(), String> {
-    if found.as_i64() == Some(expected) {
-        Ok(())
-    } else {
-        Err(format!("expected {expected}, found {found}"))
-    }
-}
-
+/// A route arrives and leaves with its policy; watches on every cluster see both.
 pub(crate) fn order(world: &mut World) -> Result<(), String> {
     let watched = [
         "gateway.networking.k8s.io/v1/namespaces/internal/httproutes",

@@ -180,7 +180,10 @@ impl Placing<'_> {
         .label(format!("needed by {}", gateway.object.identity()));
         // One that is there and not read has a finding of its own.
         let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
-        let finding = unread.map_or(finding.clone(), |object| finding.follows_from(object.place("")));
+        let finding = match unread {
+            Some(object) => finding.follows_from(object.place("")),
+            None => finding,
+        };
         let placements = inventory.placements().filter(|_| !decisions_only);
         let known: BTreeSet<(&str, &str)> = placements.chain(self.given.placements()).collect();
         let here = known
