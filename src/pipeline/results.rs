@@ -96,7 +96,7 @@ pub fn unexpected(loaded: &Loaded, rendered: &Rendered, of: &Loaded) -> Vec<Find
     }
     match Earlier::open(&of.output, of.output_within.as_deref()) {
         Ok(earlier) => earlier.unexpected(&rendered.layout(loaded), &loaded.config.output_exceptions),
-        // Nobody knows what is in it.
+        // Without an inventory to trust, the output may contain anything.
         Err(error) => error.findings(),
     }
 }

@@ -77,7 +77,8 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
     }
 }
 
-/// The own works of an object: clusters where it has the same content share one. A policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
+/// The own works of an object: clusters where it has the same content share one. A policy that is merged with another
+/// one on its Gateway, and stands as it is beside its route, is one work there.
 pub(super) fn works_of_object<'a>(
     input: &Input<'a>,
     variants: &[&Carried<'a>],

@@ -70,7 +70,7 @@ pub(super) fn paths_from(
     let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), work);
     walk.is_refined = is_refined;
     walk.start(start);
-    // There are as many as routes, and they are kept.
+    // There are as many paths as routes, and the caller keeps them.
     walk.found.shrink_to_fit();
     [walk.found, walk.for_any]
 }

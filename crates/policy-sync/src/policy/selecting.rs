@@ -1,7 +1,7 @@
 //! The objects that the selectors of policies select.
 //!
-//! Owns: finding objects by their labels without asking each of them, once for equal selectors. Flows in: the objects of the hub or of a cluster, selectors. Flows out: names. Must not
-//! know: policies, targets.
+//! Owns: finding objects by their labels without asking each of them, once for equal selectors. Flows in: the objects
+//! of the hub or of a cluster, selectors. Flows out: names. Must not know: policies, targets.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -185,7 +185,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn unreachable_at(&self, node: Node) -> Vec<Place> {
         let of_route = |route: RouteId| {
             let route = self.routes.get(route);
-            // Of parents in its own namespace, that may be what is wrong.
+            // A parent without a namespace is looked up in that of the route, which may be the typo.
             let own = ["/spec/parentRefs", "/metadata/namespace"].map(|at| (route.object, at));
             route.refused_at.iter().copied().chain(own)
         };
