@@ -178,7 +178,7 @@ impl Placing<'_> {
             format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
         )
         .label(format!("needed by {}", gateway.object.identity()));
-        // If the Placement exists and cannot be read, that finding says why.
+        // If the Placement exists and cannot be read, its own finding says why.
         let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
         let finding = match unread {
             Some(object) => finding.follows_from(object.place("")),
