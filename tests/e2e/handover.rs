@@ -23,6 +23,7 @@ const KEPT: &str = "gateways.gateway.networking.k8s.io,httproutes.gateway.networ
 const INTERNAL: &str = "fleet/hub/internal/internal.yaml";
 const OUTER: &str = "fleet/hub/internal/outer.yaml";
 const ORDERS: &str = "fleet/hub/internal/orders.yaml";
+const SHOP: &str = "fleet/hub/shop/placement.yaml";
 const PLATFORM: &str = "fleet/hub/platform/gateway-params.yaml";
 
 /// The objects of each cluster, and what tells one from another of the same name.
@@ -192,7 +193,7 @@ pub(crate) fn placement(world: &mut World) -> Result<(), String> {
     let decision = "  - {clusterName: us-1, reason: \"\"}\n";
     for time in 1..=TIMES {
         for (from, to) in [(decision, "  # none\n"), ("  # none\n", decision)] {
-            edit(world, INTERNAL, from, to)?;
+            edit(world, SHOP, from, to)?;
             settle(world)?;
             kept(&before, &identities(world)?).map_err(|lost| format!("{time}: {lost}"))?;
         }
