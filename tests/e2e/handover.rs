@@ -71,10 +71,9 @@ fn edit(world: &World, file: &str, from: &str, to: &str) -> Result<(), String> {
     fs::write(&path, text.replacen(from, to, 1)).map_err(|error| format!("{file}: {error}"))
 }
 
-/// Waits until all is applied, what left the tree is deleted, and no agent has anything left to delete.
+/// Waits until what left the tree is deleted, all is applied, and no agent has anything left to delete.
 fn settle(world: &mut World) -> Result<(), String> {
     world.render_and_apply(&[])?;
-    world.applied(&[])?;
     world.prune(&["--sole"], |world| {
         let works = world.hub()?.kubectl(&[
             "get",
@@ -91,6 +90,8 @@ fn settle(world: &mut World) -> Result<(), String> {
             Err(format!("still there: {stale:?}"))
         }
     })?;
+    // What is stale fails this as well, so it comes afterward.
+    world.applied(&[])?;
     world.until("every agent has only what its works hold", |world| {
         let rendered = rendered(world)?;
         for cluster in CLUSTERS {
