@@ -237,7 +237,9 @@ pub(crate) fn refused_update(world: &mut World) -> Result<(), String> {
     );
     edit(world, OUTER, old, new)?;
     let (status, _, said) = world.spokewright(&["render", "fleet"])?;
-    if status == Some(0) || !said.contains("object/update-refused") || !said.contains("delegate is immutable")
+    if status == Some(0)
+        || !said.contains("object/update-refused")
+        || !said.contains("spec.delegate: true -> false")
     {
         return Err(format!("render ended with {status:?} and said:\n{said}"));
     }
