@@ -357,15 +357,19 @@ fn replica_sets(world: &mut World) -> Result<(), String> {
     world.until("every set has rolled out", |world| {
         // Again and again, as an object that arrives later has said nothing yet.
         world.report()?;
-        let wait = "--for=condition=PlacementRolledOut";
-        world.hub()?.kubectl(&[
-            "wait",
-            wait,
-            "--timeout=1s",
-            "manifestworkreplicasets",
-            "--all",
-            "-A",
-        ])
+        let sets = world.hub()?.get(&["manifestworkreplicasets", "-A"])?;
+        let rolled_out = |set: &&Value| {
+            let conditions = set["status"]["conditions"].as_array();
+            let mut conditions = conditions.into_iter().flatten();
+            conditions
+                .any(|condition| condition["type"] == "PlacementRolledOut" && condition["status"] == "True")
+        };
+        let sets: Vec<&Value> = sets["items"].as_array().into_iter().flatten().collect();
+        match sets.iter().find(|set| !rolled_out(set)) {
+            Some(set) => Err(format!("not rolled out: {}", set["metadata"]["name"])),
+            None if sets.is_empty() => Err("there are no sets".to_owned()),
+            None => Ok(()),
+        }
     })?;
     // Nothing but `--sole` says whose the old `gateway-rbac` is.
     world.prune(&["--sole", "--work-kind", "replica-set"], |world| {

@@ -20,7 +20,8 @@ const SOON: Duration = Duration::from_secs(60);
 /// The shipped kinds whose statuses the works report, as kubectl names them.
 pub(crate) const SHIPPED: &str = "gateways.gateway.networking.k8s.io,httproutes.gateway.networking.k8s.io,\
                        backendtlspolicies.gateway.networking.k8s.io,authpolicies.kuadrant.io,\
-                       ratelimitpolicies.kuadrant.io,tlspolicies.kuadrant.io,accesslogpolicies.edge.acme.example";
+                       ratelimitpolicies.kuadrant.io,tlspolicies.kuadrant.io,dnspolicies.kuadrant.io,\
+                       accesslogpolicies.edge.acme.example";
 pub(crate) const CLUSTERS: [&str; 3] = ["eu-1", "eu-2", "us-1"];
 
 /// Everything that a run has. Programs go before the directory that they write to.
