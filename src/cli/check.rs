@@ -81,6 +81,9 @@ impl Check {
         }
         show::without_schema(&loaded, self.options.speech);
         show::explained(&findings, self.options.speech, std::io::stdout().is_terminal());
+        for directory in &self.options.paths {
+            next::without_owner(directory, self.options.speech);
+        }
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);

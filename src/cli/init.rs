@@ -14,6 +14,7 @@ use spokewright::output;
 use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
 
+use super::next;
 use super::options::read_stdin;
 use super::show;
 use super::speech::Speech;
@@ -217,6 +218,7 @@ impl Init {
             ),
             self.speech,
         );
+        next::without_owner(&self.directory, self.speech);
         Ok(Status::Done)
     }
 }

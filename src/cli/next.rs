@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use spokewright::diagnostic::{counted, shell_path};
 use spokewright::output::{self, ChangeKind, Summary};
-use spokewright::pipeline::{CONFIG_NAME, Loaded};
+use spokewright::pipeline::{CONFIG_NAME, Loaded, start};
 
 use super::options::ReadOptions;
 use super::show;
@@ -35,6 +35,25 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
         "      `spokewright diff` then shows what a change does to every cluster",
         speech,
     );
+}
+
+/// After nothing was written because nothing changed.
+pub(crate) fn after_no_change(loaded: &Loaded, options: &ReadOptions) {
+    let (directory, page) = (word(&loaded.output), command("page", &options.paths));
+    show::calm(
+        &format!("next: open {directory}, or make one page of it: `{page} -o fleet.html`"),
+        options.speech,
+    );
+}
+
+/// Where files of tools in the directory of the configuration name spokewright's repository without its owner.
+pub(crate) fn without_owner(directory: &Path, speech: Speech) {
+    let files = start::without_owner(directory);
+    if !files.is_empty() {
+        let files = files.join(", ");
+        let line = format!("next: put the owner of spokewright's repository in place of OWNER in {files}");
+        show::calm(&line, speech);
+    }
 }
 
 /// After works left the tree: what deletes them on the hub (docs/systems/gitops.md#what-prunes).

@@ -387,6 +387,9 @@ impl Render {
                 if !self.exit_code {
                     next::after_first_render(loaded, &summary, self.options.speech);
                     next::after_deletions(&summary, &self.options);
+                    if summary.differing.is_empty() && !self.watch {
+                        next::after_no_change(loaded, &self.options);
+                    }
                 }
                 let status = self.report_written(&loaded.output, &summary);
                 Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))

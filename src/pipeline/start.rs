@@ -4,12 +4,15 @@
 //! that were read. Flows out: texts by path. Must not know: where they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use kube_json::Value;
 
 use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
+use crate::diagnostic::Findings;
 use crate::hub::is_list;
 use crate::object::Object;
+use crate::source::{Files, Sources};
 
 /// A file of a new directory: its path there, and its text.
 type File = (&'static str, &'static str);
@@ -89,6 +92,14 @@ pub enum Tool {
     Flux,
 }
 
+const TOOLS: [Tool; 5] = [
+    Tool::Github,
+    Tool::Gitlab,
+    Tool::PreCommit,
+    Tool::ArgoCd,
+    Tool::Flux,
+];
+
 impl Tool {
     const fn file(self) -> File {
         match self {
@@ -110,10 +121,32 @@ impl Tool {
     }
 }
 
-/// The files of tools.
+/// The address of spokewright's repository until `tools/set-repository` puts the real one into the files.
+const WITHOUT_OWNER: &str = "OWNER/spokewright";
+
+/// The files of tools. One that names spokewright's repository before it has an address says so in its first line.
 #[must_use]
 pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
-    owned(tools.iter().map(|tool| tool.file()))
+    let mut files = owned(tools.iter().map(|tool| tool.file()));
+    for text in files.values_mut().filter(|text| text.contains(WITHOUT_OWNER)) {
+        text.insert_str(
+            0,
+            "# Put the owner of spokewright's repository in place of OWNER.\n",
+        );
+    }
+    files
+}
+
+/// The files of tools in a directory that name spokewright's repository without its owner.
+#[must_use]
+pub fn without_owner(directory: &Path) -> Vec<&'static str> {
+    let mut paths = TOOLS.map(Tool::path).to_vec();
+    paths.retain(|path| {
+        let (path, mut sources) = (directory.join(path), Sources::default());
+        let mut text = || Files::Disk.read_found_text(&path, &mut sources, &mut Findings::new());
+        Files::Disk.has_name(&path) && text().is_some_and(|(text, _)| text.contains(WITHOUT_OWNER))
+    });
+    paths
 }
 
 /// The files of a hub that renders, with policies of a controller, or of the default one.

@@ -60,7 +60,7 @@ impl Case<'_, '_> {
     pub(super) fn labelled(&self, key: &str) -> String {
         match self.plan.fleet.label(self.cluster, key) {
             Some(value) => format!("{key}={value}"),
-            None => format!("no label {key}"),
+            None => format!("no label `{key}`"),
         }
     }
 }

@@ -15,7 +15,7 @@ impl Case<'_, '_> {
         if !sets.eligible[self.placement_id].bound {
             let namespace = self.placement.namespace;
             let text =
-                format!("no ManagedClusterSetBinding in namespace {namespace} names a set that exists");
+                format!("no ManagedClusterSetBinding in namespace `{namespace}` names a set that exists");
             steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace"));
             return false;
         }
@@ -53,16 +53,16 @@ impl Case<'_, '_> {
             SetMembership::ExclusiveLabel => {
                 let value = self.plan.fleet.label(self.cluster, CLUSTER_SET_LABEL);
                 let text = match (member, value) {
-                    (true, _) => format!("its label puts it into the cluster set {name}"),
+                    (true, _) => format!("its label puts it into the cluster set `{name}`"),
                     (false, Some(other)) => {
-                        format!("its label puts it into {other}, not into the cluster set {name}")
+                        format!("its label puts it into `{other}`, not into the cluster set `{name}`")
                     }
-                    (false, None) => format!("it has no label for the cluster set {name}"),
+                    (false, None) => format!("it has no label for the cluster set `{name}`"),
                 };
                 step(text, self.cluster.object.at(label)).related(set.object.at(""), "the set")
             }
             SetMembership::Selector(None) => step(
-                format!("the cluster set {name} has no label selector, so it selects nothing"),
+                format!("the cluster set `{name}` has no label selector, so it selects nothing"),
                 set.object.at("/spec/clusterSelector"),
             ),
             SetMembership::Selector(Some(selector)) => {
@@ -74,14 +74,14 @@ impl Case<'_, '_> {
                 match unmet {
                     Some(requirement) => step(
                         format!(
-                            "the cluster set {name} requires {requirement}, it has {}",
+                            "the cluster set `{name}` requires {requirement}, it has {}",
                             self.labelled(&requirement.key)
                         ),
                         set.object
                             .at(format!("{pointer}{}", requirement.origin.pointer())),
                     ),
                     None => step(
-                        format!("the label selector of the cluster set {name} matches"),
+                        format!("the label selector of the cluster set `{name}` matches"),
                         set.object.at(pointer),
                     ),
                 }

@@ -192,7 +192,7 @@ impl<'a> Resolver<'_, 'a> {
             )
             .severity(Severity::Warning)
             .help(format!(
-                "target the Gateways, or put a policy for all waypoints into namespace {root} and target {WAYPOINT_CLASS}"
+                "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
             )),
         );
         Target::NotAllowed(what)
@@ -525,7 +525,7 @@ impl<'a> Resolver<'_, 'a> {
                     .related(place, "this grant names another namespace")
                     .help(help),
                 None => finding.help(format!(
-                    "add a ReferenceGrant to namespace {namespace}, from {} in {own} to {}",
+                    "add a ReferenceGrant to namespace `{namespace}`, from {} in `{own}` to {}",
                     object.group_kind(),
                     shown_kind(declared)
                 )),

@@ -63,7 +63,7 @@ pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
     let namespace = known.name.namespace.as_deref().unwrap_or_default();
     let service = format!("{kind} {namespace}/{}", known.name.name);
     let label_it =
-        format!("label {service} `{USE_WAYPOINT}: NAME`, the name of a Gateway of class {WAYPOINT_CLASS}");
+        format!("label {service} `{USE_WAYPOINT}: NAME`, the name of a Gateway of class `{WAYPOINT_CLASS}`");
     let Some(object) = known.object else {
         return Err(Unserved::perhaps(
             format!("{service}, which may name a waypoint, is not in the input"),
@@ -85,9 +85,9 @@ pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
         None if namespaces.is_empty() => {
             return Err(Unserved::perhaps(
                 format!(
-                    "{service} names no waypoint, and Namespace {namespace}, which may, is not in the input"
+                    "{service} names no waypoint, and Namespace `{namespace}`, which may, is not in the input"
                 ),
-                format!("add Namespace {namespace} to the input with its labels, or {label_it}"),
+                format!("add Namespace `{namespace}` to the input with its labels, or {label_it}"),
             ));
         }
         None => {
@@ -132,7 +132,7 @@ fn serves(
         .and_then(|class| class.root().get("spec").text("controllerName"));
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
-            format!("{waypoint}, the waypoint of {service}, has class {}", class.name),
+            format!("{waypoint}, the waypoint of {service}, has class `{}`", class.name),
             format!("give it the class {WAYPOINT_CLASS}"),
         ));
     }
@@ -162,7 +162,7 @@ fn serves(
         return Ok(());
     }
     Err(Unserved::certainly(
-        format!("{waypoint}, its waypoint, accepts nothing from namespace {namespace}"),
+        format!("{waypoint}, its waypoint, accepts nothing from namespace `{namespace}`"),
         "allow the namespace in `allowedRoutes` of its listener of protocol HBONE, port 15008",
     ))
 }

@@ -452,7 +452,7 @@ fn outside(route: &Object, position: usize, rule: &str) -> Finding {
         Code::ROUTE_DELEGATED,
         route.place(&format!("/spec/rules/{position}")),
         format!(
-            "rule {rule} of {} gets no request: none of its matches is within a rule that delegates to the route",
+            "rule `{rule}` of {} gets no request: none of its matches is within a rule that delegates to the route",
             route.identity()
         ),
     )

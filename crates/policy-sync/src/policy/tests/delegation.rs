@@ -321,7 +321,7 @@ fn what_is_not_followed_is_said_with_its_reason() {
         ),
         (
             child("", &["/shop", "/other"]),
-            "rule rule-2 of HTTPRoute team/child gets no request",
+            "rule `rule-2` of HTTPRoute team/child gets no request",
         ),
     ] {
         let said = said(&(parent("", &to_route("child")) + &child));

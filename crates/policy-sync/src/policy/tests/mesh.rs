@@ -348,7 +348,7 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
             "",
             own(""),
             Some(
-                "it is not known whether AuthorizationPolicy shop/p takes effect: Service shop/cart names no waypoint, and Namespace shop",
+                "it is not known whether AuthorizationPolicy shop/p takes effect: Service shop/cart names no waypoint, and Namespace `shop`",
             ),
         ),
         (
@@ -376,23 +376,23 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             ELSEWHERE,
             waypoint("infra", CLASS, "", "Same"),
-            Some("accepts nothing from namespace shop"),
+            Some("accepts nothing from namespace `shop`"),
         ),
         (
             ELSEWHERE,
             waypoint("infra", CLASS, "", "All").replace("15008", "15009"),
-            Some("accepts nothing from namespace shop"),
+            Some("accepts nothing from namespace `shop`"),
         ),
         (
             ELSEWHERE,
             waypoint("infra", CLASS, "", "All").replace("HBONE", "HTTP"),
-            Some("accepts nothing from namespace shop"),
+            Some("accepts nothing from namespace `shop`"),
         ),
-        (WP, waypoint("shop", "other", "", "Same"), Some("has class other")),
+        (WP, waypoint("shop", "other", "", "Same"), Some("has class `other`")),
         (
             "",
             String::new(),
-            Some("Namespace shop, which may, is not in the input"),
+            Some("Namespace `shop`, which may, is not in the input"),
         ),
         (
             WP,
