@@ -129,8 +129,6 @@ impl Scratch {
             .args(arguments)
             .current_dir(self.directory.path())
             .env_clear()
-            // Which mutant is on (examples/mutants).
-            .envs(std::env::vars().filter(|(name, _)| name.starts_with("MUTANT")))
             .stdin(Stdio::null());
         command
     }
