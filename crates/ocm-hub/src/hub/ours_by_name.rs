@@ -108,9 +108,22 @@ impl<'a> OursByName<'a> {
                 Use::Unused
             };
         }
+        // Whether rendering uses a Service, or another backend, is not known before routes are read.
+        let is_parent = |kind: &str| {
+            let mut of_group = kinds.iter().filter(|info| info.group == GROUP && info.kind == kind);
+            matches!(kind, "Gateway" | "GatewayClass" | "ListenerSet" | "XListenerSet")
+                || of_group.any(|info| info.parent_refs)
+        };
+        let may_be_backend = |reference: &Value| {
+            let kind = reference.get("kind").and_then(Value::as_str);
+            info.is_none_or(|info| !info.parent_refs) && kind.is_some_and(|kind| !is_parent(kind))
+        };
+        let leads = |reference: &Value, default| {
+            may_be_backend(reference) || self.names(object, reference, default)
+        };
         used(present.any(|value| match value {
-            Value::Array(items) => items.iter().any(|item| self.names(object, item, "Gateway")),
-            _ => self.names(object, value, ""),
+            Value::Array(items) => items.iter().any(|item| leads(item, "Gateway")),
+            _ => leads(value, ""),
         }))
     }
 
@@ -222,6 +235,8 @@ mod tests {
             );
         }
         assert_eq!(policy("ListenerSet", "ours"), Use::Used);
+        // Any route may lead to it.
+        assert_eq!(policy("Service", "other"), Use::Used);
         assert_eq!(policy("GatewayClass", "other"), Use::Unused);
         assert_eq!(policy("Gateway", "nobody"), Use::Unused);
         let route = |name: &str| {
