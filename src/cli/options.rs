@@ -272,7 +272,6 @@ impl ReadOptions {
 
     /// Whether the input is one that can be waited for: files on disk, read as often as they change.
     pub(crate) fn check_watchable(&self) -> Result<(), Refusal> {
-        super::watch::check_support()?;
         let refuse = |message, help| Err(Refusal::new(Status::Usage, message, help));
         if self.reads_stdin() {
             return refuse(

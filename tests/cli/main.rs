@@ -82,7 +82,6 @@ mod targets;
 mod typos;
 #[cfg(feature = "cel")]
 mod updates;
-#[cfg(feature = "watch")]
 mod watch;
 mod work_tree;
 mod worked_example;

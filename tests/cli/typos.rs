@@ -696,9 +696,7 @@ fn an_error_in_one_gateway_hides_nothing_about_the_secrets_of_another() {
 #[test]
 fn a_misspelled_field_of_a_policy_on_a_service_is_an_error_without_its_definition_too() {
     let scratch = Scratch::new();
-    scratch
-        .run(&["init", "--policies", "gateway-api", "-q"])
-        .exits(0);
+    scratch.run(&["init", "--policies", "gateway-api", "-q"]).exits(0);
     scratch.edit("hub/policies.yaml", "hostname:", "hostnam:");
     let run = scratch.run(&["render"]);
     run.exits(3)

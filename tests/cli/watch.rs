@@ -389,19 +389,3 @@ fn what_cannot_be_watched_is_refused_before_anything_is_done() {
         .says("cannot watch `nowhere`: there is no such file or directory")
         .says("help: ");
 }
-
-/// The limit belongs to a user namespace, where one can be had.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_limit_of_the_system_is_an_error_that_says_how_to_raise_it() {
-    let scratch = Scratch::with_worked_example();
-    for (limit, help) in [
-        ("max_inotify_watches", "sysctl fs.inotify.max_user_watches"),
-        ("max_inotify_instances", "sysctl fs.inotify.max_user_instances"),
-    ] {
-        let script = format!("echo 0 > /proc/sys/user/{limit} || exit 99\nexec \"$1\" check hub --watch");
-        if let Some(run) = scratch.unshared(&["-U", "-r"], &script) {
-            run.exits(5).says("error: cannot watch").says(help);
-        }
-    }
-}

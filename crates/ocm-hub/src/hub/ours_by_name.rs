@@ -110,7 +110,9 @@ impl<'a> OursByName<'a> {
         }
         // Whether rendering uses a Service, or another backend, is not known before routes are read.
         let is_parent = |kind: &str| {
-            let mut of_group = kinds.iter().filter(|info| info.group == GROUP && info.kind == kind);
+            let mut of_group = kinds
+                .iter()
+                .filter(|info| info.group == GROUP && info.kind == kind);
             matches!(kind, "Gateway" | "GatewayClass" | "ListenerSet" | "XListenerSet")
                 || of_group.any(|info| info.parent_refs)
         };
@@ -118,9 +120,8 @@ impl<'a> OursByName<'a> {
             let kind = reference.get("kind").and_then(Value::as_str);
             info.is_none_or(|info| !info.parent_refs) && kind.is_some_and(|kind| !is_parent(kind))
         };
-        let leads = |reference: &Value, default| {
-            may_be_backend(reference) || self.names(object, reference, default)
-        };
+        let leads =
+            |reference: &Value, default| may_be_backend(reference) || self.names(object, reference, default);
         used(present.any(|value| match value {
             Value::Array(items) => items.iter().any(|item| leads(item, "Gateway")),
             _ => leads(value, ""),

@@ -1,20 +1,15 @@
 //! A snapshot of what a run reads, so that a later look shows what changed.
 //!
-//! Owns: which directories are to be watched, which events deserve a second look, and what counts as a change. The
-//! second look walks the input again, by the same rules as reading it: a file that is not read (output, `.git`, ignored
-//! or excluded files) is never a change, whatever happens to it.
-//! Flows in: a [`Request`] and the configuration's place. Flows out: [`Watched`], and [`Change`]s between two.
-//! Must not know: how events reach us, or what is done about a change.
+//! A look walks the input by the same rules as reading it: a file that is not read (output, `.git`, ignored or excluded
+//! files) is never a change, whatever happens to it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::disk::Disk;
 use super::paths::{show, without_dots};
-use super::tree::FileTree as _;
 use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
 use crate::parallel;
@@ -24,12 +19,6 @@ use crate::parallel;
 pub struct Watched {
     /// Every file that a run would read, by the path that people see.
     files: BTreeMap<String, Fingerprint>,
-    /// The real directories that were walked.
-    directories: BTreeSet<PathBuf>,
-    /// Real directories around the input: where it would appear again, and where a `.gitignore` counts.
-    around: BTreeSet<PathBuf>,
-    /// Where inputs are, or would be.
-    roots: BTreeSet<PathBuf>,
     missing: Vec<PathBuf>,
 }
 
@@ -84,55 +73,9 @@ impl Watched {
         });
         let config_found = config.and_then(|path| shown(path, config_found));
         watched.files = found.into_iter().chain([config_found]).flatten().collect();
-        watched.directories = walked.directories;
-        let inputs = || request.hub.iter().chain(&request.definitions);
-        let roots = inputs().chain(&request.spokes);
-        for root in roots.map(PathBuf::as_path).chain(config) {
-            watched.root(root);
-        }
-        watched.missing = inputs().filter(|path| !path.exists()).cloned().collect();
+        let inputs = request.hub.iter().chain(&request.definitions);
+        watched.missing = inputs.filter(|path| !path.exists()).cloned().collect();
         watched
-    }
-
-    /// Where this input is, and what has to be watched so that nothing that happens to it is missed.
-    fn root(&mut self, root: &Path) {
-        let Ok(absolute) = std::path::absolute(root) else {
-            return;
-        };
-        // A link on the way and what it leads to can go away separately.
-        let is_link = |path: &&Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-        let links: Vec<&Path> = absolute.ancestors().filter(is_link).collect();
-        let real = fs::canonicalize(&absolute).ok();
-        for path in [absolute.as_path()]
-            .into_iter()
-            .chain(real.as_deref())
-            .chain(links)
-        {
-            let standing = path.ancestors().skip(1).find_map(|directory| {
-                let rest = path.strip_prefix(directory).ok()?;
-                Some((fs::canonicalize(directory).ok()?, rest))
-            });
-            if let Some((directory, rest)) = standing {
-                self.roots.insert(directory.join(rest));
-                self.around.insert(directory);
-            }
-        }
-        // Ignore files count up to the root of the repository.
-        let Some(real) = real else { return };
-        if let Some(repository) = Disk::default().repository(&real) {
-            let above = real.ancestors().skip(1);
-            self.around.extend(
-                above
-                    .take_while(|directory| directory.starts_with(&repository))
-                    .map(Path::to_owned),
-            );
-        }
-    }
-
-    /// The real directories to watch, each by itself: what is below one that is not listed does not matter.
-    pub fn directories(&self) -> impl Iterator<Item = &Path> {
-        let around = self.around.difference(&self.directories);
-        self.directories.iter().chain(around).map(PathBuf::as_path)
     }
 
     /// Inputs that were named and are not there.
@@ -151,21 +94,6 @@ impl Watched {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
-    }
-
-    /// Whether something that happened to `path`, a real path, deserves a second look. A `no` is certain.
-    #[must_use]
-    pub fn concerns(&self, path: &Path) -> bool {
-        if self.directories.contains(path) || self.roots.iter().any(|root| root.starts_with(path)) {
-            return true;
-        }
-        let Some(parent) = path.parent() else { return false };
-        let name = path.file_name().unwrap_or_default();
-        if name == OsStr::new(".gitignore") {
-            return self.directories.contains(parent) || self.around.contains(parent);
-        }
-        let is_hidden = name.as_encoded_bytes().starts_with(b".");
-        !is_hidden && self.directories.contains(parent)
     }
 
     /// The differences from an earlier look, by path.
@@ -356,71 +284,27 @@ mod tests {
         assert_eq!(changed.unwrap(), ["~hub/b.yaml"]);
     }
 
-    #[test]
-    fn every_directory_of_the_input_is_watched_and_none_of_the_output() {
-        let place = Place::new();
-        let input = place.look("hub");
-        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
-        assert_eq!(
-            watched,
-            ["repository/hub", "repository/hub/gateways", "repository"].map(|path| place.path(path))
-        );
-        let whole = place.look("");
-        let rendered = place.path("repository/rendered");
-        assert!(
-            whole
-                .directories()
-                .all(|directory| !directory.starts_with(&rendered))
-        );
-        assert!(whole.directories().all(|directory| !directory.ends_with(".git")));
-    }
-
-    #[test]
-    fn only_what_may_change_the_input_deserves_a_look() {
-        let place = Place::new();
-        let input = place.look("hub");
-        let concerns = |path: &str| input.concerns(&place.path(path));
-        for path in [
-            "repository/hub",
-            "repository/hub/b.yaml",
-            "repository/hub/new",
-            "repository/hub/gateways/.gitignore",
-            "repository/.gitignore",
-            "repository/hub/spokes",
-            "repository",
-        ] {
-            assert!(concerns(path), "{path}");
-        }
-        for path in [
-            "repository/hub/.b.yaml.swp",
-            "repository/README.md",
-            "repository/.git",
-            "repository/rendered/eu-1/work.yaml",
-            "elsewhere",
-        ] {
-            assert!(!concerns(path), "{path}");
-        }
-    }
-
     #[cfg(unix)]
     #[test]
-    fn a_link_on_the_way_is_watched_where_it_stands() {
+    fn a_link_on_the_way_that_leads_elsewhere_is_a_change() {
         let place = Place::new();
+        place.write("other/hub/b.yaml", "a: 2\n");
         fs::create_dir(place.path("links")).unwrap();
-        std::os::unix::fs::symlink(place.path("repository"), place.path("links/current")).unwrap();
-        let request = Request {
-            hub: vec![place.path("links/current/hub")],
-            output_marker: Some(".spokewright-inventory"),
-            ..Request::default()
+        let link = |to: &str| {
+            let _ = fs::remove_file(place.directory.path().join("links/current"));
+            std::os::unix::fs::symlink(place.path(to), place.directory.path().join("links/current")).unwrap();
         };
-        let input = Watched::look(None, || request);
-        assert!(
-            input
-                .directories()
-                .any(|directory| directory == place.path("links"))
-        );
-        assert!(input.concerns(&place.path("links/current")));
-        assert!(input.concerns(&place.path("repository/hub/b.yaml")));
+        let look = || {
+            let hub = vec![place.directory.path().join("links/current/hub")];
+            Watched::look(None, || Request {
+                hub,
+                ..Request::default()
+            })
+        };
+        link("repository");
+        let earlier = look();
+        link("other");
+        assert_eq!(look().changes_since(&earlier).len(), 2);
     }
 
     #[test]
@@ -449,9 +333,7 @@ mod tests {
         let place = Place::new();
         let input = place.look("a/b");
         assert_eq!(input.missing(), [place.path("repository/a/b")]);
-        let watched: Vec<PathBuf> = input.directories().map(Path::to_owned).collect();
-        assert_eq!(watched, [place.path("repository")]);
-        assert!(input.concerns(&place.path("repository/a")));
-        assert!(!input.concerns(&place.path("repository/c")));
+        place.write("repository/a/b/c.yaml", "a: 1\n");
+        assert_eq!(place.look("a/b").changes_since(&input).len(), 1);
     }
 }

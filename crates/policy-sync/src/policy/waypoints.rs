@@ -132,7 +132,10 @@ fn serves(
         .and_then(|class| class.root().get("spec").text("controllerName"));
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
-            format!("{waypoint}, the waypoint of {service}, has class `{}`", class.name),
+            format!(
+                "{waypoint}, the waypoint of {service}, has class `{}`",
+                class.name
+            ),
             format!("give it the class {WAYPOINT_CLASS}"),
         ));
     }

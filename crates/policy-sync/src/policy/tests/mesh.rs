@@ -388,7 +388,11 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
             waypoint("infra", CLASS, "", "All").replace("HBONE", "HTTP"),
             Some("accepts nothing from namespace `shop`"),
         ),
-        (WP, waypoint("shop", "other", "", "Same"), Some("has class `other`")),
+        (
+            WP,
+            waypoint("shop", "other", "", "Same"),
+            Some("has class `other`"),
+        ),
         (
             "",
             String::new(),
