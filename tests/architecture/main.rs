@@ -426,8 +426,8 @@ fn crates() -> Vec<(String, String)> {
     crates
 }
 
-/// The member that only has dependencies (.ci/dependencies/Cargo.toml).
-const WITHOUT_CODE: &str = "all-dependencies";
+/// The members without code of the program: one only has dependencies (.ci/dependencies/Cargo.toml), one only tests.
+const WITHOUT_CODE: [&str; 2] = ["agreement", "all-dependencies"];
 
 /// The packages of the workspace that have code, as Cargo reads them.
 fn metadata() -> &'static [Value] {
@@ -440,7 +440,7 @@ fn metadata() -> &'static [Value] {
             .expect("cargo");
         let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
         let mut packages = metadata["packages"].as_array().expect("packages").clone();
-        packages.retain(|package| package["name"] != WITHOUT_CODE);
+        packages.retain(|package| WITHOUT_CODE.iter().all(|name| package["name"] != *name));
         packages
     })
 }

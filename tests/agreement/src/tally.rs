@@ -9,7 +9,7 @@ const MOST_CASES: usize = 5;
 
 /// What was compared so far.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub struct Tally {
     cases: usize,
     unread: Vec<String>,
     statements: BTreeMap<&'static str, Count>,
@@ -54,8 +54,8 @@ impl Tally {
     }
 
     /// How many statements of a kind agree, of how many.
-    #[cfg(test)]
-    pub(crate) fn agreed(&self, statement: &str) -> (usize, usize) {
+    #[must_use]
+    pub fn agreed(&self, statement: &str) -> (usize, usize) {
         let count = self.statements.get(statement).copied().unwrap_or_default();
         (count.agreed, count.of)
     }

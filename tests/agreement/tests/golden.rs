@@ -11,16 +11,12 @@
 
 use std::path::Path;
 
-#[path = "../examples/agreement/main.rs"]
-#[allow(dead_code)]
-mod agreement;
-
 fn compared(product: &str) -> agreement::Tally {
     compared_in(product, product)
 }
 
 fn compared_in(product: &str, directory: &str) -> agreement::Tally {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agreement");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/agreement");
     let tally = agreement::compare(product, &root.join(directory)).expect("readable files");
     tally.expect("a product with a reader")
 }
