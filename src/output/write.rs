@@ -220,8 +220,9 @@ fn run(
     };
     let result = compare_or_write(storage, (output, Some(&root)), tree, options, progress);
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
-        // It was made for the lock. One that holds something stays.
-        for made in made.iter().rev() {
+        // It was made for the lock. One that holds something stays; Windows removes none that is open.
+        drop(root);
+        for made in made.into_iter().rev() {
             made.undo(storage);
         }
     }

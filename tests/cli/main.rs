@@ -14,6 +14,7 @@ mod argocd;
 #[cfg(unix)]
 mod attacks;
 mod bad_input;
+#[cfg(unix)]
 mod beneath;
 mod beside;
 mod bombs_cel;
