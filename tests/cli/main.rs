@@ -58,7 +58,7 @@ mod placement;
 mod policies;
 #[cfg(unix)]
 mod pre_commit;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod progress;
 mod prune_list;
 #[cfg(feature = "real-crds")]

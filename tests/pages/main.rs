@@ -33,7 +33,6 @@ const COMMANDS: &str = "docs/reference/commands.md";
 /// Where the repository is; its owner puts the name in.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
 const FINDINGS: &str = "docs/reference/findings.md";
-const CODE_PAGES: &str = "docs/reference/findings/";
 
 #[test]
 fn every_finding_code_stands_in_the_reference_with_its_severity_exit_status_and_meaning() {

@@ -6,7 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{CODE_PAGES, UPDATE, is_update, pages, root, text, write};
+use super::{UPDATE, is_update, pages, root, text, write};
+
+const CODE_PAGES: &str = "docs/reference/findings/";
+/// Where the stand-in for `kubectl` is; hidden, so that nothing reads it.
+const BIN: &str = ".bin";
 
 /// Each block of transcripts runs in its own copy of the examples, in a shell, on 80 columns; standard output and
 /// standard error are one. Times are not compared.
@@ -113,9 +117,6 @@ fn with_examples() -> tempfile::TempDir {
     fs::set_permissions(&kubectl, fs::Permissions::from_mode(0o755)).expect("a program");
     scratch
 }
-
-/// Where the stand-in for `kubectl` is; hidden, so that nothing reads it.
-const BIN: &str = ".bin";
 
 /// What a shell prints for one line, and its status; `$?` of the line is `status`.
 fn shell(directory: &Path, line: &str, status: i32) -> (String, i32) {
