@@ -145,7 +145,6 @@ fn write_files(
         if indices.is_empty() {
             return Vec::new();
         }
-        // Windows renames no directory while anything in it is open, and others open what is new: scanners, indexers.
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
         let mut made = None;
         let make = || {
