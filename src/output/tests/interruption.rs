@@ -323,6 +323,7 @@ fn fresh() -> Files {
 }
 
 /// Runs that were killed, at every step that left a temporary directory with so many files.
+#[cfg(unix)]
 fn killed_in_a_new_directory(files: usize) -> Vec<(tempfile::TempDir, String)> {
     let mut found = Vec::new();
     let mut steps = 0;
@@ -345,6 +346,7 @@ fn killed_in_a_new_directory(files: usize) -> Vec<(tempfile::TempDir, String)> {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_whatever_is_wanted_now() {
     for files in 0..=2 {
@@ -362,6 +364,7 @@ fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_w
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
     let meddlings: [&dyn Fn(&Path); 2] = [&|left| put(left, "notes", b"mine"), &|left| {
@@ -386,6 +389,7 @@ fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
     assert_eq!(snapshot(root.path())[&mine], Node::File(b"mine".to_vec()));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_new_directory_has_all_of_its_files_from_its_first_moment() {
     let mut steps = 0;
