@@ -91,6 +91,7 @@ impl Watching {
         changed
     }
 
+    #[cfg(unix)]
     fn signal(mut self, name: &str) -> std::process::ExitStatus {
         let kill = Command::new("kill")
             .args([format!("-{name}"), self.child.id().to_string()])
