@@ -318,6 +318,7 @@ fn temporary_files_of_a_killed_run_count_as_differences_and_are_removed() {
 }
 
 /// A tree whose directories are all new, one of them below one that has no files.
+#[cfg(unix)]
 fn fresh() -> Files {
     Files::new([("d/e/1", "new de1"), ("d/e/2", "new de2"), ("f/1", "new f1")])
 }
