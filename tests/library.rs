@@ -157,6 +157,7 @@ fn what_comes_into_view_where_one_finding_stands_for_several_is_in_the_order_of_
     assert_eq!(errors(Some(2)), errors(None));
 }
 
+#[cfg(unix)]
 #[test]
 fn the_first_file_that_cannot_be_read_has_the_note_that_objects_are_unknown() {
     let hub = tempfile::tempdir().unwrap();

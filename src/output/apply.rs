@@ -145,7 +145,7 @@ fn write_files(
         if indices.is_empty() {
             return Vec::new();
         }
-        let is_new = !directory.exists && !around.contains(directory.path.as_str());
+        let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
         let mut made = None;
         let make = || {
             made = Some(Ground::make(storage, root, directory, is_new)?);

@@ -23,7 +23,7 @@ pub(super) struct Made(Directory, String);
 
 impl Made {
     /// Removes it, if nothing came into it.
-    pub(super) fn undo(&self, storage: &dyn Storage) {
+    pub(super) fn undo(self, storage: &dyn Storage) {
         let _ = storage.remove_dir(&self.0, &self.1);
     }
 }

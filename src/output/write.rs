@@ -50,6 +50,8 @@
 //! removed, and the run ends with an error; only an empty directory is replaced. A full disk leaves no temporary
 //! directory. One that a killed run left is removed if its mark belongs to the directory of a path in the plan, and if
 //! everything in it is a file that the plan lists there; one with anything else in it is yours, and stays as it is.
+//! Windows renames no directory while anything in it is open, by us or by another program (a scanner, an indexer): there a
+//! new directory is made in its place, and its files get their names one by one, as in one that was there.
 //!
 //! # Parts of a tree
 //!
@@ -220,8 +222,9 @@ fn run(
     };
     let result = compare_or_write(storage, (output, Some(&root)), tree, options, progress);
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
-        // It was made for the lock. One that holds something stays.
-        for made in made.iter().rev() {
+        // It was made for the lock. One that holds something stays; Windows removes none that is open.
+        drop(root);
+        for made in made.into_iter().rev() {
             made.undo(storage);
         }
     }

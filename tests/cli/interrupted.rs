@@ -58,6 +58,7 @@ fn a_run_that_is_killed_at_any_moment_leaves_whole_files_and_the_next_completes_
     assert_eq!(scratch.tree("rendered"), new);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_really_full_stops_the_run_and_nothing_is_lost() {
     let scratch = fleet(60);

@@ -14,6 +14,7 @@ mod argocd;
 #[cfg(unix)]
 mod attacks;
 mod bad_input;
+#[cfg(unix)]
 mod beneath;
 mod beside;
 mod bombs_cel;
@@ -57,7 +58,7 @@ mod placement;
 mod policies;
 #[cfg(unix)]
 mod pre_commit;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod progress;
 mod prune_list;
 #[cfg(feature = "real-crds")]

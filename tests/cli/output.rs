@@ -1,5 +1,6 @@
 //! The output tree: what is written, kept, refused and removed (docs/reference/output.md).
 
+#[cfg(unix)]
 use std::fs;
 
 use crate::scratch::{Scratch, copy};

@@ -24,6 +24,7 @@ fn at_hand(programs: &[&str]) -> Option<()> {
 }
 
 /// Stands in for GitHub: what it downloads is an archive of whatever name is asked for.
+#[cfg(unix)]
 const GH: &str = r#"#!/usr/bin/env bash
 set -euo pipefail
 case "$1 $2" in

@@ -2,6 +2,8 @@
 //!
 //! Work takes as long as the test wants: one of the inputs is a pipe of the shell, which the program reads until it is
 //! closed. It is closed when somebody has written into the named pipe that stands before it.
+//!
+//! Only on Linux: elsewhere `script` takes other arguments.
 
 use std::fs;
 use std::io::{Read, Write as _};
@@ -79,7 +81,6 @@ fn screen(text: &str) -> String {
     lines.join("\n")
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_how_far_long_work_is_and_nothing_of_it_stays() {
     let scratch = with_a_slow_input();
@@ -117,7 +118,6 @@ fn a_terminal_shows_how_far_long_work_is_and_nothing_of_it_stays() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn nobody_is_shown_progress_who_cannot_use_it() {
     for (variables, more) in [

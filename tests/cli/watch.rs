@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -91,8 +91,9 @@ impl Watching {
         changed
     }
 
+    #[cfg(unix)]
     fn signal(mut self, name: &str) -> std::process::ExitStatus {
-        let kill = Command::new("kill")
+        let kill = std::process::Command::new("kill")
             .args([format!("-{name}"), self.child.id().to_string()])
             .status();
         assert!(kill.expect("kill").success());

@@ -383,6 +383,7 @@ impl RealPaths {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    #[cfg(unix)]
     use std::io::Read as _;
 
     use super::*;
@@ -396,12 +397,14 @@ mod tests {
         place
     }
 
+    #[cfg(unix)]
     fn text(file: io::Result<File>) -> Option<String> {
         let mut text = String::new();
         file.ok()?.read_to_string(&mut text).ok()?;
         Some(text)
     }
 
+    #[cfg(unix)]
     fn opened(directory: &Directory, name: &str) -> io::Result<File> {
         directory.open(name).map(|opened| opened.file)
     }

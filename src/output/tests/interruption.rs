@@ -318,11 +318,13 @@ fn temporary_files_of_a_killed_run_count_as_differences_and_are_removed() {
 }
 
 /// A tree whose directories are all new, one of them below one that has no files.
+#[cfg(unix)]
 fn fresh() -> Files {
     Files::new([("d/e/1", "new de1"), ("d/e/2", "new de2"), ("f/1", "new f1")])
 }
 
 /// Runs that were killed, at every step that left a temporary directory with so many files.
+#[cfg(unix)]
 fn killed_in_a_new_directory(files: usize) -> Vec<(tempfile::TempDir, String)> {
     let mut found = Vec::new();
     let mut steps = 0;
@@ -345,6 +347,7 @@ fn killed_in_a_new_directory(files: usize) -> Vec<(tempfile::TempDir, String)> {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_whatever_is_wanted_now() {
     for files in 0..=2 {
@@ -362,6 +365,7 @@ fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_w
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
     let meddlings: [&dyn Fn(&Path); 2] = [&|left| put(left, "notes", b"mine"), &|left| {
@@ -386,6 +390,7 @@ fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
     assert_eq!(snapshot(root.path())[&mine], Node::File(b"mine".to_vec()));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_new_directory_has_all_of_its_files_from_its_first_moment() {
     let mut steps = 0;

@@ -1,7 +1,10 @@
 //! Whatever people do to an output between two runs, nothing of theirs is lost.
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_dir as symlink;
 use std::path::Path;
 
 use proptest::prelude::*;

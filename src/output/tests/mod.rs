@@ -4,12 +4,12 @@ mod bookkeeping;
 mod deleting;
 mod interruption;
 mod meddling;
+#[cfg(unix)]
 mod new_directories;
 mod ownership;
 mod parts;
 #[cfg(unix)]
 mod places;
-#[cfg(unix)]
 #[cfg(unix)]
 mod swapped;
 
@@ -87,7 +87,8 @@ pub(super) fn snapshot(root: &Path) -> Snapshot {
         };
         for entry in entries {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+            let name = name.replace(std::path::MAIN_SEPARATOR, "/");
             let kind = fs::symlink_metadata(&path).unwrap();
             let node = if kind.is_symlink() {
                 Node::Link(fs::read_link(&path).unwrap())

@@ -52,7 +52,6 @@ fn what_appears_in_the_place_of_a_new_directory_stays_and_ends_the_run() {
     assert!(!has_temporary(&found), "{found:?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_that_appears_in_the_place_of_a_new_directory_is_not_followed() {
     let (root, result) = with(|at| std::os::unix::fs::symlink("elsewhere", at).unwrap());
@@ -62,7 +61,6 @@ fn a_link_that_appears_in_the_place_of_a_new_directory_is_not_followed() {
     assert!(!has_temporary(&found), "{found:?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn an_empty_directory_that_appears_in_the_place_of_a_new_one_becomes_it() {
     let (root, result) = with(|at| fs::create_dir(at).unwrap());

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -207,14 +208,19 @@ fn a_root_that_is_a_file_or_a_link_or_below_a_file_is_refused() {
     let parent = root();
     put(parent.path(), "file", b"x");
     fs::create_dir(parent.path().join("elsewhere")).unwrap();
+    #[cfg(unix)]
     symlink(parent.path().join("elsewhere"), parent.path().join("link")).unwrap();
+    #[cfg(unix)]
     symlink(parent.path().join("nowhere"), parent.path().join("dangling")).unwrap();
     let before = snapshot(parent.path());
     for (name, at_fault, wanted) in [
         ("file", "file", RootFault::NotADirectory),
         ("file/below/deep", "file", RootFault::NotADirectory),
+        #[cfg(unix)]
         ("link", "link", RootFault::Symlink),
+        #[cfg(unix)]
         ("link/", "link", RootFault::Symlink),
+        #[cfg(unix)]
         ("dangling", "dangling", RootFault::Symlink),
     ] {
         for result in [run, forced, checked].map(|run| run(&parent.path().join(name), &example())) {
@@ -235,6 +241,7 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
     let within = parent.path().join("repository");
     fs::create_dir_all(within.join(".git")).unwrap();
     fs::create_dir(parent.path().join("elsewhere")).unwrap();
+    #[cfg(unix)]
     symlink(parent.path().join("elsewhere"), within.join("link")).unwrap();
     let before = snapshot(parent.path());
     for (name, wanted) in [
@@ -242,6 +249,7 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
         ("repository/.GIT/hooks", RootFault::Git),
         ("repository/sub/.git", RootFault::Git),
         ("elsewhere/rendered", RootFault::Outside),
+        #[cfg(unix)]
         ("repository/link/rendered", RootFault::Outside),
         ("repository2", RootFault::Outside),
     ] {
@@ -275,6 +283,8 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
     assert_eq!(snapshot(&root), expected(&example(), &Files::default()));
 }
 
+// Windows has no such lock (lock.rs).
+#[cfg(unix)]
 #[test]
 fn a_second_run_in_one_directory_waits_or_is_told() {
     let root = root();
@@ -298,6 +308,7 @@ fn a_second_run_in_one_directory_waits_or_is_told() {
     run(root.path(), &Files::default()).unwrap();
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_no_file_is_never_written_over_or_through_even_with_force() {
     let parent = root();
@@ -321,6 +332,7 @@ fn what_is_no_file_is_never_written_over_or_through_even_with_force() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_link_where_a_file_should_be_is_named_and_what_it_leads_to_stays() {
     let parent = root();
@@ -335,6 +347,7 @@ fn a_link_where_a_file_should_be_is_named_and_what_it_leads_to_stays() {
     assert_eq!(fs::read(parent.path().join("mine.yaml")).unwrap(), b"kind: A\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_stale_directory_that_became_a_link_is_never_pruned_through() {
     let parent = root();
@@ -354,6 +367,7 @@ fn a_stale_directory_that_became_a_link_is_never_pruned_through() {
     assert_eq!(run(&root, &next).unwrap().differing, []);
 }
 
+#[cfg(unix)]
 #[test]
 fn force_does_not_pass_a_link_because_something_stale_lies_behind_it_too() {
     let parent = root();

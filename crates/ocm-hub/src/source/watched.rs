@@ -196,16 +196,12 @@ mod tests {
         }
 
         fn changes(&self, earlier: &Watched) -> Vec<String> {
-            let root = self.path("repository");
+            let root = format!("{}/", show(&self.path("repository")));
             self.look("")
                 .changes_since(earlier)
                 .iter()
                 .map(|change| {
-                    let path = Path::new(change.path())
-                        .strip_prefix(&root)
-                        .unwrap()
-                        .display()
-                        .to_string();
+                    let path = change.path().strip_prefix(&root).unwrap();
                     match change {
                         Change::Added(_) => format!("+{path}"),
                         Change::Removed(_) => format!("-{path}"),

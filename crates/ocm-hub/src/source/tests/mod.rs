@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::disk::Disk;
-use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use super::tree::{FileTree, Lead, TreeEntry, TreeError, key};
 use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
 
@@ -78,7 +78,7 @@ impl FileTree for Held {
         let prefix = if directory.as_os_str().is_empty() {
             String::new()
         } else {
-            format!("{}/", directory.display())
+            format!("{}/", key(directory).expect("UTF-8"))
         };
         let mut entries = BTreeMap::new();
         for (path, (entry, _)) in &self.files {
@@ -93,8 +93,8 @@ impl FileTree for Held {
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
-        let path = path.to_str().expect("UTF-8");
-        if let Some((entry, _)) = self.files.get(path) {
+        let path = key(path).expect("UTF-8");
+        if let Some((entry, _)) = self.files.get(&path) {
             return Ok(Some(*entry));
         }
         let is_directory = path.is_empty()
@@ -108,7 +108,7 @@ impl FileTree for Held {
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         Ok(self
             .files
-            .get(path.to_str().expect("UTF-8"))
+            .get(&key(path).expect("UTF-8"))
             .expect("a file")
             .1
             .clone())

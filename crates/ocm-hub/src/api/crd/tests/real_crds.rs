@@ -99,7 +99,6 @@ fn a_bad_gateway_reports_everything_at_once() {
     }
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn cel_rules_see_defaults_and_report_at_their_level() {
     let crd = real_crd(GATEWAYS);
