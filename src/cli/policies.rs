@@ -3,6 +3,9 @@
 //! Owns: the options of both, and the choice between one cluster and the hub. Flows in: arguments. Flows out: trees
 //! or JSON on stdout. Must not know: why a policy wins.
 
+use std::path::{Path, PathBuf};
+
+use apimachinery::Named;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
@@ -10,11 +13,13 @@ use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::PolicyReport;
 use spokewright::report::{Request, is_request};
-use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
+use spokewright::report::{
+    effective_paths, effective_text, explain, explain_request, explanation_text, policies_text, request_text,
+};
 
 use super::candidates;
 use super::finding::print_page;
-use super::named::named;
+use super::named::{named, one_text};
 use super::next;
 use super::options::{ReadOptions, check_cluster};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
@@ -23,8 +28,10 @@ use super::status::{Refusal, Status};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
-  spokewright policies                 all statuses and effective policies
+  spokewright policies                 a line for each policy
+  spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
+  spokewright policies authpolicy/shop/api-keys  explain one policy
   spokewright policies -o json         rules, sources, conditions, clusters";
 
 const EXPLAIN_AFTER_HELP: &str = "\
@@ -38,10 +45,17 @@ Examples:
   Which listener, route, and rule serve a request, and which policies apply:
   spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
-/// List effective policies and the predicted status of every policy
+/// List policies with their targets, predicted states, and clusters
 #[derive(Debug, Args)]
-#[command(after_help = POLICIES_AFTER_HELP)]
+#[command(
+    after_help = POLICIES_AFTER_HELP,
+    override_usage = "spokewright policies [OPTIONS] [OBJECT] [PATH]..."
+)]
 pub(crate) struct Policies {
+    /// Show the settings that are in effect on each path
+    #[arg(long)]
+    effective: bool,
+
     #[command(flatten)]
     report: ReportOptions,
 
@@ -55,8 +69,8 @@ pub(crate) struct Policies {
 pub(crate) struct Explain {
     /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
     ///
-    /// A kind may include its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
-    /// `GET https://shop.example.com/cart`.
+    /// A kind may be a plural or a short name, and include its group, as in `ratelimitpolicy.kuadrant.io`. `KIND NAME` is
+    /// the same as `KIND/NAME`. A request is a method and a URL, as in `GET https://shop.example.com/cart`.
     #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
     object: String,
 
@@ -77,6 +91,10 @@ struct ReportOptions {
     #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 
+    /// Namespace of the object
+    #[arg(short = 'n', value_name = "NS")]
+    object_namespace: Option<String>,
+
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -91,7 +109,22 @@ impl ReportOptions {
 }
 
 impl Policies {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
+        if let Some(object) = take_object(&mut self.options.paths) {
+            let (headers, report, options) = (Vec::new(), self.report, self.options);
+            let explain = Explain {
+                object,
+                headers,
+                report,
+                options,
+            };
+            return explain.run();
+        }
+        if let Some(namespace) = &self.report.object_namespace {
+            let help = "name an object, as in `spokewright policies authpolicy/api-keys -n shop`";
+            let message = format!("`-n {namespace}` has no object to go with");
+            return Err(Refusal::new(Status::Usage, &message, help).into());
+        }
         let loaded = kept(
             self.options
                 .load(&self.options.request()?, EmptyResult::Refused)?,
@@ -108,11 +141,18 @@ impl Policies {
             return answer.finish(&loaded, findings, &self.options, whole(""));
         }
         let report = kept(match self.report.reporting.format {
-            ReportFormat::Text => PolicyReport::of(&view),
+            ReportFormat::Text => PolicyReport::statuses(&view),
             ReportFormat::Json | ReportFormat::Yaml => analysis.policy_report(&spokes, &view),
         });
         let status = answer.finish(&loaded, findings, &self.options, |out| {
-            let text = |report: &PolicyReport| policies_text(report, show::width());
+            let text = |report: &PolicyReport| {
+                if self.effective {
+                    let paths = effective_paths(&view, &loaded.sources);
+                    effective_text(report, &paths, show::width())
+                } else {
+                    policies_text(report, show::width())
+                }
+            };
             self.report.reporting.write(out, &*report, text)
         })?;
         if report.policies.is_empty() && self.report.cluster.is_none() {
@@ -122,14 +162,31 @@ impl Policies {
     }
 }
 
+/// The object that stands before the paths: what looks like one, and is not on disk.
+fn take_object(paths: &mut Vec<PathBuf>) -> Option<String> {
+    let is_there = |path: &Path| path.components().next().is_some_and(|first| Path::new(&first).exists());
+    let text = paths.first().filter(|path| !is_there(path))?.to_str()?.to_owned();
+    let is_kind = paths.get(1).is_some_and(|path| !is_there(path));
+    if Named::parse(&text).is_none() && !is_kind {
+        return None;
+    }
+    paths.remove(0);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("."));
+    }
+    Some(text)
+}
+
 impl Explain {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
         if is_request(&self.object) {
             return self.explain_request();
         }
         if let Some(code) = Code::from_name(&self.object) {
             return print_page(code);
         }
+        let namespace = self.report.object_namespace.as_deref();
+        let object = one_text(&self.object, namespace, &mut self.options.paths)?;
         if let Some(header) = self.headers.first() {
             let message = format!("an object has no header `{header}`");
             let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
@@ -157,7 +214,7 @@ impl Explain {
             .chain(there.iter().flat_map(|(_, objects)| *objects))
             .chain(&named_only)
             .collect();
-        let object = match named(&loaded, &objects, &self.object) {
+        let object = match named(&loaded, &objects, &object) {
             Ok(object) => object,
             Err(refusal) => {
                 // It may be one that an API server would refuse: then this says so.

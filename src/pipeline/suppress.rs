@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use apimachinery::Named;
 use jiff::Timestamp;
 
 use crate::api::suppression::{self, Scope, Suppression, invalid};
@@ -51,16 +52,11 @@ impl Subject {
                 object: Some(object), ..
             } => object,
         };
-        let parts: Vec<&str> = object.split('/').collect();
-        let (kind, namespace, name) = match parts.as_slice() {
-            [kind, name] => (*kind, None, *name),
-            [kind, namespace, name] => (*kind, Some((*namespace).to_owned()), *name),
-            _ => return None,
-        };
+        let named = Named::parse(object)?;
         Some(Self::Called {
-            kind: kind.to_ascii_lowercase(),
-            namespace,
-            name: name.to_owned(),
+            kind: named.kind.to_ascii_lowercase(),
+            namespace: named.namespace.map(str::to_owned),
+            name: named.name.to_owned(),
         })
     }
 }

@@ -309,7 +309,7 @@ spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: us-onl
     let scratch = scratch(&hub, &[("us-1", &own(Some(1)))]);
     let run = scratch.run(&["policies", "--cluster", "eu-1", "-q"]);
     run.exits(0);
-    run.prints("no policy on cluster eu-1\nnot on eu-1:\n  ratelimitpolicy.kuadrant.io:gw/aa on us-1\n");
+    run.prints("no policy on cluster eu-1\nnot on eu-1:\n  ratelimitpolicy.kuadrant.io/gw/aa on us-1\n");
     run.does_not_say("next: add a policy");
     for (policy, rest) in [("gw/aa", "  Accepted=True"), ("team/limit", "")] {
         let name = format!("ratelimitpolicy/{policy}");

@@ -1,8 +1,9 @@
 //! The identity of an object: group, version, kind, namespace, name.
 //!
-//! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], and how Kubernetes prints them. Flows in: texts. Flows out:
-//! names that can be compared. Must not know: which kinds exist.
+//! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], how Kubernetes and reports print them, and how people write them
+//! ([`Named`]). Flows in: texts. Flows out: names that can be compared. Must not know: which kinds exist.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Group and version as in `apiVersion`. The core group is `""`.
@@ -106,13 +107,13 @@ impl Identity {
         }
     }
 
-    /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
-    /// namespace part if there is none, and without the group for core.
+    /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>/<namespace>/<name>`, without the
+    /// namespace part if there is none, and without the group for core. [`Named`] reads it, [`Kinds`] shortens it.
     ///
     /// ```
     /// use apimachinery::Identity;
     /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
-    /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io:infra/global");
+    /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io/infra/global");
     /// ```
     #[must_use]
     pub fn locator(&self) -> String {
@@ -122,7 +123,7 @@ impl Identity {
             locator.push('.');
             locator.push_str(group);
         }
-        locator.push(':');
+        locator.push('/');
         if let Some(namespace) = &self.namespace {
             locator.push_str(namespace);
             locator.push('/');
@@ -143,6 +144,80 @@ impl fmt::Display for Identity {
     }
 }
 
+/// An object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`, or `KIND NAMESPACE/NAME`. The
+/// kind may include its group. A section, as in `gateway/shop/web#https`, represents its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named<'t> {
+    /// Kind in any spelling.
+    pub kind: &'t str,
+    /// Namespace, if it is given.
+    pub namespace: Option<&'t str>,
+    /// Name.
+    pub name: &'t str,
+}
+
+impl<'t> Named<'t> {
+    /// Reads the name of an object.
+    ///
+    /// ```
+    /// use apimachinery::{Identity, Named};
+    /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
+    /// for text in [policy.locator(), policy.to_string(), "rlp/infra/global#web".to_owned()] {
+    ///     let named = Named::parse(&text).unwrap();
+    ///     assert_eq!((named.namespace, named.name), (Some("infra"), "global"));
+    /// }
+    /// assert_eq!(Named::parse("global"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &'t str) -> Option<Self> {
+        let (kind, rest) = text.split_once(['/', ' '])?;
+        let (rest, _) = rest.split_once('#').unwrap_or((rest, ""));
+        let (namespace, name) = match rest.split_once('/') {
+            Some((namespace, name)) => (Some(namespace), name),
+            None => (None, rest),
+        };
+        let is_whole = ![Some(kind), namespace, Some(name)].contains(&Some(""));
+        (is_whole && !name.contains(['/', ' '])).then_some(Self {
+            kind,
+            namespace,
+            name,
+        })
+    }
+}
+
+/// The kinds of some locators, which are printed without the group unless two groups have a kind of that name.
+#[derive(Debug, Default)]
+pub struct Kinds<'l>(BTreeSet<&'l str>);
+
+impl<'l> FromIterator<&'l str> for Kinds<'l> {
+    fn from_iter<I: IntoIterator<Item = &'l str>>(locators: I) -> Self {
+        let kinds = locators.into_iter().filter_map(|locator| locator.split('/').next());
+        Self(kinds.collect())
+    }
+}
+
+impl Kinds<'_> {
+    /// A locator as people read it.
+    ///
+    /// ```
+    /// use apimachinery::Kinds;
+    /// let kinds = Kinds::from_iter(["gateway.a.org/x/y", "gateway.b.org/x/z", "authpolicy.a.org/x/y"]);
+    /// assert_eq!(kinds.short("authpolicy.a.org/x/y"), "authpolicy/x/y");
+    /// assert_eq!(kinds.short("gateway.a.org/x/y"), "gateway.a.org/x/y");
+    /// ```
+    #[must_use]
+    pub fn short(&self, locator: &str) -> String {
+        let (kind, name) = locator.split_once('/').unwrap_or((locator, ""));
+        let bare = kind.split('.').next().unwrap_or(kind);
+        let same = self.0.iter().filter(|other| other.split('.').next() == Some(bare));
+        if same.count() > 1 {
+            locator.to_owned()
+        } else {
+            format!("{bare}/{name}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +234,7 @@ mod tests {
         );
         let namespaced = Identity::new("", "Service", Some("shop"), "cart");
         assert_eq!(namespaced.to_string(), "Service shop/cart");
-        assert_eq!(namespaced.locator(), "service:shop/cart");
+        assert_eq!(namespaced.locator(), "service/shop/cart");
         assert_eq!(
             Identity::new("", "Namespace", None, "shop").to_string(),
             "Namespace shop"

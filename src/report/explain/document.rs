@@ -200,9 +200,6 @@ pub struct SettingIfDeleted {
     pub after: Option<Arc<Value>>,
     /// Locator of the policy that would give it.
     pub after_from: Option<String>,
-    /// `namespace/name` of that policy.
-    #[serde(skip)]
-    pub after_key: Option<String>,
 }
 
 /// Paths with one result.
@@ -263,9 +260,6 @@ pub struct ExplainedSetting {
     pub value: Value,
     /// Locator of the policy.
     pub policy: String,
-    /// `namespace/name` of the policy.
-    #[serde(skip)]
-    pub key: String,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
@@ -287,14 +281,8 @@ pub struct ExplainedLoss {
     pub place: Option<SourceLine>,
     /// The policy that sets it.
     pub policy: String,
-    /// `namespace/name` of that policy.
-    #[serde(skip)]
-    pub key: String,
     /// The policies that override it.
     pub by: Vec<String>,
-    /// `namespace/name` of those.
-    #[serde(skip)]
-    pub by_keys: Vec<String>,
     /// The rule that decided, by its stable name.
     pub rule: &'static str,
     /// The rule in words.

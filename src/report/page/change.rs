@@ -21,6 +21,7 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::render::REPLICA_SETS;
+use crate::report::render_report::key_of;
 use crate::report::diff::{
     BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
 };
@@ -141,7 +142,7 @@ fn effective(
             let policies = |locators: &[String], names: &[String]| -> Vec<(String, Position)> {
                 let mut named = Vec::new();
                 for locator in locators {
-                    let key = locator.rsplit(':').next().unwrap_or(locator);
+                    let key = key_of(locator);
                     let number = numbers.find(locator, None);
                     named.push((key.to_owned(), signed_or_none(number)));
                 }

@@ -250,6 +250,9 @@ pub struct PolicyEntry {
     /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
+    /// For people, in one word: the reason of the condition that says most.
+    #[serde(skip)]
+    pub state: String,
 }
 
 /// Why another policy won.
@@ -288,7 +291,7 @@ struct OnClusterEntry<'o> {
     /// Condition Programmed, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     programmed: Option<&'o Condition>,
-    /// Condition Overridden, of kinds that have it.
+    /// Condition Overridden, of kinds that have it, and of kinds without a condition that says whether they are in effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     overridden: Option<&'o Condition>,
     /// Condition Attached, of kinds that have it.
@@ -409,7 +412,21 @@ impl PolicyEntry {
             }
         });
         let effect = effect.flatten();
-        let exceptions = everywhere.map(Everywhere::exceptions).unwrap_or_default();
+        let state = match &common {
+            Some((Outcome::Partial, _)) if accepted.is_true() => "Partial",
+            Some((Outcome::Overridden, _)) if accepted.is_true() => "Overridden",
+            Some((Outcome::NoPath, _)) if accepted.is_true() && effect.is_none() => "NoPath",
+            _ => &effect.as_ref().unwrap_or(&accepted).reason,
+        };
+        let state = state.to_owned();
+        let is_lost = matches!(&common, Some((Outcome::Overridden | Outcome::Partial, _)));
+        let exceptions = match everywhere {
+            // Of such a kind, no condition of the policy itself says it.
+            Some(everywhere) if is_lost && effect.is_none() && accepted.is_true() && !policy.local => {
+                everywhere.totals().collect()
+            }
+            everywhere => everywhere.map(Everywhere::exceptions).unwrap_or_default(),
+        };
         let mut on_clusters: Vec<OnCluster> = exceptions
             .iter()
             .flat_map(|(clusters, tally)| {
@@ -453,6 +470,7 @@ impl PolicyEntry {
             decisions: decisions.collect(),
             clusters,
             on_clusters,
+            state,
         }
     }
 }
@@ -554,11 +572,12 @@ impl schemars::JsonSchema for OnCluster {
 }
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
-/// policy that lives there is what a reader looks for.
+/// policy that lives there is what a reader looks for. A kind that has no such condition gets Envoy Gateway's.
 #[must_use]
 pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
-    let mut condition = effect_of(kind, shape, outcome, &by)?;
+    let of = |shape| effect_of(kind, shape, outcome, &by);
+    let mut condition = of(shape).or_else(|| of(StatusShape::EnvoyGateway))?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
         let message = format!(
             "{kind} has been partially enforced, in part overridden by [{}]",
@@ -570,13 +589,22 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 }
 
 impl PolicyReport {
-    /// The report without places and without what there is beside policies: what the text for people is made from.
+    /// The report without places and without what there is beside policies.
     #[must_use]
     pub fn of(view: &PolicyView<'_>) -> Self {
         Self {
+            effective: effective(view),
+            ..Self::statuses(view)
+        }
+    }
+
+    /// The same without what is in effect on each path: what the text for people is made from.
+    #[must_use]
+    pub fn statuses(view: &PolicyView<'_>) -> Self {
+        Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
-            effective: effective(view),
+            effective: Vec::new(),
             without_paths: without_paths(view),
             policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
             elsewhere: elsewhere(view),

@@ -186,13 +186,15 @@ impl<'a> Everywhere<'a> {
             return Vec::new();
         };
         let common = (outcome, common.keys());
-        let totals = self
-            .fates
-            .iter()
-            .map(|fate| (Arc::clone(&fate.clusters), fate.total()));
-        totals
+        self.totals()
             .filter(|(_, total)| (total.outcome(), total.keys()) != common)
             .collect()
+    }
+
+    /// Each fate over all Gateways, with its clusters.
+    pub fn totals(&self) -> impl Iterator<Item = (Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
+        let fates = self.fates.iter();
+        fates.map(|fate| (Arc::clone(&fate.clusters), fate.total()))
     }
 
     /// Every cluster where it is, or would be but for another policy.

@@ -147,9 +147,9 @@ observed! {
     case_40 "40-rlp-three-levels-gateway-atomic-override-wins"
 }
 
-/// `service:infra/b1` is written `Service/infra/b1` in the cases; a policy's locator loses its kind.
+/// `service/infra/b1` is written `Service/infra/b1` in the cases; a policy's locator loses its kind.
 fn target_of(locator: &str) -> String {
-    let (kind, name) = locator.split_once(':').unwrap_or_default();
+    let (kind, name) = locator.split_once('/').unwrap_or_default();
     let kind = match kind {
         "service" => "Service",
         other => other,
@@ -158,12 +158,12 @@ fn target_of(locator: &str) -> String {
 }
 
 fn key_of(locator: &str) -> String {
-    locator.split_once(':').unwrap_or_default().1.to_owned()
+    locator.split_once('/').unwrap_or_default().1.to_owned()
 }
 
 /// The last part of a locator: `g1`, `r1`, `my-route-1#rule-1`.
 fn name_of(locator: &str) -> &str {
-    locator.rsplit(['/', ':']).next().unwrap_or_default()
+    locator.rsplit('/').next().unwrap_or_default()
 }
 
 /// The paths that end at a backend, as names of Gateway, route, backend.

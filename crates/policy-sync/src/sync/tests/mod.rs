@@ -188,7 +188,7 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
         let names = entry
             .path
             .iter()
-            .filter_map(|locator| locator.rsplit(['/', ':']).next());
+            .filter_map(|locator| locator.rsplit('/').next());
         names.skip(1).eq(path.iter().copied())
     });
     found?.result.spec.clone()
@@ -196,7 +196,7 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
 
 /// `status/reason: message` of the last condition of a RateLimitPolicy.
 fn state_on(report: &PolicyReport, policy: &str) -> String {
-    let locator = format!("ratelimitpolicy.kuadrant.io:{policy}");
+    let locator = format!("ratelimitpolicy.kuadrant.io/{policy}");
     let entry = report
         .policies
         .iter()
