@@ -114,6 +114,14 @@ fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
     Err(Refusal::new(Status::Usage, message, help))
 }
 
+/// Takes off what was read as a name: without any path, the input is here.
+pub(crate) fn without_first(paths: &mut Vec<PathBuf>) {
+    paths.remove(0);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("."));
+    }
+}
+
 /// An object of a command line, as [`named`] takes it: kubectl's `KIND NAME` is one text, and a namespace that `-n` names
 /// is in it. What exists as a path is never a name.
 pub(crate) fn one_text(
@@ -122,12 +130,11 @@ pub(crate) fn one_text(
     paths: &mut Vec<PathBuf>,
 ) -> Result<String, Refusal> {
     let mut text = object.to_owned();
-    if let Some(name) = paths.first().filter(|name| !object.contains(['/', ' ']) && !name.exists()) {
-        text = format!("{object}/{}", name.display());
-        paths.remove(0);
-        if paths.is_empty() {
-            paths.push(PathBuf::from("."));
-        }
+    let name = paths.first().filter(|name| !object.contains(['/', ' ']) && !name.exists());
+    let both = name.map(|name| format!("{object}/{}", name.display()));
+    if let Some(both) = both.filter(|both| Named::parse(both).is_some()) {
+        text = both;
+        without_first(paths);
     }
     match (Named::parse(&text), namespace) {
         (_, None) => Ok(text),

@@ -19,7 +19,7 @@ use spokewright::report::{
 
 use super::candidates;
 use super::finding::print_page;
-use super::named::{named, one_text};
+use super::named::{named, one_text, without_first};
 use super::next;
 use super::options::{ReadOptions, check_cluster};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
@@ -170,10 +170,7 @@ fn take_object(paths: &mut Vec<PathBuf>) -> Option<String> {
     if Named::parse(&text).is_none() && !is_kind {
         return None;
     }
-    paths.remove(0);
-    if paths.is_empty() {
-        paths.push(PathBuf::from("."));
-    }
+    without_first(paths);
     Some(text)
 }
 
