@@ -10,8 +10,8 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{Code, Findings};
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
-use spokewright::report::PolicyReport;
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Spokes};
+use spokewright::report::{PolicyReport, PolicyView};
 use spokewright::report::{Request, is_request};
 use spokewright::report::{
     effective_paths, effective_text, explain, explain_request, explanation_text, policies_text, request_text,
@@ -99,12 +99,39 @@ struct ReportOptions {
     reporting: Reporting,
 }
 
+/// What was read and evaluated.
+struct Evaluated<'e, 'a> {
+    loaded: &'e Loaded,
+    analysis: &'a Analysis<'a>,
+    spokes: &'a Spokes<'a>,
+    view: &'e PolicyView<'a>,
+    cluster: Option<&'e str>,
+}
+
 impl ReportOptions {
-    /// The cluster to look at; refused if nobody knows it.
-    fn cluster(&self, loaded: &Loaded) -> Result<Option<&str>, Refusal> {
+    /// Evaluates the input, as one cluster sees it if it is asked about, and prints an answer.
+    fn answer(
+        &self,
+        options: &ReadOptions,
+        answer: impl FnOnce(&Evaluated<'_, '_>, Findings) -> anyhow::Result<Status>,
+    ) -> anyhow::Result<Status> {
+        let loaded = kept(options.load(&options.request()?, EmptyResult::Refused)?);
+        show::read(&loaded, options.speech);
+        let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
-        cluster.map(|name| check_cluster(name, loaded)).transpose()?;
-        Ok(cluster)
+        cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let (received, spokes) = analysis.received(cluster);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, &mut findings));
+        let evaluated = Evaluated {
+            loaded: &loaded,
+            analysis: &analysis,
+            spokes: &spokes,
+            view: &view,
+            cluster,
+        };
+        answer(&evaluated, findings)
     }
 }
 
@@ -125,40 +152,32 @@ impl Policies {
             let message = format!("`-n {namespace}` has no object to go with");
             return Err(Refusal::new(Status::Usage, &message, help).into());
         }
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
-        if let Some(too_much) = view.too_much_to_list() {
-            findings.push(too_much);
-            return answer.finish(&loaded, findings, &self.options, whole(""));
-        }
-        let report = kept(match self.report.reporting.format {
-            ReportFormat::Text => PolicyReport::statuses(&view),
-            ReportFormat::Json | ReportFormat::Yaml => analysis.policy_report(&spokes, &view),
-        });
-        let status = answer.finish(&loaded, findings, &self.options, |out| {
-            let text = |report: &PolicyReport| {
-                if self.effective {
-                    let paths = effective_paths(&view, &loaded.sources);
-                    effective_text(report, &paths, show::width())
-                } else {
-                    policies_text(report, show::width())
-                }
-            };
-            self.report.reporting.write(out, &*report, text)
-        })?;
-        if report.policies.is_empty() && self.report.cluster.is_none() {
-            next::without_policies(&loaded, self.options.speech);
-        }
-        Ok(status)
+        let reporting = &self.report.reporting;
+        self.report.answer(&self.options, |there, mut findings| {
+            let (loaded, view, answer) = (there.loaded, there.view, reporting.answer());
+            if let Some(too_much) = view.too_much_to_list() {
+                findings.push(too_much);
+                return answer.finish(loaded, findings, &self.options, whole(""));
+            }
+            let report = kept(match reporting.format {
+                ReportFormat::Text => PolicyReport::statuses(view),
+                ReportFormat::Json | ReportFormat::Yaml => there.analysis.policy_report(there.spokes, view),
+            });
+            let status = answer.finish(loaded, findings, &self.options, |out| {
+                reporting.write(out, &*report, |report| {
+                    if self.effective {
+                        let paths = effective_paths(view, &loaded.sources);
+                        effective_text(report, &paths, show::width())
+                    } else {
+                        policies_text(report, show::width())
+                    }
+                })
+            })?;
+            if report.policies.is_empty() && there.cluster.is_none() {
+                next::without_policies(loaded, self.options.speech);
+            }
+            Ok(status)
+        })
     }
 }
 
@@ -189,17 +208,25 @@ impl Explain {
             let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
             return Err(Refusal::new(Status::Usage, &message, help).into());
         }
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
+        self.report.answer(&self.options, |there, findings| {
+            self.explain_object(&object, there, findings)
+        })
+    }
+
+    fn explain_object(
+        &self,
+        object: &str,
+        evaluated: &Evaluated<'_, '_>,
+        mut findings: Findings,
+    ) -> anyhow::Result<Status> {
+        let Evaluated {
+            loaded,
+            analysis,
+            view,
+            cluster,
+            ..
+        } = *evaluated;
+        let answer = self.report.reporting.answer();
         let named_only = view.without_objects();
         let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
         // Of several clusters that have an object of one name, the first that is asked about.
@@ -211,12 +238,12 @@ impl Explain {
             .chain(there.iter().flat_map(|(_, objects)| *objects))
             .chain(&named_only)
             .collect();
-        let object = match named(&loaded, &objects, &object) {
+        let object = match named(loaded, &objects, object) {
             Ok(object) => object,
             Err(refusal) => {
                 // It may be one that an API server would refuse: then this says so.
                 loaded.finish(&mut findings);
-                answer.findings(&loaded, &findings, &self.options);
+                answer.findings(loaded, &findings, &self.options);
                 return Err(refusal.into());
             }
         };
@@ -228,7 +255,7 @@ impl Explain {
             .collect();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
-            return answer.finish(&loaded, findings, &self.options, whole(""));
+            return answer.finish(loaded, findings, &self.options, whole(""));
         }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
@@ -237,43 +264,32 @@ impl Explain {
         let relative = loaded.sources.root_relative();
         let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
         let explanation = explain(
-            &view,
+            view,
             without.as_ref(),
             &identity,
             Some(object).filter(|_| is_object),
             &lives_on,
             self.report.reporting.locate(&loaded.sources, &relative),
         );
-        answer.finish(&loaded, findings, &self.options, |out| {
+        answer.finish(loaded, findings, &self.options, |out| {
             self.report.reporting.write(out, &explanation, |report| {
                 explanation_text(report, show::width())
             })
         })
     }
-}
 
-impl Explain {
     fn explain_request(self) -> anyhow::Result<Status> {
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
-        let relative = loaded.sources.root_relative();
-        let locate = self.report.reporting.locate(&loaded.sources, &relative);
-        let explanation = explain_request(&view, &request, locate);
-        answer.finish(&loaded, findings, &self.options, |out| {
-            self.report
-                .reporting
-                .write(out, &explanation, |report| request_text(report, show::width()))
+        let reporting = &self.report.reporting;
+        self.report.answer(&self.options, |there, findings| {
+            let relative = there.loaded.sources.root_relative();
+            let locate = reporting.locate(&there.loaded.sources, &relative);
+            let explanation = explain_request(there.view, &request, locate);
+            let answer = reporting.answer();
+            answer.finish(there.loaded, findings, &self.options, |out| {
+                reporting.write(out, &explanation, |report| request_text(report, show::width()))
+            })
         })
     }
 }

@@ -215,7 +215,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                                 .entry(authored.locator.to_string())
                                 .or_insert_with(|| AttachedPolicy {
                                     policy: authored.locator.to_string(),
-                                    title: authored.object.identity().to_string(),
                                     target: attachments.topology.locator(node),
                                     place: self.place(authored.object, ""),
                                 });
@@ -293,7 +292,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn winner(&self, locator: &str, winner: &policy::Winner<'_>) -> Winner {
         Winner {
             policy: locator.to_owned(),
-            title: winner.object.identity().to_string(),
             local: winner.local,
             place: self.place(winner.object, ""),
         }
@@ -317,7 +315,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                     .or_else(|| there(locator));
                 Loser {
                     policy: locator.to_string(),
-                    title: object.map_or_else(|| locator.to_string(), |object| object.identity().to_string()),
                     clusters: clusters.into_iter().map(str::to_owned).collect(),
                     place: object.and_then(|object| self.place(object, "")),
                 }
@@ -428,7 +425,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 .flat_map(|id| seen.attachments.policy(*id).authors(*id))
                 .map(|(_, authored)| RefusedPolicy {
                     policy: authored.locator.to_string(),
-                    title: authored.object.identity().to_string(),
                     place: self.place(authored.object, ""),
                 })
                 .collect(),

@@ -66,7 +66,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     if explanation.effective.is_empty() && explanation.elsewhere.is_empty() {
         for policy in &explanation.attached {
             let at = at_line(policy.place.as_ref());
-            text.push(format_args!("  targeted by {}{at}", policy.title));
+            text.push(format_args!("  targeted by {}{at}", short(&policy.policy)));
         }
         let attached = !explanation.attached.is_empty();
         let no_path = match (
@@ -140,11 +140,11 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         }
         for withheld in &answer.withheld {
             text.blank();
-            text.push(format_args!("{} is withheld", withheld.title));
+            text.push(format_args!("{} is withheld", short(&withheld.policy)));
             on_clusters(&mut text, &withheld.clusters, width);
             for winner in &withheld.winners {
                 let at = at_line(winner.place.as_ref());
-                text.push(format_args!("    {} lives there{at}", winner.title));
+                text.push(format_args!("    {} lives there{at}", short(&winner.policy)));
             }
         }
     }
@@ -205,11 +205,11 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         } else {
             "is in effect instead"
         };
-        text.push(format_args!("  {} {what}{at}", winner.title));
+        text.push(format_args!("  {} {what}{at}", short(&winner.policy)));
     }
     for loser in &policy.overrides {
         let at = loser.place.as_ref().map(line_of).unwrap_or_default();
-        text.push(format_args!("  overrides {}  {at}", loser.title));
+        text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
         on_clusters(text, &loser.clusters, width);
     }
     let there = policy.on_clusters.iter();
@@ -278,7 +278,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
     }
     for refused in &paths.refused {
         let at = at_line(refused.place.as_ref());
-        text.push(format_args!("    refused: {}{}", refused.title, at));
+        text.push(format_args!("    refused: {}{}", short(&refused.policy), at));
     }
     for loss in &paths.overridden {
         let (whose, by): (_, Vec<String>) = (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());

@@ -61,9 +61,6 @@ pub struct ObjectExplanation {
 pub struct AttachedPolicy {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// What it targets: the object, or a section of it.
     pub target: String,
     /// File and line.
@@ -104,9 +101,6 @@ pub struct PolicyPart {
 pub struct Winner {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// Whether it lives on the cluster.
     pub local: bool,
     /// File and line.
@@ -122,9 +116,6 @@ pub struct Winner {
 pub struct Loser {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
@@ -240,9 +231,6 @@ pub struct ExplainedPaths {
 pub struct RefusedPolicy {
     /// Locator.
     pub policy: String,
-    /// For people.
-    #[serde(skip)]
-    pub title: String,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
