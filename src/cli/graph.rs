@@ -109,10 +109,13 @@ impl GraphCommand {
         };
         let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
         // What only a route names, and a cluster, has a node and no object.
-        let only = self.only.iter().filter_map(|text| match named(&loaded, &objects, text) {
-            Ok(object) => Only::parse(&object.identity().locator()),
-            Err(_) => Only::parse(text),
-        });
+        let only = self
+            .only
+            .iter()
+            .filter_map(|text| match named(&loaded, &objects, text) {
+                Ok(object) => Only::parse(&object.identity().locator()),
+                Err(_) => Only::parse(text),
+            });
         let only: Vec<Only> = only.collect();
         if !only.is_empty() && !graph.narrow(&only) {
             loaded.finish(&mut findings);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use apimachinery::{Kinds, Named};
+use apimachinery::{Kinds, named_parts};
 use spokewright::Object;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
@@ -20,12 +20,7 @@ const MOST_NAMES: usize = 10;
 /// The object that `text` names. Without a namespace, the only one of that kind and name, wherever it is; the kind may
 /// be a plural or bear its group, as kubectl takes it. One object that is on several clusters counts once.
 pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> Result<&'a Object, Refusal> {
-    let Some(Named {
-        kind,
-        namespace,
-        name,
-    }) = Named::parse(text)
-    else {
+    let Some((kind, namespace, name)) = named_parts(text) else {
         // Whoever leaves out the kind means one of a few.
         let called = objects.iter().find(|object| object.name == text);
         let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
@@ -122,28 +117,18 @@ pub(crate) fn without_first(paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// An object of a command line, as [`named`] takes it: kubectl's `KIND NAME` is one text, and a namespace that `-n` names
-/// is in it. What exists as a path is never a name.
-pub(crate) fn one_text(
-    object: &str,
-    namespace: Option<&str>,
-    paths: &mut Vec<PathBuf>,
-) -> Result<String, Refusal> {
+/// An object of a command line, as [`named`] takes it: kubectl's `KIND NAME` is one text, and the namespace of `-n` is in
+/// it. What exists as a path is never a name.
+pub(crate) fn one_text(object: &str, namespace: Option<&str>, paths: &mut Vec<PathBuf>) -> String {
     let mut text = object.to_owned();
-    let name = paths.first().filter(|name| !object.contains(['/', ' ']) && !name.exists());
-    let both = name.map(|name| format!("{object}/{}", name.display()));
-    if let Some(both) = both.filter(|both| Named::parse(both).is_some()) {
+    let next = paths.first().filter(|next| !next.exists());
+    let both = next.map(|name| format!("{object}/{}", name.display()));
+    if let Some(both) = both.filter(|both| !object.contains(['/', ' ']) && named_parts(both).is_some()) {
         text = both;
         without_first(paths);
     }
-    match (Named::parse(&text), namespace) {
-        (_, None) => Ok(text),
-        (Some(named), Some(wanted)) if named.namespace.is_none_or(|namespace| namespace == wanted) => {
-            Ok(format!("{}/{wanted}/{}", named.kind, named.name))
-        }
-        (_, Some(wanted)) => refuse(
-            &format!("`-n {wanted}` does not go with `{text}`"),
-            "write KIND/NAME and its namespace, as in gateway/web -n shop",
-        ),
+    match (named_parts(&text), namespace) {
+        (Some((kind, _, name)), Some(namespace)) => format!("{kind}/{namespace}/{name}"),
+        _ => text,
     }
 }

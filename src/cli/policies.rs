@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use apimachinery::Named;
+use apimachinery::named_parts;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
@@ -14,7 +14,7 @@ use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Spokes};
 use spokewright::report::{PolicyReport, PolicyView};
 use spokewright::report::{Request, is_request};
 use spokewright::report::{
-    effective_paths, effective_text, explain, explain_request, explanation_text, policies_text, request_text,
+    effective_paths, explain, explain_request, explanation_text, policies_text, request_text,
 };
 
 use super::candidates;
@@ -99,21 +99,18 @@ struct ReportOptions {
     reporting: Reporting,
 }
 
-/// What was read and evaluated.
-struct Evaluated<'e, 'a> {
-    loaded: &'e Loaded,
-    analysis: &'a Analysis<'a>,
-    spokes: &'a Spokes<'a>,
-    view: &'e PolicyView<'a>,
-    cluster: Option<&'e str>,
-}
-
 impl ReportOptions {
     /// Evaluates the input, as one cluster sees it if it is asked about, and prints an answer.
-    fn answer(
+    fn evaluate(
         &self,
         options: &ReadOptions,
-        answer: impl FnOnce(&Evaluated<'_, '_>, Findings) -> anyhow::Result<Status>,
+        answer: impl FnOnce(
+            &Loaded,
+            &Analysis<'_>,
+            &Spokes<'_>,
+            &PolicyView<'_>,
+            Findings,
+        ) -> anyhow::Result<Status>,
     ) -> anyhow::Result<Status> {
         let loaded = kept(options.load(&options.request()?, EmptyResult::Refused)?);
         show::read(&loaded, options.speech);
@@ -124,109 +121,25 @@ impl ReportOptions {
         let (received, spokes) = analysis.received(cluster);
         let spokes = kept(spokes);
         let view = kept(analysis.policies(received, &spokes, &mut findings));
-        let evaluated = Evaluated {
-            loaded: &loaded,
-            analysis: &analysis,
-            spokes: &spokes,
-            view: &view,
-            cluster,
-        };
-        answer(&evaluated, findings)
+        answer(&loaded, &analysis, &spokes, &view, findings)
     }
-}
 
-impl Policies {
-    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
-        if let Some(object) = take_object(&mut self.options.paths) {
-            let (headers, report, options) = (Vec::new(), self.report, self.options);
-            let explain = Explain {
-                object,
-                headers,
-                report,
-                options,
-            };
-            return explain.run();
-        }
-        if let Some(namespace) = &self.report.object_namespace {
-            let help = "name an object, as in `spokewright policies authpolicy/api-keys -n shop`";
-            let message = format!("`-n {namespace}` has no object to go with");
-            return Err(Refusal::new(Status::Usage, &message, help).into());
-        }
-        let reporting = &self.report.reporting;
-        self.report.answer(&self.options, |there, mut findings| {
-            let (loaded, view, answer) = (there.loaded, there.view, reporting.answer());
-            if let Some(too_much) = view.too_much_to_list() {
-                findings.push(too_much);
-                return answer.finish(loaded, findings, &self.options, whole(""));
-            }
-            let report = kept(match reporting.format {
-                ReportFormat::Text => PolicyReport::statuses(view),
-                ReportFormat::Json | ReportFormat::Yaml => there.analysis.policy_report(there.spokes, view),
-            });
-            let status = answer.finish(loaded, findings, &self.options, |out| {
-                reporting.write(out, &*report, |report| {
-                    if self.effective {
-                        let paths = effective_paths(view, &loaded.sources);
-                        effective_text(report, &paths, show::width())
-                    } else {
-                        policies_text(report, show::width())
-                    }
-                })
-            })?;
-            if report.policies.is_empty() && there.cluster.is_none() {
-                next::without_policies(loaded, self.options.speech);
-            }
-            Ok(status)
-        })
-    }
-}
-
-/// The object that stands before the paths: what looks like one, and is not on disk.
-fn take_object(paths: &mut Vec<PathBuf>) -> Option<String> {
-    let is_there = |path: &Path| path.components().next().is_some_and(|first| Path::new(&first).exists());
-    let text = paths.first().filter(|path| !is_there(path))?.to_str()?.to_owned();
-    let is_kind = paths.get(1).is_some_and(|path| !is_there(path));
-    if Named::parse(&text).is_none() && !is_kind {
-        return None;
-    }
-    without_first(paths);
-    Some(text)
-}
-
-impl Explain {
-    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
-        if is_request(&self.object) {
-            return self.explain_request();
-        }
-        if let Some(code) = Code::from_name(&self.object) {
-            return print_page(code);
-        }
-        let namespace = self.report.object_namespace.as_deref();
-        let object = one_text(&self.object, namespace, &mut self.options.paths)?;
-        if let Some(header) = self.headers.first() {
-            let message = format!("an object has no header `{header}`");
-            let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
-            return Err(Refusal::new(Status::Usage, &message, help).into());
-        }
-        self.report.answer(&self.options, |there, findings| {
-            self.explain_object(&object, there, findings)
+    /// Explains an object.
+    fn explain(&self, object: &str, options: &mut ReadOptions) -> anyhow::Result<Status> {
+        let object = one_text(object, self.object_namespace.as_deref(), &mut options.paths);
+        self.evaluate(options, |loaded, analysis, _, view, findings| {
+            self.explained(&object, options, (loaded, analysis, view), findings)
         })
     }
 
-    fn explain_object(
+    fn explained(
         &self,
         object: &str,
-        evaluated: &Evaluated<'_, '_>,
+        options: &ReadOptions,
+        (loaded, analysis, view): (&Loaded, &Analysis<'_>, &PolicyView<'_>),
         mut findings: Findings,
     ) -> anyhow::Result<Status> {
-        let Evaluated {
-            loaded,
-            analysis,
-            view,
-            cluster,
-            ..
-        } = *evaluated;
-        let answer = self.report.reporting.answer();
+        let (cluster, answer) = (self.cluster.as_deref(), self.reporting.answer());
         let named_only = view.without_objects();
         let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
         // Of several clusters that have an object of one name, the first that is asked about.
@@ -243,7 +156,7 @@ impl Explain {
             Err(refusal) => {
                 // It may be one that an API server would refuse: then this says so.
                 loaded.finish(&mut findings);
-                answer.findings(loaded, &findings, &self.options);
+                answer.findings(loaded, &findings, options);
                 return Err(refusal.into());
             }
         };
@@ -255,7 +168,7 @@ impl Explain {
             .collect();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
-            return answer.finish(loaded, findings, &self.options, whole(""));
+            return answer.finish(loaded, findings, options, whole(""));
         }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
@@ -269,25 +182,81 @@ impl Explain {
             &identity,
             Some(object).filter(|_| is_object),
             &lives_on,
-            self.report.reporting.locate(&loaded.sources, &relative),
+            self.reporting.locate(&loaded.sources, &relative),
         );
-        answer.finish(loaded, findings, &self.options, |out| {
-            self.report.reporting.write(out, &explanation, |report| {
+        answer.finish(loaded, findings, options, |out| {
+            self.reporting.write(out, &explanation, |report| {
                 explanation_text(report, show::width())
             })
         })
     }
+}
 
-    fn explain_request(self) -> anyhow::Result<Status> {
+impl Policies {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
+        let paths = &mut self.options.paths;
+        // What is not on disk may be the name of an object, of one word or of two.
+        let is_there = |path: &&PathBuf| path.iter().next().is_some_and(|first| Path::new(first).exists());
+        let mut words = paths.iter().take_while(|path| !is_there(path));
+        let object = words.next().map(|word| word.display().to_string());
+        if let Some(object) = object.filter(|word| words.next().is_some() || named_parts(word).is_some()) {
+            without_first(paths);
+            return self.report.explain(&object, &mut self.options);
+        }
+        if let Some(namespace) = &self.report.object_namespace {
+            let help = "name an object, as in `spokewright policies authpolicy/api-keys -n shop`";
+            let message = format!("`-n {namespace}` has no object to go with");
+            return Err(Refusal::new(Status::Usage, &message, help).into());
+        }
+        let (options, reporting) = (&self.options, &self.report.reporting);
+        self.report
+            .evaluate(options, |loaded, analysis, spokes, view, mut findings| {
+                let answer = reporting.answer();
+                if let Some(too_much) = view.too_much_to_list() {
+                    findings.push(too_much);
+                    return answer.finish(loaded, findings, options, whole(""));
+                }
+                let is_text = reporting.format == ReportFormat::Text;
+                let report = kept(if is_text {
+                    PolicyReport::of(view)
+                } else {
+                    analysis.policy_report(spokes, view)
+                });
+                let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
+                let status = answer.finish(loaded, findings, options, |out| {
+                    let text = |report: &PolicyReport| policies_text(report, paths.as_deref(), show::width());
+                    reporting.write(out, &*report, text)
+                })?;
+                if report.policies.is_empty() && self.report.cluster.is_none() {
+                    next::without_policies(loaded, options.speech);
+                }
+                Ok(status)
+            })
+    }
+}
+
+impl Explain {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
+        let (options, reporting) = (&mut self.options, &self.report.reporting);
+        if !is_request(&self.object) {
+            if let Some(code) = Code::from_name(&self.object) {
+                return print_page(code);
+            }
+            if let Some(header) = self.headers.first() {
+                let message = format!("an object has no header `{header}`");
+                let help =
+                    "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
+                return Err(Refusal::new(Status::Usage, &message, help).into());
+            }
+            return self.report.explain(&self.object, options);
+        }
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
-        let reporting = &self.report.reporting;
-        self.report.answer(&self.options, |there, findings| {
-            let relative = there.loaded.sources.root_relative();
-            let locate = reporting.locate(&there.loaded.sources, &relative);
-            let explanation = explain_request(there.view, &request, locate);
-            let answer = reporting.answer();
-            answer.finish(there.loaded, findings, &self.options, |out| {
+        self.report.evaluate(options, |loaded, _, _, view, findings| {
+            let relative = loaded.sources.root_relative();
+            let locate = reporting.locate(&loaded.sources, &relative);
+            let explanation = explain_request(view, &request, locate);
+            reporting.answer().finish(loaded, findings, options, |out| {
                 reporting.write(out, &explanation, |report| request_text(report, show::width()))
             })
         })

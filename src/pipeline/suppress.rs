@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use apimachinery::Named;
+use apimachinery::named_parts;
 use jiff::Timestamp;
 
 use crate::api::suppression::{self, Scope, Suppression, invalid};
@@ -52,11 +52,11 @@ impl Subject {
                 object: Some(object), ..
             } => object,
         };
-        let named = Named::parse(object)?;
+        let (kind, namespace, name) = named_parts(object)?;
         Some(Self::Called {
-            kind: named.kind.to_ascii_lowercase(),
-            namespace: named.namespace.map(str::to_owned),
-            name: named.name.to_owned(),
+            kind: kind.to_ascii_lowercase(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
         })
     }
 }

@@ -9,7 +9,7 @@ use apimachinery::Kinds;
 use kube_json::Value;
 
 use super::alike::alike;
-use super::diff::{field_changes, field_line, member};
+use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
@@ -233,13 +233,15 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
         on_clusters(text, &change.clusters, width);
     }
     for setting in &change.changes {
-        let (name, from) = (&setting.setting, setting.after_from.as_deref().map(short));
-        let from = from.map(|from| format!(" (from {from})")).unwrap_or_default();
-        let value = |value: &Option<Arc<Value>>| {
-            let value = value.as_ref();
-            value.map_or("nothing".to_owned(), ToString::to_string)
-        };
-        let line = format!("    {name}: {} -> {}{from}", value(&setting.before), value(&setting.after));
+        let name = &setting.setting;
+        let from = setting
+            .after_from
+            .iter()
+            .map(|from| format!(" (from {})", short(from)));
+        let from: String = from.collect();
+        let values = [&setting.before, &setting.after];
+        let values = values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+        let line = format!("    {name}: {}{from}", values.join(" -> "));
         match (&setting.before, &setting.after) {
             _ if line.chars().count() <= width => text.push(line),
             (Some(before), Some(after)) => {
@@ -249,8 +251,7 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
                 }
             }
             (None, Some(after)) => {
-                text.push(format_args!("    {name}: added{from}"));
-                value_lines(text, 6, "", after, width);
+                value_lines(text, "    ", &format!("{name}: added{from}"), after, width);
             }
             // Its value is above.
             (_, None) => text.push(format_args!("    {name}: removed")),
@@ -266,13 +267,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         on_clusters(text, &paths.clusters, width);
     }
     for setting in &paths.settings {
-        let line = format!("    {}  {}", setting.setting, setting.value);
-        if line.chars().count() <= width {
-            text.push(line);
-        } else {
-            text.push(format_args!("    {}", setting.setting));
-            value_lines(text, 6, "", &setting.value, width);
-        }
+        value_lines(text, "    ", &setting.setting, &setting.value, width);
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
     }
@@ -281,29 +276,34 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         text.push(format_args!("    refused: {}{}", short(&refused.policy), at));
     }
     for loss in &paths.overridden {
-        let (whose, by): (_, Vec<String>) = (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
+        let (whose, by): (_, Vec<String>) =
+            (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
         text.push(format_args!("    overridden: {} of {whose}", loss.setting));
         let win = if by.len() == 1 { "wins" } else { "win" };
         text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
     }
 }
 
-/// A value that does not fit into a line: a line for each field, or for each of its fields if that does not fit.
-fn value_lines(text: &mut Lines, indent: usize, path: &str, value: &Value, width: usize) {
-    let inside: Vec<(String, &Value)> = match value {
-        Value::Object(fields) => fields.iter().map(|(key, value)| (member(path, key), value)).collect(),
-        Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items.map(|(number, value)| (format!("{path}[{number}]"), value)).collect()
-        }
+/// A value behind its name; if they do not fit into a line, the name above its fields, each in the same way.
+fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width: usize) {
+    let fields: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| (key.to_string(), value))
+            .collect(),
+        Value::Array(items) => (0..)
+            .zip(items)
+            .map(|(number, item)| (format!("[{number}]"), item))
+            .collect(),
         _ => Vec::new(),
     };
-    let line = format!("{:indent$}{path}  {value}", "");
-    if inside.is_empty() || (!path.is_empty() && line.chars().count() <= width) {
+    let line = format!("{indent}{name}  {value}");
+    if fields.is_empty() || line.chars().count() <= width {
         return text.push(one_line(&line, LONGEST_VALUE));
     }
-    for (path, value) in inside {
-        value_lines(text, indent, &path, value, width);
+    text.push(format_args!("{indent}{name}"));
+    for (name, value) in fields {
+        value_lines(text, &format!("{indent}  "), &name, value, width);
     }
 }
 
@@ -348,4 +348,3 @@ fn line_of(place: &SourceLine) -> String {
 fn at_line(place: Option<&SourceLine>) -> String {
     place.map_or_else(String::new, |place| format!("  {}", line_of(place)))
 }
-

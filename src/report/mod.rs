@@ -17,8 +17,8 @@ mod placement;
 // Policies: one object in words, all of them as a picture.
 mod explain;
 mod explain_text;
-mod policies_text;
 mod graph;
+mod policies_text;
 
 // Statuses of hub objects, aggregated from what the clusters report.
 mod exported;
@@ -58,7 +58,7 @@ pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies_text::{effective_text, policies_text};
+pub use policies_text::policies_text;
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};

@@ -1,6 +1,6 @@
-//! `policies` for people: a table with a line for each policy, and what is in effect on each path.
+//! `policies` for people: a table with a line for each policy, or what is in effect on each path.
 //!
-//! Owns: columns, and what is said below a row. Flows in: a report or [`ExplainedPaths`], a width. Flows out: text. Must
+//! Owns: columns, and what is said below a row. Flows in: a report, [`ExplainedPaths`], a width. Flows out: text. Must
 //! not know: why a policy wins.
 
 use apimachinery::Kinds;
@@ -12,78 +12,81 @@ use super::status_text::below;
 use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row};
 use crate::outcome::{PolicyEntry, PolicyReport};
 
-/// A line for each policy, as `kubectl get` prints it, and below it where the policy fares otherwise.
-#[must_use]
-pub fn policies_text(report: &PolicyReport, width: usize) -> String {
-    let mut text = Lines::default();
-    let mut policies: Vec<&PolicyEntry> = report.policies.iter().collect();
-    policies.sort_by_key(|entry| &entry.policy);
-    let targets = policies.iter().flat_map(|entry| &entry.targets);
-    let elsewhere = report.elsewhere.iter().map(|entry| &entry.policy);
-    let all = policies.iter().map(|entry| &entry.policy).chain(targets).chain(elsewhere);
-    let kinds: Kinds<'_> = all.map(String::as_str).collect();
-    if policies.is_empty() {
-        no_policy(&mut text, report);
-    } else {
-        table(&mut text, &policies, &kinds, width);
-    }
-    elsewhere_part(&mut text, report, &kinds, width);
-    text.into_text()
-}
+/// The columns. Numbers are at the end of the last one, so its heading may begin above the states.
+const HEADINGS: [&str; 4] = ["POLICY", "TARGET", "STATE", "CLUSTERS"];
 
-/// The settings in effect, equal ones on several paths once.
+/// A line for each policy, as `kubectl get` prints it, with exceptions below it; or the settings in `effect`, equal ones
+/// on several paths once.
 #[must_use]
-pub fn effective_text(report: &PolicyReport, paths: &[ExplainedPaths], width: usize) -> String {
+pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, width: usize) -> String {
     let mut text = Lines::default();
-    if report.policies.is_empty() {
-        no_policy(&mut text, report);
+    let elsewhere = report.elsewhere.iter().map(|entry| &entry.policy);
+    let named = report
+        .policies
+        .iter()
+        .flat_map(|entry| entry.targets.iter().chain([&entry.policy]));
+    let kinds: Kinds<'_> = named.chain(elsewhere).map(String::as_str).collect();
+    match (effect, &report.cluster) {
+        (_, Some(cluster)) if report.policies.is_empty() => {
+            text.push(format_args!("no policy on cluster {cluster}"));
+        }
+        _ if report.policies.is_empty() => text.push("no policy in the input"),
+        (None, _) => table(&mut text, report, &kinds, width),
+        (Some(paths), _) => {
+            for part in paths {
+                effective_part(&mut text, part, width);
+            }
+            ties(&mut text, paths);
+        }
     }
-    for part in paths {
-        effective_part(&mut text, part, width);
-    }
-    for without in &report.without_paths {
+    for without in report.without_paths.iter().filter(|_| effect.is_some()) {
         text.blank();
-        let gateway = Kinds::default().short(&without.gateway);
         text.push(format_args!(
-            "{} on {gateway}: no {} in the input, so nothing is effective there",
-            without.kind, without.ends
+            "{} on {}: no {} in the input, so nothing is effective there",
+            without.kind,
+            kinds.short(&without.gateway),
+            without.ends
         ));
     }
-    ties(&mut text, paths);
-    text.into_text().trim_start_matches('\n').to_owned()
+    elsewhere_part(&mut text, report, &kinds, width);
+    text.into_text().trim_start().to_owned()
 }
 
-fn no_policy(text: &mut Lines, report: &PolicyReport) {
-    match &report.cluster {
-        Some(cluster) => text.push(format_args!("no policy on cluster {cluster}")),
-        None => text.push("no policy in the input"),
-    }
-}
-
-fn table(text: &mut Lines, policies: &[&PolicyEntry], kinds: &Kinds<'_>, width: usize) {
-    let mut rows: Vec<[String; 4]> = vec![["POLICY", "TARGET", "STATE", "CLUSTERS"].map(str::to_owned)];
-    rows.extend(policies.iter().map(|policy| cells(policy, kinds)));
-    let [names, targets, states, counts] = [0, 1, 2, 3].map(|column| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).collect::<Vec<_>>()
-    });
-    let longest = |column: &[usize]| column.iter().copied().max().unwrap_or_default();
-    // Numbers are at the end of their column, so its heading may begin above the states.
-    let cells = states.iter().zip(&counts).enumerate();
-    let ends = cells.map(|(number, (state, count))| [*state, *count, number.min(1), 1].iter().sum());
-    let last: usize = ends.max().unwrap_or_default();
-    let target = longest(&targets);
+fn table(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usize) {
+    let mut policies: Vec<&PolicyEntry> = report.policies.iter().collect();
+    policies.sort_by_key(|entry| &entry.policy);
+    let rows = policies
+        .iter()
+        .map(|policy| (cells(policy, kinds), Some(*policy)));
+    let rows: Vec<_> = [(HEADINGS.map(str::to_owned), None)]
+        .into_iter()
+        .chain(rows)
+        .collect();
+    let widest = |wanted: fn([usize; 4]) -> usize| {
+        let widths = rows
+            .iter()
+            .map(|(cells, _)| cells.each_ref().map(|cell| cell.chars().count()));
+        widths.map(wanted).max().unwrap_or_default()
+    };
+    let target = widest(|[_, target, ..]| target);
+    let last = widest(|[.., state, count]| state.saturating_add(count).saturating_add(1));
     // A name that leaves the others no room is on a line of its own.
-    let room = width.saturating_sub(target).saturating_sub(last).saturating_sub(4);
-    let name = longest(&names).min(room.max(names.first().copied().unwrap_or_default()));
-    for (number, [policy, on, state, count]) in rows.iter().enumerate() {
+    let room = width
+        .saturating_sub(target)
+        .saturating_sub(last)
+        .saturating_sub(4);
+    let name = widest(|[name, ..]| name).min(room.max("POLICY".len()));
+    for ([policy, on, state, count], entry) in &rows {
         let mut first = policy.as_str();
         if policy.chars().count() > name {
             text.push(std::mem::take(&mut first));
         }
         let room = last.saturating_sub(state.chars().count());
-        text.push(row(&[first, on, &format!("{state}{count:>room$}")], &[name, target]));
-        if let Some(policy) = number.checked_sub(1).and_then(|number| policies.get(number)) {
+        text.push(row(
+            &[first, on, &format!("{state}{count:>room$}")],
+            &[name, target],
+        ));
+        if let Some(policy) = entry {
             exceptions(text, policy, width);
         }
     }
@@ -92,10 +95,11 @@ fn table(text: &mut Lines, policies: &[&PolicyEntry], kinds: &Kinds<'_>, width: 
 fn cells(policy: &PolicyEntry, kinds: &Kinds<'_>) -> [String; 4] {
     let shown = |locator: &String| one_line(&kinds.short(locator), usize::MAX);
     let targets: Vec<String> = policy.targets.iter().map(shown).collect();
-    let targets = match targets.as_slice() {
-        [] => "<none>".to_owned(),
-        // The first of several, and how many more there are.
-        several => fitting_names(several, 0),
+    // The first of several, and how many more there are.
+    let targets = if targets.is_empty() {
+        "<none>".to_owned()
+    } else {
+        fitting_names(targets, 0)
     };
     let count = policy.clusters.len().to_string();
     [shown(&policy.policy), targets, policy.state.clone(), count]
@@ -108,7 +112,12 @@ fn exceptions(text: &mut Lines, policy: &PolicyEntry, width: usize) {
         below(text, "", &condition.message.to_string(), width);
     }
     if policy.local {
-        below(text, "lives on: ", &fitting_names(policy.clusters.iter(), MOST_NAMES), width);
+        below(
+            text,
+            "lives on: ",
+            &fitting_names(policy.clusters.iter(), MOST_NAMES),
+            width,
+        );
     }
     let there = policy.on_clusters.iter();
     let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
@@ -127,12 +136,11 @@ fn elsewhere_part(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, wi
     for entry in report.elsewhere.iter().take(MOST_PATHS) {
         let policy = kinds.short(&entry.policy);
         let room = width.saturating_sub(policy.chars().count().saturating_add(8));
-        let on = if entry.clusters.is_empty() {
-            "on no cluster".to_owned()
-        } else {
-            format!("on {}", fitting_names(&entry.clusters, room))
+        let clusters = match entry.clusters.as_slice() {
+            [] => "no cluster".to_owned(),
+            clusters => fitting_names(clusters, room),
         };
-        text.push(format_args!("  {policy} {on}"));
+        text.push(format_args!("  {policy} on {clusters}"));
     }
     if let Some(more) = and_more(report.elsewhere.len().saturating_sub(MOST_PATHS), "policy") {
         text.push(format_args!("  {more}; `-o json` lists all"));

@@ -75,7 +75,10 @@ impl<'r> Required<'r> {
                 Some(status) => objection(status, condition)?,
                 None => "it has no status here".to_owned(),
             };
-            let line = format!("{}: {because}", Kinds::default().short(&object.identity().locator()));
+            let line = format!(
+                "{}: {because}",
+                Kinds::default().short(&object.identity().locator())
+            );
             Some(one_line(&line, LONGEST))
         });
         lines.collect()

@@ -56,13 +56,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
 /// Widths of the columns object, condition, status.
 struct Columns([usize; 3]);
 
-fn table(
-    text: &mut Lines,
-    group: StatusGroup,
-    statuses: &[ObjectStatus],
-    kinds: &Kinds<'_>,
-    width: usize,
-) {
+fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], kinds: &Kinds<'_>, width: usize) {
     let rows = || {
         let all = statuses.iter().flat_map(|status| &status.conditions);
         all.map(|condition| {

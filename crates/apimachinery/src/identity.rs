@@ -1,7 +1,7 @@
 //! The identity of an object: group, version, kind, namespace, name.
 //!
 //! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], how Kubernetes and reports print them, and how people write them
-//! ([`Named`]). Flows in: texts. Flows out: names that can be compared. Must not know: which kinds exist.
+//! ([`named_parts`]). Flows in: texts. Flows out: names that can be compared. Must not know: which kinds exist.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -108,7 +108,7 @@ impl Identity {
     }
 
     /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>/<namespace>/<name>`, without the
-    /// namespace part if there is none, and without the group for core. [`Named`] reads it, [`Kinds`] shortens it.
+    /// namespace part if there is none, and without the group for core. [`named_parts`] reads it, [`Kinds`] shortens it.
     ///
     /// ```
     /// use apimachinery::Identity;
@@ -144,45 +144,28 @@ impl fmt::Display for Identity {
     }
 }
 
-/// An object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`, or `KIND NAMESPACE/NAME`. The
-/// kind may include its group. A section, as in `gateway/shop/web#https`, represents its object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named<'t> {
-    /// Kind in any spelling.
-    pub kind: &'t str,
-    /// Namespace, if it is given.
-    pub namespace: Option<&'t str>,
-    /// Name.
-    pub name: &'t str,
-}
-
-impl<'t> Named<'t> {
-    /// Reads the name of an object.
-    ///
-    /// ```
-    /// use apimachinery::{Identity, Named};
-    /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
-    /// for text in [policy.locator(), policy.to_string(), "rlp/infra/global#web".to_owned()] {
-    ///     let named = Named::parse(&text).unwrap();
-    ///     assert_eq!((named.namespace, named.name), (Some("infra"), "global"));
-    /// }
-    /// assert_eq!(Named::parse("global"), None);
-    /// ```
-    #[must_use]
-    pub fn parse(text: &'t str) -> Option<Self> {
-        let (kind, rest) = text.split_once(['/', ' '])?;
-        let (rest, _) = rest.split_once('#').unwrap_or((rest, ""));
-        let (namespace, name) = match rest.split_once('/') {
-            Some((namespace, name)) => (Some(namespace), name),
-            None => (None, rest),
-        };
-        let is_whole = ![Some(kind), namespace, Some(name)].contains(&Some(""));
-        (is_whole && !name.contains(['/', ' '])).then_some(Self {
-            kind,
-            namespace,
-            name,
-        })
-    }
+/// Kind, namespace, and name of an object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`, or
+/// `KIND NAMESPACE/NAME`. The kind may be in any spelling. A section, as in `gateway/shop/web#https`, represents its
+/// object.
+///
+/// ```
+/// use apimachinery::{Identity, named_parts};
+/// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
+/// for text in [policy.locator(), policy.to_string(), "rlp/infra/global#web".to_owned()] {
+///     let (_, namespace, name) = named_parts(&text).unwrap();
+///     assert_eq!((namespace, name), (Some("infra"), "global"));
+/// }
+/// assert_eq!(named_parts("global"), None);
+/// ```
+#[must_use]
+pub fn named_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
+    let (kind, rest) = text.split('#').next()?.split_once(['/', ' '])?;
+    let parts = match rest.split_once('/') {
+        Some((namespace, name)) => (kind, Some(namespace), name),
+        None => (kind, None, rest),
+    };
+    let is_whole = ![Some(kind), parts.1, Some(parts.2)].contains(&Some(""));
+    (is_whole && !parts.2.contains(['/', ' '])).then_some(parts)
 }
 
 /// The kinds of some locators, which are printed without the group unless two groups have a kind of that name.
@@ -191,8 +174,8 @@ pub struct Kinds<'l>(BTreeSet<&'l str>);
 
 impl<'l> FromIterator<&'l str> for Kinds<'l> {
     fn from_iter<I: IntoIterator<Item = &'l str>>(locators: I) -> Self {
-        let kinds = locators.into_iter().filter_map(|locator| locator.split('/').next());
-        Self(kinds.collect())
+        let locators = locators.into_iter();
+        Self(locators.filter_map(|locator| locator.split('/').next()).collect())
     }
 }
 
@@ -208,12 +191,11 @@ impl Kinds<'_> {
     #[must_use]
     pub fn short(&self, locator: &str) -> String {
         let (kind, name) = locator.split_once('/').unwrap_or((locator, ""));
-        let bare = kind.split('.').next().unwrap_or(kind);
-        let same = self.0.iter().filter(|other| other.split('.').next() == Some(bare));
-        if same.count() > 1 {
-            locator.to_owned()
-        } else {
-            format!("{bare}/{name}")
+        let (bare, _) = kind.split_once('.').unwrap_or((kind, ""));
+        let is_same = |other: &&&str| other.split('.').next() == Some(bare);
+        match self.0.iter().filter(is_same).count() {
+            0 | 1 => format!("{bare}/{name}"),
+            _ => locator.to_owned(),
         }
     }
 }

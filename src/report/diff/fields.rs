@@ -77,7 +77,7 @@ fn compare_maps(path: &str, old: &Map, new: &Map, changes: &mut Vec<FieldChange>
 }
 
 /// `path.key`, or `path["a/key"]` where the key would be misread.
-pub(crate) fn member(path: &str, key: &str) -> String {
+fn member(path: &str, key: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
     if key.is_empty() || !key.chars().all(is_plain) {
         return format!("{path}[{}]", Value::from(key));

@@ -69,9 +69,9 @@ pub use compare::{
 };
 pub use denied::denied;
 pub use effective::EffectiveSettings;
-pub use fields::FieldChange;
 pub(super) use field_line::field_line;
-pub(super) use fields::{field_changes, member};
+pub use fields::FieldChange;
+pub(super) use fields::field_changes;
 pub use human::human;
 #[cfg(test)]
 pub(super) use json::Document as DiffDocument;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use apimachinery::Named;
+use apimachinery::named_parts;
 
 use super::{Edge, Graph, Layer, Link, Vertex};
 
@@ -22,11 +22,7 @@ impl Only {
     /// Reads the name of an object, or of a cluster.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let Named {
-            kind,
-            namespace,
-            name,
-        } = Named::parse(text)?;
+        let (kind, namespace, name) = named_parts(text)?;
         let namespace = namespace.map(|namespace| format!("{namespace}/"));
         Some(Self {
             // A group in the text does not distinguish nodes.

@@ -21,10 +21,10 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::render::REPLICA_SETS;
-use crate::report::render_report::key_of;
 use crate::report::diff::{
     BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
 };
+use crate::report::render_report::key_of;
 use crate::topology::Topology;
 
 /// The parts of the comparison.

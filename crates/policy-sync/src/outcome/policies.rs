@@ -412,21 +412,22 @@ impl PolicyEntry {
             }
         });
         let effect = effect.flatten();
-        let state = match &common {
-            Some((Outcome::Partial, _)) if accepted.is_true() => "Partial",
-            Some((Outcome::Overridden, _)) if accepted.is_true() => "Overridden",
-            Some((Outcome::NoPath, _)) if accepted.is_true() && effect.is_none() => "NoPath",
+        let outcome = common
+            .as_ref()
+            .map(|(outcome, _)| *outcome)
+            .filter(|_| accepted.is_true());
+        let state = match outcome {
+            Some(Outcome::Partial) => "Partial",
+            Some(Outcome::Overridden) => "Overridden",
+            Some(Outcome::NoPath) if effect.is_none() => "NoPath",
             _ => &effect.as_ref().unwrap_or(&accepted).reason,
         };
         let state = state.to_owned();
-        let is_lost = matches!(&common, Some((Outcome::Overridden | Outcome::Partial, _)));
-        let exceptions = match everywhere {
-            // Of such a kind, no condition of the policy itself says it.
-            Some(everywhere) if is_lost && effect.is_none() && accepted.is_true() && !policy.local => {
-                everywhere.totals().collect()
-            }
-            everywhere => everywhere.map(Everywhere::exceptions).unwrap_or_default(),
-        };
+        // Where no condition of the policy itself says that it is overridden, each cluster does.
+        let is_silent = state == "Overridden" && effect.is_none() && !policy.local;
+        let exceptions = everywhere
+            .map(|everywhere| everywhere.exceptions(is_silent))
+            .unwrap_or_default();
         let mut on_clusters: Vec<OnCluster> = exceptions
             .iter()
             .flat_map(|(clusters, tally)| {
@@ -589,22 +590,13 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 }
 
 impl PolicyReport {
-    /// The report without places and without what there is beside policies.
+    /// The report without places and without what there is beside policies: what the text for people is made from.
     #[must_use]
     pub fn of(view: &PolicyView<'_>) -> Self {
         Self {
-            effective: effective(view),
-            ..Self::statuses(view)
-        }
-    }
-
-    /// The same without what is in effect on each path: what the text for people is made from.
-    #[must_use]
-    pub fn statuses(view: &PolicyView<'_>) -> Self {
-        Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
-            effective: Vec::new(),
+            effective: effective(view),
             without_paths: without_paths(view),
             policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
             elsewhere: elsewhere(view),

@@ -179,22 +179,20 @@ impl<'a> Everywhere<'a> {
         }
     }
 
-    /// The fates that differ from the common one, with their clusters.
+    /// The fates that differ from the common one, or all of them, with their clusters.
     #[must_use]
-    pub fn exceptions(&self) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
+    pub fn exceptions(&self, with_common: bool) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();
         };
         let common = (outcome, common.keys());
-        self.totals()
-            .filter(|(_, total)| (total.outcome(), total.keys()) != common)
+        let totals = self
+            .fates
+            .iter()
+            .map(|fate| (Arc::clone(&fate.clusters), fate.total()));
+        totals
+            .filter(|(_, total)| with_common || (total.outcome(), total.keys()) != common)
             .collect()
-    }
-
-    /// Each fate over all Gateways, with its clusters.
-    pub fn totals(&self) -> impl Iterator<Item = (Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
-        let fates = self.fates.iter();
-        fates.map(|fate| (Arc::clone(&fate.clusters), fate.total()))
     }
 
     /// Every cluster where it is, or would be but for another policy.
