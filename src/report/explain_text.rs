@@ -3,8 +3,6 @@
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
-use std::sync::Arc;
-
 use apimachinery::Kinds;
 use kube_json::Value;
 

@@ -126,7 +126,7 @@ fn locators_stand_in_json_only_with_the_policies_of_both_sides() {
     for format in ["human", "semantic", "markdown"] {
         let run = scratch.run(&[&arguments[..], &["--format", format]].concat());
         assert!(
-            !run.stdout.contains("kuadrant.io/shop"),
+            !run.stdout.contains("ratelimitpolicy.kuadrant.io/"),
             "{format}:\n{}",
             run.stdout
         );
