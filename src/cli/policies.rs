@@ -31,7 +31,7 @@ Examples:
   spokewright policies                 a line for each policy
   spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
-  spokewright policies authpolicy/shop/api-keys  explain one policy
+  spokewright policies authpolicy/shop/api-keys
   spokewright policies -o json         rules, sources, conditions, clusters";
 
 const EXPLAIN_AFTER_HELP: &str = "\
@@ -92,7 +92,7 @@ struct ReportOptions {
     cluster: Option<String>,
 
     /// Namespace of the object
-    #[arg(short = 'n', value_name = "NS")]
+    #[arg(short = 'n', value_name = "NS", hide_short_help = true)]
     object_namespace: Option<String>,
 
     #[command(flatten)]
