@@ -31,8 +31,7 @@ Examples:
   spokewright policies                 a line for each policy
   spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
-  spokewright policies authpolicy/shop/api-keys
-  spokewright policies -o json         rules, sources, conditions, clusters";
+  spokewright policies authpolicy/shop/api-keys";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 Examples:

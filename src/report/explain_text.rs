@@ -265,7 +265,14 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         on_clusters(text, &paths.clusters, width);
     }
     for setting in &paths.settings {
-        value_lines(text, "    ", &setting.setting, &setting.value, width);
+        // Where policies add up, each is a setting of its own.
+        let is_whole = setting.setting == setting.policy;
+        let name = if is_whole {
+            &short(&setting.policy)
+        } else {
+            &setting.setting
+        };
+        value_lines(text, "    ", name, &setting.value, width);
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
     }
@@ -298,6 +305,11 @@ fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width:
     let line = format!("{indent}{name}  {value}");
     if fields.is_empty() || line.chars().count() <= width {
         return text.push(one_line(&line, LONGEST_VALUE));
+    }
+    // Below the name of a setting, a field that is alone is on the line of its parent.
+    if let ([(field, value)], true) = (fields.as_slice(), indent.len() > 4) {
+        let dot = if field.starts_with('[') { "" } else { "." };
+        return value_lines(text, indent, &format!("{name}{dot}{field}"), value, width);
     }
     text.push(format_args!("{indent}{name}"));
     for (name, value) in fields {

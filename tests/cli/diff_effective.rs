@@ -409,7 +409,7 @@ fn a_policy_that_is_overridden_everywhere_goes_without_a_loss() {
         .unwrap_or_default();
     assert!(
         part.starts_with(
-            "  Gateway gw/web > listener b\n    /basicAuth/users/group: nothing -> \"\" (from gw/auth)\n"
+            "  Gateway gw/web > listener b\n    /basicAuth/users/group: nothing -> \"\" (from securitypolicy/gw/auth)\n"
         ),
         "{}",
         run.stdout

@@ -299,10 +299,11 @@ fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
         run.stdout
     };
     // The findings are those of all clusters: on another one, the policy is in effect.
-    let cart = "ratelimitpolicy/gateways/cart    httproute/gateways/cart         ";
+    let cart = "ratelimitpolicy/gateways/cart    httproute/gateways/cart        ";
     let on_cluster = policies(&["--cluster", "eu-1"]);
     assert!(on_cluster.contains(&format!("{cart}Overridden")), "{on_cluster}");
     let elsewhere = policies(&["--cluster", "us-1"]);
+    let cart = "ratelimitpolicy/gateways/cart    httproute/gateways/cart     ";
     assert!(elsewhere.contains(&format!("{cart}Enforced")), "{elsewhere}");
     policies(&[]);
 }
@@ -506,7 +507,7 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
         .write("hub/route.yaml", route)
         .write("hub/policy.yaml", policy);
     let refused = "    refused: backendtrafficpolicy/gateways/p  hub/policy.yaml:1\n";
-    let path = "  Gateway gateways/prod-web > listener api > HTTPRoute gateways/r > all\n";
+    let path = "  Gateway gateways/prod-web > HTTPRoute gateways/r > all\n";
     let all = scratch.run(&["policies", "hub", "--effective"]);
     all.prints(&format!("{path}{refused}"));
     for asked in ["httproute/gateways/r", "GET https://a.example.com/"] {
@@ -576,8 +577,8 @@ fn a_policy_that_is_not_in_effect_says_why_and_two_kinds_of_one_name_have_their_
     );
     let run = scratch.run(&["policies", "-q"]);
     for text in [
-        "ratelimitpolicy.gateway.nginx.org/shop/a  <none>  TargetNotFound  0\n",
-        "ratelimitpolicy.kuadrant.io/shop/a        <none>  TargetNotFound  0\n",
+        "ratelimitpolicy.gateway.nginx.org/shop/a  <none>  TargetNotFound 0\n",
+        "ratelimitpolicy.kuadrant.io/shop/a        <none>  TargetNotFound 0\n",
         "    RateLimitPolicy target gone was not found\n",
     ] {
         assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
@@ -623,14 +624,22 @@ fn every_name_that_a_command_prints_can_be_pasted() {
     let report = json(&scratch, &["policies"]);
     let locators = report["policies"].as_array().expect("policies").iter();
     let locators = locators.map(|policy| policy["policy"].as_str().expect("a locator"));
-    let cells = statuses.split_whitespace().chain(table.split_whitespace());
-    let is_name =
-        |word: &&str| word.matches('/').count() >= 1 && word.starts_with(|c: char| c.is_lowercase());
-    let is_name = |word: &&str| is_name(word) && !word.contains(['(', ',', ';', ']']);
-    // Sentences name what is missing, and policies by their keys.
-    let names: std::collections::BTreeSet<&str> = cells.filter(is_name).chain(locators).collect();
+    let texts = format!("{statuses}{table}");
+    let words: Vec<&str> = texts.split_whitespace().collect();
+    let mut names: std::collections::BTreeSet<String> = locators.map(str::to_owned).collect();
+    for pair in words.windows(2) {
+        let is_name = pair[1].contains('/')
+            && pair[1]
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || "/-#.1234567890".contains(c));
+        // A sentence writes the kind before the name.
+        match pair[0].starts_with(|c: char| c.is_uppercase()) && pair[0].chars().any(char::is_lowercase) {
+            true if is_name && pair[1].matches('/').count() == 1 => names.insert(pair.join(" ")),
+            _ => is_name && names.insert(pair[1].to_owned()),
+        };
+    }
     assert!(names.len() > 25, "{names:?}");
-    let names: Vec<&str> = names.into_iter().collect();
+    let names: Vec<String> = names.into_iter().collect();
     std::thread::scope(|scope| {
         for some in names.chunks(names.len().div_ceil(4)) {
             let scratch = &scratch;
