@@ -20,7 +20,7 @@ pub(crate) const CONTROLLERS: [(&str, &str); 7] = [
     // Its policies add up, and no cluster overrides any.
     (
         "istio",
-        "from authorizationpolicy/kuadrant-shop/no-admin  fleet/spokes/eu-1/policies.yaml:9\n    authorizationpolicy.security.istio.io/shop/signed-in",
+        "from authorizationpolicy/kuadrant-shop/no-admin  fleet/spokes/eu-1/policies.yaml:9\n    authorizationpolicy/shop/signed-in",
     ),
     (
         "nginx",

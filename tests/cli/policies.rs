@@ -303,7 +303,7 @@ fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
     let on_cluster = policies(&["--cluster", "eu-1"]);
     assert!(on_cluster.contains(&format!("{cart}Overridden")), "{on_cluster}");
     let elsewhere = policies(&["--cluster", "us-1"]);
-    let cart = "ratelimitpolicy/gateways/cart    httproute/gateways/cart     ";
+    let cart = "ratelimitpolicy/gateways/cart  httproute/gateways/cart  ";
     assert!(elsewhere.contains(&format!("{cart}Enforced")), "{elsewhere}");
     policies(&[]);
 }
