@@ -125,67 +125,58 @@ impl ReportOptions {
 
     /// Explains an object.
     fn explain(&self, object: &str, options: &mut ReadOptions) -> anyhow::Result<Status> {
-        let object = one_text(object, self.object_namespace.as_deref(), &mut options.paths);
-        self.evaluate(options, |loaded, analysis, _, view, findings| {
-            self.explained(&object, options, (loaded, analysis, view), findings)
-        })
-    }
-
-    fn explained(
-        &self,
-        object: &str,
-        options: &ReadOptions,
-        (loaded, analysis, view): (&Loaded, &Analysis<'_>, &PolicyView<'_>),
-        mut findings: Findings,
-    ) -> anyhow::Result<Status> {
+        let wanted = one_text(object, self.object_namespace.as_deref(), &mut options.paths);
         let (cluster, answer) = (self.cluster.as_deref(), self.reporting.answer());
-        let named_only = view.without_objects();
-        let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
-        // Of several clusters that have an object of one name, the first that is asked about.
-        there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
-        let objects: Vec<&Object> = loaded
-            .hub
-            .objects
-            .iter()
-            .chain(there.iter().flat_map(|(_, objects)| *objects))
-            .chain(&named_only)
-            .collect();
-        let object = match named(loaded, &objects, object) {
-            Ok(object) => object,
-            Err(refusal) => {
-                // It may be one that an API server would refuse: then this says so.
-                loaded.finish(&mut findings);
-                answer.findings(loaded, &findings, options);
-                return Err(refusal.into());
+        let options = &*options;
+        self.evaluate(options, |loaded, analysis, _, view, mut findings| {
+            let named_only = view.without_objects();
+            let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
+            // Of several clusters that have an object of one name, the first that is asked about.
+            there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
+            let objects: Vec<&Object> = loaded
+                .hub
+                .objects
+                .iter()
+                .chain(there.iter().flat_map(|(_, objects)| *objects))
+                .chain(&named_only)
+                .collect();
+            let object = match named(loaded, &objects, &wanted) {
+                Ok(object) => object,
+                Err(refusal) => {
+                    // It may be one that an API server would refuse: then this says so.
+                    loaded.finish(&mut findings);
+                    answer.findings(loaded, &findings, options);
+                    return Err(refusal.into());
+                }
+            };
+            let identity = object.identity();
+            let lives_on: Vec<&str> = there
+                .iter()
+                .filter(|(_, objects)| objects.get(&identity).is_some())
+                .map(|(name, _)| name.as_str())
+                .collect();
+            if let Some(too_much) = view.too_much_to_explain(&identity) {
+                findings.push(too_much);
+                return answer.finish(loaded, findings, options, whole(""));
             }
-        };
-        let identity = object.identity();
-        let lives_on: Vec<&str> = there
-            .iter()
-            .filter(|(_, objects)| objects.get(&identity).is_some())
-            .map(|(name, _)| name.as_str())
-            .collect();
-        if let Some(too_much) = view.too_much_to_explain(&identity) {
-            findings.push(too_much);
-            return answer.finish(loaded, findings, options, whole(""));
-        }
-        let without = view.is_policy(&identity).then(|| analysis.without(object));
-        let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
-        let without = without.as_ref().zip(spokes.as_ref());
-        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
-        let relative = loaded.sources.root_relative();
-        let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
-        let explanation = explain(
-            view,
-            without.as_ref(),
-            &identity,
-            Some(object).filter(|_| is_object),
-            &lives_on,
-            self.reporting.locate(&loaded.sources, &relative),
-        );
-        answer.finish(loaded, findings, options, |out| {
-            self.reporting.write(out, &explanation, |report| {
-                explanation_text(report, show::width())
+            let without = view.is_policy(&identity).then(|| analysis.without(object));
+            let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
+            let without = without.as_ref().zip(spokes.as_ref());
+            let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
+            let relative = loaded.sources.root_relative();
+            let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
+            let explanation = explain(
+                view,
+                without.as_ref(),
+                &identity,
+                Some(object).filter(|_| is_object),
+                &lives_on,
+                self.reporting.locate(&loaded.sources, &relative),
+            );
+            answer.finish(loaded, findings, options, |out| {
+                self.reporting.write(out, &explanation, |report| {
+                    explanation_text(report, show::width())
+                })
             })
         })
     }

@@ -735,5 +735,14 @@ fn a_policy_without_a_condition_about_its_effect_is_an_exception_where_another_l
         let there = scratch.run(&["policies", "--cluster", "eu-1", "-q"]);
         assert_eq!(below(&there), [format!("    on eu-1: {message}")]);
         assert!(there.stdout.contains("Overridden"), "{}", there.stdout);
+        // What is on no cluster has nothing to be accepted.
+        let local = scratch.read("spokes/eu-1/policies.yaml");
+        scratch.write("spokes/us-1/policies.yaml", &local);
+        scratch.run(&["render", "-q"]).exits(0);
+        let rows = below(&scratch.run(&["status", "-q", "--works", "rendered"])).concat();
+        assert!(
+            rows.starts_with("    on eu-1, us-1: Overridden True (Overridden): "),
+            "{rows}"
+        );
     }
 }

@@ -270,11 +270,11 @@ mod tests {
             .map(|(_, locator, id)| (locator.as_str(), names.label(*id)));
         let api = "gateway.networking.k8s.io";
         let expected = [
-            (format!("gateway.{api}:infra/gw"), "Gateway infra/gw"),
-            (format!("gatewayclass.{api}:gc"), ""),
-            (format!("gateway.{api}:infra/gw#web"), "listener web"),
-            (format!("httproute.{api}:infra/r#rule-1"), "rule-1"),
-            (format!("httproute.{api}:infra/r"), "HTTPRoute infra/r"),
+            (format!("gateway.{api}/infra/gw"), "Gateway infra/gw"),
+            (format!("gatewayclass.{api}/gc"), ""),
+            (format!("gateway.{api}/infra/gw#web"), "listener web"),
+            (format!("httproute.{api}/infra/r#rule-1"), "rule-1"),
+            (format!("httproute.{api}/infra/r"), "HTTPRoute infra/r"),
             ("service/infra/s".to_owned(), "Service infra/s"),
         ];
         // A class is in no label.

@@ -530,7 +530,7 @@ impl DecisionEntry {
 impl OnCluster {
     /// A condition on one cluster.
     #[must_use]
-    pub(super) fn new(cluster: &str, condition: Arc<Condition>) -> Self {
+    pub fn new(cluster: &str, condition: Arc<Condition>) -> Self {
         Self {
             cluster: Arc::from(cluster),
             condition: Some(condition),

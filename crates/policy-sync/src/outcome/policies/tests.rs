@@ -172,7 +172,7 @@ fn backend_paths(report: &Value) -> BTreeMap<Vec<String>, Value> {
         .iter()
         .filter_map(|entry| {
             let path: Vec<&str> = list(entry, "path").iter().filter_map(Value::as_str).collect();
-            path.last()?.starts_with("service:").then_some(())?;
+            path.last()?.starts_with("service/").then_some(())?;
             let names = path.iter().filter(|locator| !locator.starts_with("gatewayclass"));
             Some((
                 names.map(|locator| name_of(locator).to_owned()).collect(),
