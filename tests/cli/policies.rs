@@ -633,10 +633,13 @@ fn every_name_that_a_command_prints_can_be_pasted() {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || "/-#.1234567890".contains(c));
         // A sentence writes the kind before the name.
-        match pair[0].starts_with(|c: char| c.is_uppercase()) && pair[0].chars().any(char::is_lowercase) {
-            true if is_name && pair[1].matches('/').count() == 1 => names.insert(pair.join(" ")),
-            _ => is_name && names.insert(pair[1].to_owned()),
-        };
+        let is_kind =
+            pair[0].starts_with(|c: char| c.is_uppercase()) && pair[0].chars().any(char::is_lowercase);
+        if is_name && is_kind && pair[1].matches('/').count() == 1 {
+            names.insert(pair.join(" "));
+        } else if is_name {
+            names.insert(pair[1].to_owned());
+        }
     }
     assert!(names.len() > 25, "{names:?}");
     let names: Vec<String> = names.into_iter().collect();
