@@ -718,7 +718,9 @@ fn a_policy_without_a_condition_about_its_effect_is_an_exception_where_another_l
         scratch.run(&["init", "--policies", controller, "-q"]).exits(0);
         let below = |run: &crate::scratch::Run| {
             let mut lines = run.exits(0).stdout.lines().map(str::to_owned);
-            lines.find(|line| line.starts_with(policy)).expect(policy);
+            lines
+                .find(|line| format!("{line} ").starts_with(policy))
+                .expect(policy);
             lines
                 .take_while(|line| line.starts_with("  "))
                 .collect::<Vec<_>>()
