@@ -40,7 +40,7 @@ fn what_agrees_with_envoy_gateway_is_counted_and_what_does_not_is_told_with_its_
     assert!(
         tally.to_string().ends_with(
             "\neffective settings of rules: golden basicAuth cors, ours cors (1)\n  \
-             timeouts: SecurityPolicy at infra/edge/web, httproute.gateway.networking.k8s.io/shop/shop#slow\n"
+             timeouts: SecurityPolicy at infra/edge/web, httproute.gateway.networking.k8s.io:shop/shop#slow\n"
         ),
         "{tally}"
     );
@@ -69,7 +69,7 @@ fn routes_are_compared_with_istio_at_each_parent_and_counted_at_each_listener() 
     assert_eq!(tally.agreed("attachedRoutes of listeners"), (1, 2), "{tally}");
     assert!(
         tally.to_string().ends_with(
-            "\nattachedRoutes of listeners: golden 2, ours 1 (1)\n  route: gateway.gateway.networking.k8s.io/infra/edge#web\n"
+            "\nattachedRoutes of listeners: golden 2, ours 1 (1)\n  route: gateway.gateway.networking.k8s.io:infra/edge#web\n"
         ),
         "{tally}"
     );

@@ -187,7 +187,7 @@ fn attached(objects: &[Value]) -> Result<BTreeSet<(String, String)>, Box<dyn Err
     Ok(pairs.collect())
 }
 
-/// How reports name an object: `httproute.gateway.networking.k8s.io/default/web`.
+/// How reports name an object: `httproute.gateway.networking.k8s.io:default/web`.
 pub(crate) fn locator(object: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let version = text(&object["apiVersion"]);
@@ -213,7 +213,7 @@ pub(crate) fn located(group: &str, kind: &str, namespace: &str, name: &str) -> S
     } else {
         format!("{namespace}/")
     };
-    format!("{kind}{of}/{inside}{name}")
+    format!("{kind}{of}:{inside}{name}")
 }
 
 /// The status and reason of a condition: `True Accepted`; `none` where there is none.

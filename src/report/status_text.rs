@@ -372,7 +372,7 @@ mod tests {
     fn only_what_is_not_true_has_its_message_below() {
         let objects = [
             status(
-                "gateway.gateway.networking.k8s.io/infra/web",
+                "gateway.gateway.networking.k8s.io:infra/web",
                 StatusGroup::Gateway,
                 &[
                     ("Accepted", "True", "Accepted", "handled"),
@@ -380,7 +380,7 @@ mod tests {
                 ],
             ),
             status(
-                "ratelimitpolicy.kuadrant.io/infra/limits",
+                "ratelimitpolicy.kuadrant.io:infra/limits",
                 StatusGroup::Policy,
                 &[("Accepted", "True", "Accepted", "yes")],
             ),
@@ -400,7 +400,7 @@ mod tests {
     fn what_is_the_matter_with_several_conditions_is_said_once() {
         let because = "us-1 not applied: no such kind";
         let objects = [status(
-            "ratelimitpolicy.kuadrant.io/infra/limits",
+            "ratelimitpolicy.kuadrant.io:infra/limits",
             StatusGroup::Policy,
             &[
                 ("Accepted", "False", "NotTrueOnAllClusters", because),
@@ -419,7 +419,7 @@ mod tests {
     fn no_line_is_wider_than_the_terminal_unless_one_word_is() {
         let long = "n".repeat(60);
         let mut gateway = status(
-            &format!("gateway.gateway.networking.k8s.io/infra/{long}"),
+            &format!("gateway.gateway.networking.k8s.io:infra/{long}"),
             StatusGroup::Gateway,
             &[
                 (
@@ -464,7 +464,7 @@ mod tests {
             _ => refused(number),
         };
         let mut gateway = status(
-            "gateway.gateway.networking.k8s.io/infra/web",
+            "gateway.gateway.networking.k8s.io:infra/web",
             StatusGroup::Gateway,
             &[("Accepted", "False", "NotTrueOnAllClusters", "")],
         );

@@ -33,7 +33,7 @@ fn a_path_without_its_policies_is_lost_and_one_that_is_gone_is_not() {
     let lost = report["lost"]["policies"].as_array().expect("a list");
     let of_api: Vec<&Value> = lost
         .iter()
-        .filter(|lost| lost["policies"] == json!(["ratelimitpolicy.kuadrant.io/shop/api-burst"]))
+        .filter(|lost| lost["policies"] == json!(["ratelimitpolicy.kuadrant.io:shop/api-burst"]))
         .collect();
     assert!(!of_api.is_empty(), "{report}");
     for lost in of_api {

@@ -142,16 +142,16 @@ fn locators_stand_in_json_only_with_the_policies_of_both_sides() {
     let change = &report["effectiveChanges"][0];
     assert_eq!(
         change["oldPolicies"],
-        json!(["ratelimitpolicy.kuadrant.io/shop/api-burst"])
+        json!(["ratelimitpolicy.kuadrant.io:shop/api-burst"])
     );
     assert_eq!(
         change["newPolicies"],
-        json!(["ratelimitpolicy.kuadrant.io/shop/per-client"])
+        json!(["ratelimitpolicy.kuadrant.io:shop/per-client"])
     );
     assert_eq!(change["clusters"], json!(["eu-2", "us-1"]));
     assert_eq!(
         change["path"][1],
-        "gateway.gateway.networking.k8s.io/shop/storefront"
+        "gateway.gateway.networking.k8s.io:shop/storefront"
     );
 }
 

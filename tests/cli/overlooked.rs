@@ -233,7 +233,7 @@ fn merged_gateways_of_a_cluster_refuse_what_the_hub_alone_would_take() {
     let report: Value = serde_json::from_str(&scratch.run(&["policies", "-o", "json"]).stdout).expect("JSON");
     let policies = report["policies"].as_array().expect("a list").iter();
     let clients =
-        policies.filter(|entry| entry["policy"] == "clienttrafficpolicy.gateway.envoyproxy.io/shop/ctp");
+        policies.filter(|entry| entry["policy"] == "clienttrafficpolicy.gateway.envoyproxy.io:shop/ctp");
     let accepted: Vec<&Value> = clients
         .map(|entry| &entry["ancestors"][0]["conditions"][0]["status"])
         .collect();

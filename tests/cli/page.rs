@@ -257,7 +257,7 @@ impl<'p> Reader<'p> {
     fn spots(&self, kind: i64, path: &[&str], cluster: Option<usize>) -> Vec<Spot> {
         let mut spot = [-1_i64; 5];
         for locator in path {
-            let (kind, rest) = locator.split_once('/').expect("a locator");
+            let (kind, rest) = locator.split_once(':').expect("a locator");
             let (name, section) = rest
                 .split_once('#')
                 .map_or((rest, None), |(name, section)| (name, Some(section)));
@@ -420,7 +420,7 @@ impl<'p> Reader<'p> {
             .map(|namespace| format!("{namespace}/"))
             .unwrap_or_default();
         format!(
-            "{kind_name}.{}/{namespace}{}",
+            "{kind_name}.{}:{namespace}{}",
             kind["group"].as_str().expect("a group"),
             policy["name"].as_str().expect("a name")
         )

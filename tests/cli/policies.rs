@@ -56,8 +56,8 @@ fn explain_a_policy_of_a_cluster_lists_the_policies_that_it_overrides_and_where(
         .map(|loser| (&loser["policy"], &loser["clusters"], &loser["path"]))
         .collect();
     let (burst, client) = (
-        Value::from("ratelimitpolicy.kuadrant.io/shop/api-burst"),
-        Value::from("ratelimitpolicy.kuadrant.io/shop/per-client"),
+        Value::from("ratelimitpolicy.kuadrant.io:shop/api-burst"),
+        Value::from("ratelimitpolicy.kuadrant.io:shop/per-client"),
     );
     let (clusters, path) = (Value::from(vec!["eu-1"]), Value::from("hub/shop/limits.yaml"));
     assert_eq!(
@@ -135,7 +135,7 @@ fn policies_as_json_is_a_policy_report() {
         .and_then(|policies| {
             policies
                 .iter()
-                .find(|policy| policy["policy"] == "ratelimitpolicy.kuadrant.io/shop/api-burst")
+                .find(|policy| policy["policy"] == "ratelimitpolicy.kuadrant.io:shop/api-burst")
         })
         .expect("the policy");
     assert_eq!(burst["clusters"], kube_json::json!(["eu-1", "eu-2", "us-1"]));
@@ -246,7 +246,7 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
     assert_eq!(
         json["policy"]["overriddenBy"][0],
         kube_json::json!({
-            "policy": "ratelimitpolicy.kuadrant.io/kuadrant-shop/maintenance",
+            "policy": "ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance",
             "local": true,
             "path": "spokes/eu-1/limits.yaml",
             "line": 4,
@@ -386,8 +386,8 @@ fn entry<'v>(list: &'v Value, field: &str, text: &str) -> &'v Value {
     entries.find(|entry| entry[field] == text).expect(text)
 }
 
-const STOREFRONT: &str = "gateway.gateway.networking.k8s.io/shop/storefront";
-const WEB: &str = "httproute.gateway.networking.k8s.io/shop/web";
+const STOREFRONT: &str = "gateway.gateway.networking.k8s.io:shop/storefront";
+const WEB: &str = "httproute.gateway.networking.k8s.io:shop/web";
 
 #[test]
 fn the_report_lists_what_there_is_also_where_no_policy_holds() {
@@ -444,7 +444,7 @@ fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there
         (&"hub/shop/limits.yaml".into(), &35.into())
     );
     let here = outcome("here");
-    let maintenance = "ratelimitpolicy.kuadrant.io/kuadrant-shop/maintenance";
+    let maintenance = "ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance";
     assert_eq!(here["settings"][0]["policy"], maintenance);
     let lost = entry(&here["overridden"], "setting", "writes");
     assert_eq!(lost["value"]["rates"][0]["limit"], 20);
@@ -456,7 +456,7 @@ fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there
     let burst = entry(
         &report["policies"],
         "policy",
-        "ratelimitpolicy.kuadrant.io/shop/api-burst",
+        "ratelimitpolicy.kuadrant.io:shop/api-burst",
     );
     assert_eq!(burst["targets"], kube_json::json!([format!("{STOREFRONT}#api")]));
     assert_eq!(burst["path"], "hub/shop/limits.yaml");
@@ -489,7 +489,7 @@ fn explain_as_json_has_values_and_places_of_what_is_overridden_and_what_would_be
     let instead = entry(&changes["changes"], "setting", "per-client");
     assert_eq!(
         instead["afterFrom"],
-        "ratelimitpolicy.kuadrant.io/shop/per-client"
+        "ratelimitpolicy.kuadrant.io:shop/per-client"
     );
 }
 
@@ -526,7 +526,7 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
     assert_eq!(
         refused,
         [&kube_json::json!([
-            "backendtrafficpolicy.gateway.envoyproxy.io/gateways/p"
+            "backendtrafficpolicy.gateway.envoyproxy.io:gateways/p"
         ])]
     );
 }

@@ -13,7 +13,7 @@ use kube_json::Value;
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 
-const FLOOR: &str = "ratelimitpolicy.kuadrant.io/gateways/floor";
+const FLOOR: &str = "ratelimitpolicy.kuadrant.io:gateways/floor";
 
 fn hub(name: &str) -> Scratch {
     let scratch = Scratch::new();
@@ -148,7 +148,7 @@ fn a_local_policy_keeps_its_limits_beside_a_merging_default_of_the_hub_whatever_
 #[test]
 fn a_policy_of_a_kind_that_nobody_syncs_is_enforced_nowhere_and_every_view_says_so() {
     let scratch = hub("kind-that-nobody-syncs");
-    let login = "authpolicy.kuadrant.io/gateways/login";
+    let login = "authpolicy.kuadrant.io:gateways/login";
     assert!(!shipped(&scratch, "eu-1").contains("AuthPolicy"));
     for command in [&["status"][..], &["policies"]] {
         let report = json(&scratch, command);
@@ -198,7 +198,7 @@ fn a_gateway_class_lists_the_kinds_that_its_parameters_sync() {
         &report,
         "objects",
         "object",
-        "gatewayclass.gateway.networking.k8s.io/multicluster",
+        "gatewayclass.gateway.networking.k8s.io:multicluster",
     );
     let text = class.to_string();
     assert!(
@@ -353,8 +353,8 @@ fn a_directly_targeted_secret_has_a_predicted_status() {
             "{object}: {entry}"
         );
     };
-    affected("secret/gateways/wildcard");
-    affected("service/shop/ledger");
+    affected("secret:gateways/wildcard");
+    affected("service:shop/ledger");
 }
 
 #[test]
@@ -374,11 +374,11 @@ fn what_is_said_to_be_programmed_is_shipped_also_on_namespaces_and_backends() {
     let report = json(&scratch, &["status"]);
     for (locator, kind) in [
         (
-            "colorpolicy.paint.example.com/shop/shop-wide",
+            "colorpolicy.paint.example.com:shop/shop-wide",
             "kind: ColorPolicy",
         ),
         (
-            "backendtlspolicy.gateway.networking.k8s.io/shop/cart",
+            "backendtlspolicy.gateway.networking.k8s.io:shop/cart",
             "kind: BackendTLSPolicy",
         ),
     ] {

@@ -37,8 +37,8 @@ fn condition(object: &Value, kind: &str) -> String {
     format!("{} {} {}", text("status"), text("reason"), text("message"))
 }
 
-const GATEWAY: &str = "gateway.gateway.networking.k8s.io/gateways/prod-web";
-const POLICY: &str = "ratelimitpolicy.kuadrant.io/gateways/global";
+const GATEWAY: &str = "gateway.gateway.networking.k8s.io:gateways/prod-web";
+const POLICY: &str = "ratelimitpolicy.kuadrant.io:gateways/global";
 
 /// The worked example, rendered.
 fn rendered() -> Scratch {
@@ -218,7 +218,7 @@ fn json_has_affected_conditions_and_effective_policy_on_gateway_and_listener() {
         condition(gateway, "Programmed"),
         "True Programmed gateway placed on clusters [eu-1 us-1]"
     );
-    let class = object(&report, "gatewayclass.gateway.networking.k8s.io/multicluster");
+    let class = object(&report, "gatewayclass.gateway.networking.k8s.io:multicluster");
     assert_eq!(
         condition(class, "Accepted"),
         "True Accepted Handled by kuadrant.io/mgc-gw-controller"
@@ -254,10 +254,10 @@ fn yaml_is_an_effective_policy_for_each_target() {
 fn a_policy_says_where_a_spoke_local_one_is_in_its_place() {
     let scratch = fleet();
     let report = json_of(&scratch.run(&["status", "fleet", "-o", "json"]));
-    let burst = object(&report, "ratelimitpolicy.kuadrant.io/shop/api-burst");
+    let burst = object(&report, "ratelimitpolicy.kuadrant.io:shop/api-burst");
     assert_eq!(burst["onClusters"][0]["cluster"], "eu-1");
     assert_eq!(burst["onClusters"][0]["enforced"]["reason"], "Overridden");
-    let log = object(&report, "accesslogpolicy.edge.acme.example/platform/access-log");
+    let log = object(&report, "accesslogpolicy.edge.acme.example:platform/access-log");
     assert_eq!(log["ancestors"][0]["ancestorRef"]["name"], "storefront");
     let text = scratch.run(&["status", "fleet"]).stdout;
     assert!(
@@ -265,7 +265,7 @@ fn a_policy_says_where_a_spoke_local_one_is_in_its_place() {
         "{text}"
     );
     let elsewhere = json_of(&scratch.run(&["status", "fleet", "-o", "json", "--clusters", "us-*"]));
-    let burst = object(&elsewhere, "ratelimitpolicy.kuadrant.io/shop/api-burst");
+    let burst = object(&elsewhere, "ratelimitpolicy.kuadrant.io:shop/api-burst");
     assert_eq!(burst["onClusters"], Value::Null, "--clusters: only these");
 }
 
@@ -293,7 +293,7 @@ fn an_invalid_class_leaves_its_gateways_unprogrammed() {
     let report = json_of(&run);
     assert_eq!(
         condition(
-            object(&report, "gatewayclass.gateway.networking.k8s.io/multicluster"),
+            object(&report, "gatewayclass.gateway.networking.k8s.io:multicluster"),
             "Accepted"
         ),
         "False InvalidParameters Invalid Parameters - Namespace must be defined"
@@ -796,7 +796,7 @@ fn a_policy_that_a_local_one_keeps_from_a_cluster_says_which() {
     ]);
     run.exits(0);
     let burst = condition(
-        object(&json_of(&run), "ratelimitpolicy.kuadrant.io/shop/api-burst"),
+        object(&json_of(&run), "ratelimitpolicy.kuadrant.io:shop/api-burst"),
         "Enforced",
     );
     assert!(

@@ -244,7 +244,7 @@ pub(crate) struct Names {
     inhabited: BTreeMap<(String, String), BTreeSet<String>>,
 }
 
-const GATEWAY: &str = "gateway.gateway.networking.k8s.io/";
+const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
 
 impl Names {
     fn of(spoke: &Spoke) -> Self {
@@ -270,7 +270,7 @@ impl Names {
                 .map(|reference| target(namespace, reference))
                 .collect();
             if targets.is_empty() && is_policy(policy) {
-                targets.push(format!("namespace/{namespace}"));
+                targets.push(format!("namespace:{namespace}"));
             }
             for node in targets {
                 let node = names.node(&node);
@@ -290,10 +290,10 @@ impl Names {
             if let Some(origin) = self.arrived.get(object).and_then(|origins| origins.first()) {
                 named.clone_from(origin);
             }
-        } else if let Some(namespace) = object.strip_prefix("namespace/")
+        } else if let Some(namespace) = object.strip_prefix("namespace:")
             && self.namespaces.contains(namespace)
         {
-            named = format!("namespace/{}", namespace.trim_start_matches("kuadrant-"));
+            named = format!("namespace:{}", namespace.trim_start_matches("kuadrant-"));
         }
         match section {
             Some(section) => format!("{named}#{section}"),
@@ -426,8 +426,8 @@ impl Names {
     fn is_elsewhere(&self, path: &[String]) -> bool {
         let nodes = path.iter().map(|node| node.split('#').next().unwrap_or_default());
         let delivered = [
-            "route.gateway.networking.k8s.io/",
-            "listenerset.gateway.networking.k8s.io/",
+            "route.gateway.networking.k8s.io:",
+            "listenerset.gateway.networking.k8s.io:",
         ];
         let mut delivered = nodes.filter(|node| delivered.iter().any(|kind| node.contains(kind)));
         delivered.any(|node| !self.routes.contains(node))
@@ -437,8 +437,8 @@ impl Names {
     fn is_inhabited(&self, kind: &str, path: &[String]) -> bool {
         let kind = kind.split('.').next().unwrap_or_default();
         let mut targets = self.inhabited.keys().filter(|(of, _)| of == kind);
-        targets.any(|(_, target)| match target.strip_prefix("namespace/") {
-            Some(namespace) => path.iter().any(|node| node.contains(&format!("/{namespace}/"))),
+        targets.any(|(_, target)| match target.strip_prefix("namespace:") {
+            Some(namespace) => path.iter().any(|node| node.contains(&format!(":{namespace}/"))),
             None => path
                 .iter()
                 .any(|node| node == target || node.split('#').next() == Some(target)),
@@ -492,8 +492,8 @@ fn target(namespace: &str, reference: &Value) -> String {
         _ => format!("{namespace}/"),
     };
     match reference["sectionName"].as_str() {
-        Some(section) => format!("{kind}{dot}{group}/{namespace}{name}#{section}"),
-        None => format!("{kind}{dot}{group}/{namespace}{name}"),
+        Some(section) => format!("{kind}{dot}{group}:{namespace}{name}#{section}"),
+        None => format!("{kind}{dot}{group}:{namespace}{name}"),
     }
 }
 

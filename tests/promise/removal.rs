@@ -159,7 +159,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
 /// Whether a change says that a setting is lost on a path, or on all that it is one of.
 fn says(change: &EffectiveChange, place: &Held, setting: &str) -> bool {
     // A path without a listener stands for those of all listeners, one without a rule for those of all rules.
-    let section_of = |node: &String| node.split_once('#')?.0.split('/').next().map(str::to_owned);
+    let section_of = |node: &String| node.split_once('#')?.0.split(':').next().map(str::to_owned);
     let sections: BTreeSet<String> = place.path.iter().filter_map(section_of).collect();
     let is_named = |node: &&String| section_of(node).is_none_or(|owner| sections.contains(&owner));
     let on_path = |some: &[String], of: &[String]| some.iter().filter(is_named).all(|node| of.contains(node));
@@ -209,7 +209,7 @@ fn held(view: &PolicyView<'_>) -> BTreeMap<Held, Settings> {
         let path = strings(&entry["path"]);
         let mut clusters = strings(&entry["clusters"]);
         if clusters.is_empty() {
-            let gateway = path.get(1).and_then(|gateway| gateway.split_once('/'));
+            let gateway = path.get(1).and_then(|gateway| gateway.split_once(':'));
             clusters = gateway.map_or_else(Vec::new, |(_, gateway)| view.clusters_of(gateway).to_vec());
         }
         for cluster in clusters {

@@ -472,7 +472,7 @@ pub(crate) fn locator(value: &Value) -> String {
     let dot = if group.is_empty() { "" } else { "." };
     let namespace = text("/metadata/namespace");
     let slash = if namespace.is_empty() { "" } else { "/" };
-    format!("{kind}{dot}{group}/{namespace}{slash}{}", text("/metadata/name"))
+    format!("{kind}{dot}{group}:{namespace}{slash}{}", text("/metadata/name"))
 }
 
 /// The hub's objects by where they stand.

@@ -107,13 +107,13 @@ impl Identity {
         }
     }
 
-    /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>/<namespace>/<name>`, without the
+    /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
     /// namespace part if there is none, and without the group for core. [`named_parts`] reads it, [`Kinds`] shortens it.
     ///
     /// ```
     /// use apimachinery::Identity;
     /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
-    /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io/infra/global");
+    /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io:infra/global");
     /// ```
     #[must_use]
     pub fn locator(&self) -> String {
@@ -123,7 +123,7 @@ impl Identity {
             locator.push('.');
             locator.push_str(group);
         }
-        locator.push('/');
+        locator.push(':');
         if let Some(namespace) = &self.namespace {
             locator.push_str(namespace);
             locator.push('/');
@@ -144,8 +144,8 @@ impl fmt::Display for Identity {
     }
 }
 
-/// Kind, namespace, and name of an object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`, or
-/// `KIND NAMESPACE/NAME`. The kind may be in any spelling. A section, as in `gateway/shop/web#https`, represents its
+/// Kind, namespace, and name of an object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`,
+/// `KIND NAMESPACE/NAME`, or a locator. The kind may be in any spelling. A section, as in `gateway/shop/web#https`, represents its
 /// object.
 ///
 /// ```
@@ -159,7 +159,7 @@ impl fmt::Display for Identity {
 /// ```
 #[must_use]
 pub fn named_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
-    let (kind, rest) = text.split('#').next()?.split_once(['/', ' '])?;
+    let (kind, rest) = text.split('#').next()?.split_once(['/', ' ', ':'])?;
     let parts = match rest.split_once('/') {
         Some((namespace, name)) => (kind, Some(namespace), name),
         None => (kind, None, rest),
@@ -175,7 +175,7 @@ pub struct Kinds<'l>(BTreeSet<&'l str>);
 impl<'l> FromIterator<&'l str> for Kinds<'l> {
     fn from_iter<I: IntoIterator<Item = &'l str>>(locators: I) -> Self {
         let locators = locators.into_iter();
-        Self(locators.filter_map(|locator| locator.split('/').next()).collect())
+        Self(locators.filter_map(|locator| locator.split(':').next()).collect())
     }
 }
 
@@ -184,18 +184,18 @@ impl Kinds<'_> {
     ///
     /// ```
     /// use apimachinery::Kinds;
-    /// let kinds = Kinds::from_iter(["gateway.a.org/x/y", "gateway.b.org/x/z", "authpolicy.a.org/x/y"]);
-    /// assert_eq!(kinds.short("authpolicy.a.org/x/y"), "authpolicy/x/y");
-    /// assert_eq!(kinds.short("gateway.a.org/x/y"), "gateway.a.org/x/y");
+    /// let kinds = Kinds::from_iter(["gateway.a.org:x/y", "gateway.b.org:x/z", "authpolicy.a.org:x/y"]);
+    /// assert_eq!(kinds.short("authpolicy.a.org:x/y"), "authpolicy/x/y");
+    /// assert_eq!(kinds.short("gateway.a.org:x/y"), "gateway.a.org/x/y");
     /// ```
     #[must_use]
     pub fn short(&self, locator: &str) -> String {
-        let (kind, name) = locator.split_once('/').unwrap_or((locator, ""));
+        let (kind, name) = locator.split_once(':').unwrap_or((locator, ""));
         let (bare, _) = kind.split_once('.').unwrap_or((kind, ""));
         let is_same = |other: &&&str| other.split('.').next() == Some(bare);
         match self.0.iter().filter(is_same).count() {
             0 | 1 => format!("{bare}/{name}"),
-            _ => locator.to_owned(),
+            _ => format!("{kind}/{name}"),
         }
     }
 }
@@ -216,7 +216,7 @@ mod tests {
         );
         let namespaced = Identity::new("", "Service", Some("shop"), "cart");
         assert_eq!(namespaced.to_string(), "Service shop/cart");
-        assert_eq!(namespaced.locator(), "service/shop/cart");
+        assert_eq!(namespaced.locator(), "service:shop/cart");
         assert_eq!(
             Identity::new("", "Namespace", None, "shop").to_string(),
             "Namespace shop"

@@ -254,7 +254,7 @@ mod tests {
         }
         let gone = of_old.iter().filter(|(.., id)| there.get(*id).is_none());
         let gone: Vec<&str> = gone.map(|(_, locator, _)| locator.as_str()).collect();
-        let route = "httproute.gateway.networking.k8s.io/infra/gone";
+        let route = "httproute.gateway.networking.k8s.io:infra/gone";
         assert_eq!(
             gone,
             [&format!("{route}#rule-1"), route],
@@ -270,12 +270,12 @@ mod tests {
             .map(|(_, locator, id)| (locator.as_str(), names.label(*id)));
         let api = "gateway.networking.k8s.io";
         let expected = [
-            (format!("gateway.{api}/infra/gw"), "Gateway infra/gw"),
-            (format!("gatewayclass.{api}/gc"), ""),
-            (format!("gateway.{api}/infra/gw#web"), "listener web"),
-            (format!("httproute.{api}/infra/r#rule-1"), "rule-1"),
-            (format!("httproute.{api}/infra/r"), "HTTPRoute infra/r"),
-            ("service/infra/s".to_owned(), "Service infra/s"),
+            (format!("gateway.{api}:infra/gw"), "Gateway infra/gw"),
+            (format!("gatewayclass.{api}:gc"), ""),
+            (format!("gateway.{api}:infra/gw#web"), "listener web"),
+            (format!("httproute.{api}:infra/r#rule-1"), "rule-1"),
+            (format!("httproute.{api}:infra/r"), "HTTPRoute infra/r"),
+            ("service:infra/s".to_owned(), "Service infra/s"),
         ];
         // A class is in no label.
         let read: Vec<(String, &str)> = read

@@ -235,8 +235,8 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
             lost_settings: Vec::new(),
             old: Some(json!({"a": {"rate": 1}})),
             new: Some(json!({"a": {"rate": 2}})),
-            old_policies: vec!["ratelimitpolicy.kuadrant.io/shop/x".to_owned()],
-            new_policies: vec!["ratelimitpolicy.kuadrant.io/shop/y".to_owned()],
+            old_policies: vec!["ratelimitpolicy.kuadrant.io:shop/x".to_owned()],
+            new_policies: vec!["ratelimitpolicy.kuadrant.io:shop/y".to_owned()],
             old_names: vec!["shop/x".to_owned()],
             new_names: vec!["shop/y".to_owned()],
             settings: Arc::new(vec![SettingChange {

@@ -46,7 +46,7 @@ fn mergeable_policies_on_one_target_ship_as_one_with_all_sources() {
         "the established one's name:\n{shipped}"
     );
     assert!(
-        shipped.contains("[\\\"ratelimitpolicy.kuadrant.io/gateways/global\\\",\\\"ratelimitpolicy.kuadrant.io/gateways/zz\\\"]"),
+        shipped.contains("[\\\"ratelimitpolicy.kuadrant.io:gateways/global\\\",\\\"ratelimitpolicy.kuadrant.io:gateways/zz\\\"]"),
         "{shipped}"
     );
 }

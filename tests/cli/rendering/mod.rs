@@ -211,7 +211,7 @@ fn two_policies_on_one_target_ship_one_and_report_the_other() {
     assert!(
         scratch
             .read("report.json")
-            .contains("\"winner\": \"dnspolicy.kuadrant.io/gateways/another\"")
+            .contains("\"winner\": \"dnspolicy.kuadrant.io:gateways/another\"")
     );
 
     // An age beats the name, and one without an age is the newest.

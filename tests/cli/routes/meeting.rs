@@ -41,7 +41,7 @@ fn what_lives_on_a_cluster_beats_a_policy_on_a_route_and_is_never_overwritten() 
     let report: Value = serde_json::from_str(&scratch.read("report.json")).expect("JSON");
     assert_eq!(
         report["withheld"][0]["target"],
-        "httproute.gateway.networking.k8s.io/shop/cart"
+        "httproute.gateway.networking.k8s.io:shop/cart"
     );
     assert_eq!(report["withheld"][0]["cluster"], "eu-1");
 

@@ -147,9 +147,9 @@ observed! {
     case_40 "40-rlp-three-levels-gateway-atomic-override-wins"
 }
 
-/// `service/infra/b1` is written `Service/infra/b1` in the cases; a policy's locator loses its kind.
+/// `service:infra/b1` is written `Service/infra/b1` in the cases; a policy's locator loses its kind.
 fn target_of(locator: &str) -> String {
-    let (kind, name) = locator.split_once('/').unwrap_or_default();
+    let (kind, name) = locator.split_once(':').unwrap_or_default();
     let kind = match kind {
         "service" => "Service",
         other => other,
@@ -158,7 +158,7 @@ fn target_of(locator: &str) -> String {
 }
 
 fn key_of(locator: &str) -> String {
-    locator.split_once('/').unwrap_or_default().1.to_owned()
+    locator.split_once(':').unwrap_or_default().1.to_owned()
 }
 
 /// The last part of a locator: `g1`, `r1`, `my-route-1#rule-1`.
@@ -172,7 +172,7 @@ fn backend_paths(report: &Value) -> BTreeMap<Vec<String>, Value> {
         .iter()
         .filter_map(|entry| {
             let path: Vec<&str> = list(entry, "path").iter().filter_map(Value::as_str).collect();
-            path.last()?.starts_with("service/").then_some(())?;
+            path.last()?.starts_with("service:").then_some(())?;
             let names = path.iter().filter(|locator| !locator.starts_with("gatewayclass"));
             Some((
                 names.map(|locator| name_of(locator).to_owned()).collect(),

@@ -324,11 +324,11 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
         condition.message.to_string()
     };
     assert_eq!(
-        on("httproute.gateway.networking.k8s.io/infra/r1"),
+        on("httproute.gateway.networking.k8s.io:infra/r1"),
         "Object affected by RateLimitPolicy [infra/g infra/r]"
     );
     assert_eq!(
-        on("gateway.gateway.networking.k8s.io/infra/gw#https"),
+        on("gateway.gateway.networking.k8s.io:infra/gw#https"),
         "Object affected by RateLimitPolicy [infra/g]"
     );
     let documents = seen.view(|view| view.effective_policy_documents().collect::<Vec<_>>());
@@ -406,7 +406,7 @@ fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
     let seen = Seen::hub(&hub);
     let statuses = seen.statuses(&hub, "kuadrant.io/mgc-gw-controller");
     let of = |locator: &str| statuses.iter().find(|status| status.object == locator).unwrap();
-    let stanza = &of("httproute.gateway.networking.k8s.io/infra/r1").effective_policy;
+    let stanza = &of("httproute.gateway.networking.k8s.io:infra/r1").effective_policy;
     assert_eq!(
         *stanza,
         [
@@ -415,7 +415,7 @@ fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
         ]
     );
     assert_eq!(
-        of("gatewayclass.gateway.networking.k8s.io/gc").extension_kinds,
+        of("gatewayclass.gateway.networking.k8s.io:gc").extension_kinds,
         ["RateLimitPolicy.kuadrant.io"],
         "a class tells what its parameters ask for"
     );
@@ -484,7 +484,7 @@ fn on_a_listener_without_routes_a_path_ends_for_any_that_comes() {
     assert!(held.any_route);
     assert_eq!(
         &**held.path.last().unwrap(),
-        "gateway.gateway.networking.k8s.io/infra/gw#http",
+        "gateway.gateway.networking.k8s.io:infra/gw#http",
         "what will hold for any route that comes"
     );
     assert_eq!(
@@ -503,7 +503,7 @@ fn a_gateway_without_listeners_is_named_in_the_report() {
     let hub = hub(&text, &[]);
     let report = Seen::hub(&hub).report();
     let without = report.without_paths;
-    assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io/infra/gw");
+    assert_eq!(without[0].gateway, "gateway.gateway.networking.k8s.io:infra/gw");
     assert_eq!((without[0].ends, without[0].policies.len()), ("route rule", 1));
 }
 

@@ -270,7 +270,7 @@ fn a_request_reaches_the_rule_of_a_delegated_route() {
         let first = taken.rules.first().unwrap();
         topology.locator(crate::topology::Node::Rule(first.route, first.rule))
     };
-    let child = "httproute.gateway.networking.k8s.io/team/child#rule-";
+    let child = "httproute.gateway.networking.k8s.io:team/child#rule-";
     assert_eq!(taken("http://x/shop/a/c", "x=1"), format!("{child}1"));
     assert_eq!(taken("http://x/shop/a/b/c", "x=1"), format!("{child}2"));
     // Nobody takes what the parent does not ask for, nor what its rule would have taken itself.

@@ -10,7 +10,7 @@ use crate::diagnostic::Findings;
 use crate::hub::Hub;
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
-const G: &str = "ratelimitpolicy.kuadrant.io/infra/g";
+const G: &str = "ratelimitpolicy.kuadrant.io:infra/g";
 
 /// Policy `g` on the Gateway, and what else there is.
 fn with(more: &str) -> Hub {
@@ -149,11 +149,11 @@ fn what_is_kept_from_all_clusters_has_a_fate_all_the_same() {
     let winner = Seen::hub(&winner);
     let winner = winner.attachments.policies.rows()[0].object;
     let mut fates = Fates::default();
-    assert!(fates.of("ratelimitpolicy.kuadrant.io/infra/a").is_none());
+    assert!(fates.of("ratelimitpolicy.kuadrant.io:infra/a").is_none());
     let mut away = KeptAway::default();
     away.add(&clusters(&["c1"]), (winner, false, Rule::LaterChallenger));
-    fates.keep_away("ratelimitpolicy.kuadrant.io/infra/a", away);
-    let everywhere = fates.of("ratelimitpolicy.kuadrant.io/infra/a").unwrap();
+    fates.keep_away("ratelimitpolicy.kuadrant.io:infra/a", away);
+    let everywhere = fates.of("ratelimitpolicy.kuadrant.io:infra/a").unwrap();
     let (outcome, tally) = everywhere.common().unwrap();
     assert_eq!(outcome, Outcome::Overridden);
     assert_eq!(tally.by.keys().map(AsRef::as_ref).collect::<Vec<_>>(), [G]);

@@ -93,7 +93,7 @@ fn a_policy_without_an_age_is_the_newest() {
     let decisions = &report.policies[1].decisions;
     assert_eq!(
         (decisions[0].winner.as_str(), decisions[0].rule),
-        ("ratelimitpolicy.kuadrant.io/infra/a", "newer-challenger")
+        ("ratelimitpolicy.kuadrant.io:infra/a", "newer-challenger")
     );
     let (limit, leaf) = path.content.get_key_value("l").unwrap();
     let (from, pointer) = seen.attachments.written_at(limit, leaf);

@@ -193,7 +193,7 @@ fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
 
 /// `status/reason: message` of the last condition of a RateLimitPolicy.
 fn state_on(report: &PolicyReport, policy: &str) -> String {
-    let locator = format!("ratelimitpolicy.kuadrant.io/{policy}");
+    let locator = format!("ratelimitpolicy.kuadrant.io:{policy}");
     let entry = report
         .policies
         .iter()

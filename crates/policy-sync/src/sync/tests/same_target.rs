@@ -624,7 +624,7 @@ fn another_rate_limit_for_one_cluster() {
     synced(&hub, &["edge-1"], |synced| {
         assert_eq!(
             synced.withheld[0].winner.identity().locator(),
-            "ratelimitpolicy.kuadrant.io/kuadrant-infra/special"
+            "ratelimitpolicy.kuadrant.io:kuadrant-infra/special"
         );
     });
     assert_eq!(

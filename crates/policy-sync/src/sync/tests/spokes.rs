@@ -323,11 +323,11 @@ fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on
                 .iter()
                 .map(|policy| policy.locator().to_string())
                 .collect();
-            assert_eq!(locators, ["ratelimitpolicy.kuadrant.io/infra/g"]);
+            assert_eq!(locators, ["ratelimitpolicy.kuadrant.io:infra/g"]);
             let effective = EffectivePolicies::new(there, &apimachinery::Work::default());
             let (_, path) = effective.iter().next().unwrap();
             let locators = there.topology.path_locators(&path.path);
-            assert_eq!(locators[1], "gateway.gateway.networking.k8s.io/infra/gw");
+            assert_eq!(locators[1], "gateway.gateway.networking.k8s.io:infra/gw");
         });
     });
 }
@@ -507,13 +507,13 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
         assert_eq!(
             clusters,
             [
-                ("ratelimitpolicy.kuadrant.io/infra/a", vec!["c1"]),
-                ("ratelimitpolicy.kuadrant.io/infra/b", vec!["c1"])
+                ("ratelimitpolicy.kuadrant.io:infra/a", vec!["c1"]),
+                ("ratelimitpolicy.kuadrant.io:infra/b", vec!["c1"])
             ]
         );
         assert_eq!(
             report.policies[0].overridden_by,
-            ["ratelimitpolicy.kuadrant.io/infra/b"]
+            ["ratelimitpolicy.kuadrant.io:infra/b"]
         );
         assert!(report.policies[1].overridden_by.is_empty());
     });
@@ -556,7 +556,7 @@ fn a_policy_that_gave_way_is_told_of_where_the_other_one_went() {
             .collect();
         assert_eq!(
             rules,
-            [("ratelimitpolicy.kuadrant.io/infra/b", "later-challenger")]
+            [("ratelimitpolicy.kuadrant.io:infra/b", "later-challenger")]
         );
     });
 }

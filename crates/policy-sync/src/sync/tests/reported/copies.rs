@@ -58,7 +58,7 @@ fn each_copy_of_a_policy_goes_to_the_clusters_where_it_is_in_effect_and_names_it
         )
     };
     assert!(
-        sources(&text).contains("ratelimitpolicy.kuadrant.io/infra/b"),
+        sources(&text).contains("ratelimitpolicy.kuadrant.io:infra/b"),
         "{}",
         sources(&text)
     );
