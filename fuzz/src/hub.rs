@@ -18,8 +18,8 @@ use spokewright::report::diff::{
     markdown, semantic,
 };
 use spokewright::report::{
-    Graph, PlacementReport, PolicyReport, StatusReport, explain, explanation_text, placement_table,
-    policies_text, status_text,
+    Graph, PlacementReport, PolicyReport, StatusReport, effective_paths, explain, explanation_text,
+    placement_table, policies_text, status_text,
 };
 use spokewright::source::{FileTree, Files, Sources, TreeEntry, TreeError};
 
@@ -159,7 +159,9 @@ pub(crate) fn reports(tree: &InMemory) -> String {
     }
 
     let policies = PolicyReport::of(&view);
-    said += &shown(&policies_text(&policies, WIDTH));
+    said += &shown(&policies_text(&policies, None, WIDTH));
+    let paths = effective_paths(&view, &loaded.sources);
+    said += &shown(&policies_text(&policies, Some(&paths), WIDTH));
     said += &document(&policies);
     let statuses = analysis.statuses(&view).unwrap_or_default();
     let status = StatusReport::predicted(&statuses);

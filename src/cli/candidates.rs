@@ -4,10 +4,11 @@
 //! candidates, or none if nothing can be read: nobody reads messages between two keystrokes. Must not know: shells,
 //! commands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use apimachinery::Kinds;
 use clap_complete::engine::CompletionCandidate;
 use spokewright::diagnostic::CODES;
 use spokewright::pipeline::{self, Loaded, Request};
@@ -16,33 +17,17 @@ use spokewright::pipeline::{self, Loaded, Request};
 pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let loaded = input();
     let hub = &loaded.hub;
-    let mut groups: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
-    let mut keys: BTreeSet<(String, &str, String)> = BTreeSet::new();
-    for object in all {
-        let kind = object.kind.as_str().to_lowercase();
-        groups
-            .entry(kind.clone())
-            .or_default()
-            .insert(&object.api_version.group);
-        keys.insert((kind, &object.api_version.group, object.key()));
-    }
-    // A kind that two groups have is told apart by its group, as on the command line.
-    let called = |kind: &str, group: &str| match groups.get(kind) {
-        Some(several) if several.len() > 1 && !group.is_empty() => format!("{kind}.{group}"),
-        _ => kind.to_owned(),
-    };
-    let names: BTreeSet<String> = if current.to_string_lossy().contains('/') {
-        let names = keys
-            .iter()
-            .map(|(kind, group, key)| format!("{}/{key}", called(kind, group)));
-        names.collect()
-    } else {
-        keys.iter()
-            .map(|(kind, group, _)| format!("{}/", called(kind, group)))
-            .collect()
-    };
-    offered(names, current)
+    let locators: Vec<String> = all.map(|object| object.identity().locator()).collect();
+    let kinds: Kinds<'_> = locators.iter().map(String::as_str).collect();
+    let names = locators.iter().map(|locator| {
+        let name = kinds.short(locator);
+        match name.split_once('/') {
+            Some((kind, _)) if !current.to_string_lossy().contains('/') => format!("{kind}/"),
+            _ => name,
+        }
+    });
+    offered(names.collect::<BTreeSet<String>>(), current)
 }
 
 /// One cluster.

@@ -5,11 +5,13 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
+use spokewright::Object;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, EmptyResult};
 use spokewright::report::{Graph, Only};
 
 use super::candidates;
+use super::named::named;
 use super::next;
 use super::options::{ClustersOption, ReadOptions, check_cluster};
 use super::reporting::{Answer, whole};
@@ -45,7 +47,7 @@ pub(crate) struct GraphCommand {
 
     /// Draw what belongs to this Gateway, route, policy, namespace, or cluster
     #[arg(long, value_name = "OBJECT", value_parser = only, add = ArgValueCompleter::new(candidates::objects))]
-    only: Vec<Only>,
+    only: Vec<String>,
 
     /// Draw every node, even in a graph too large to read
     #[arg(long)]
@@ -61,9 +63,9 @@ pub(crate) struct GraphCommand {
 /// The number of edges that mermaid draws by default.
 const MOST_OF_MERMAID: usize = 500;
 
-fn only(text: &str) -> Result<Only, String> {
-    Only::parse(text)
-        .ok_or_else(|| "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME".to_owned())
+fn only(text: &str) -> Result<String, String> {
+    let only = Only::parse(text).map(|_| text.to_owned());
+    only.ok_or_else(|| "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,7 +107,17 @@ impl GraphCommand {
         } else {
             Graph::new(&view, admits)
         };
-        if !self.only.is_empty() && !graph.narrow(&self.only) {
+        let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
+        // What only a route names, and a cluster, has a node and no object.
+        let only = self
+            .only
+            .iter()
+            .filter_map(|text| match named(&loaded, &objects, text) {
+                Ok(object) => Only::parse(&object.identity().locator()),
+                Err(_) => Only::parse(text),
+            });
+        let only: Vec<Only> = only.collect();
+        if !only.is_empty() && !graph.narrow(&only) {
             loaded.finish(&mut findings);
             answer.findings(&loaded, &findings, &self.options);
             return Err(Refusal::new(

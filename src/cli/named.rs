@@ -1,11 +1,13 @@
-//! Resolves `KIND/[NS/]NAME` on the command line to one object of the input, and a kind alone to several.
+//! Resolves the name of an object on the command line to one object of the input, and a kind alone to several.
 //!
-//! Owns: that syntax, and the message if no object or several match.
+//! Owns: which words are one name, and the message if no object or several match.
 //! Flows in: the objects to choose from, the text. Flows out: objects, or a refusal that suggests similar names.
 //! Must not know: what is done with the object.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use apimachinery::{Kinds, named_parts};
 use spokewright::Object;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
@@ -18,28 +20,28 @@ const MOST_NAMES: usize = 10;
 /// The object that `text` names. Without a namespace, the only one of that kind and name, wherever it is; the kind may
 /// be a plural or bear its group, as kubectl takes it. One object that is on several clusters counts once.
 pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> Result<&'a Object, Refusal> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let (kind, namespace, name) = match parts.as_slice() {
-        [kind, name] => (*kind, None, *name),
-        [kind, namespace, name] => (*kind, Some(*namespace), *name),
-        _ => {
-            // Whoever leaves out the kind means one of a few.
-            let name = parts.last().copied().unwrap_or_default();
-            let called = objects.iter().find(|object| object.name == name);
-            let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
-            let help = called.map_or_else(
-                || {
-                    if is_method {
-                        return format!("a request is one argument: write it in quotes, as in '{text} https://shop.example.com/'");
-                    }
-                    "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned()
-                },
-                |object| format!("did you mean `{}`?", spelled(object)),
-            );
-            return refuse(&format!("`{text}` is not the name of an object"), &help);
-        }
+    let Some((kind, namespace, name)) = named_parts(text) else {
+        // Whoever leaves out the kind means one of a few.
+        let called = objects.iter().find(|object| object.name == text);
+        let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
+        let help = called.map_or_else(
+            || {
+                if is_method {
+                    return format!("a request is one argument: write it in quotes, as in '{text} https://shop.example.com/'");
+                }
+                "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned()
+            },
+            |object| format!("did you mean `{}`?", Kinds::default().short(&object.identity().locator())),
+        );
+        return refuse(&format!("`{text}` is not the name of an object"), &help);
     };
-    let of_kind = of_kind(loaded, objects, kind)?;
+    let (of_kind, namespace) = match of_kind(loaded, objects, kind) {
+        // Sentences leave out a kind that is clear, and so may whoever pastes from them.
+        Err(_) if namespace.is_none() && objects.iter().any(|object| object.key() == text) => {
+            (objects.to_vec(), Some(kind))
+        }
+        of_kind => (of_kind?, namespace),
+    };
     let mut found: Vec<&'a Object> = of_kind
         .iter()
         .copied()
@@ -63,16 +65,9 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             refuse(&format!("there is no {kind} `{wanted}`"), &help)
         }
         several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|object| {
-                    format!(
-                        "{}/{}",
-                        object.group_kind().to_string().to_lowercase(),
-                        object.key()
-                    )
-                })
-                .collect();
+            let locators: Vec<String> = several.iter().map(|object| object.identity().locator()).collect();
+            let kinds: Kinds<'_> = locators.iter().map(String::as_str).collect();
+            let names: Vec<String> = locators.iter().map(|locator| kinds.short(locator)).collect();
             refuse(
                 &format!("several objects have the name `{text}`"),
                 &format!("write one of: {}", names.join(", ")),
@@ -114,6 +109,26 @@ fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
     Err(Refusal::new(Status::Usage, message, help))
 }
 
-fn spelled(object: &Object) -> String {
-    format!("{}/{}", object.kind.to_lowercase(), object.key())
+/// Takes off what was read as a name: without any path, the input is here.
+pub(crate) fn without_first(paths: &mut Vec<PathBuf>) {
+    paths.remove(0);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("."));
+    }
+}
+
+/// An object of a command line, as [`named`] takes it: kubectl's `KIND NAME` is one text, and the namespace of `-n` is in
+/// it. What exists as a path is never a name.
+pub(crate) fn one_text(object: &str, namespace: Option<&str>, paths: &mut Vec<PathBuf>) -> String {
+    let mut text = object.to_owned();
+    let next = paths.first().filter(|next| !next.exists());
+    let both = next.map(|name| format!("{object}/{}", name.display()));
+    if let Some(both) = both.filter(|both| !object.contains(['/', ' ']) && named_parts(both).is_some()) {
+        text = both;
+        without_first(paths);
+    }
+    match (named_parts(&text), namespace) {
+        (Some((kind, _, name)), Some(namespace)) => format!("{kind}/{namespace}/{name}"),
+        _ => text,
+    }
 }

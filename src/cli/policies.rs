@@ -3,18 +3,23 @@
 //! Owns: the options of both, and the choice between one cluster and the hub. Flows in: arguments. Flows out: trees
 //! or JSON on stdout. Must not know: why a policy wins.
 
+use std::path::{Path, PathBuf};
+
+use apimachinery::named_parts;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{Code, Findings};
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
-use spokewright::report::PolicyReport;
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Spokes};
+use spokewright::report::{PolicyReport, PolicyView};
 use spokewright::report::{Request, is_request};
-use spokewright::report::{explain, explain_request, explanation_text, policies_text, request_text};
+use spokewright::report::{
+    effective_paths, explain, explain_request, explanation_text, policies_text, request_text,
+};
 
 use super::candidates;
 use super::finding::print_page;
-use super::named::named;
+use super::named::{named, one_text, without_first};
 use super::next;
 use super::options::{ReadOptions, check_cluster};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
@@ -23,9 +28,10 @@ use super::status::{Refusal, Status};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
-  spokewright policies                 all statuses and effective policies
+  spokewright policies                 a line for each policy
+  spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
-  spokewright policies -o json         rules, sources, conditions, clusters";
+  spokewright policies authpolicy/shop/api-keys";
 
 const EXPLAIN_AFTER_HELP: &str = "\
 Examples:
@@ -38,10 +44,17 @@ Examples:
   Which listener, route, and rule serve a request, and which policies apply:
   spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
-/// List effective policies and the predicted status of every policy
+/// List policies with their targets, predicted states, and clusters
 #[derive(Debug, Args)]
-#[command(after_help = POLICIES_AFTER_HELP)]
+#[command(
+    after_help = POLICIES_AFTER_HELP,
+    override_usage = "spokewright policies [OPTIONS] [OBJECT] [PATH]..."
+)]
 pub(crate) struct Policies {
+    /// Show the settings that are in effect on each path
+    #[arg(long)]
+    effective: bool,
+
     #[command(flatten)]
     report: ReportOptions,
 
@@ -55,8 +68,8 @@ pub(crate) struct Policies {
 pub(crate) struct Explain {
     /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
     ///
-    /// A kind may include its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
-    /// `GET https://shop.example.com/cart`.
+    /// A kind may be a plural or a short name, and include its group, as in `ratelimitpolicy.kuadrant.io`. `KIND NAME` is
+    /// the same as `KIND/NAME`. A request is a method and a URL, as in `GET https://shop.example.com/cart`.
     #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
     object: String,
 
@@ -77,149 +90,165 @@ struct ReportOptions {
     #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 
+    /// Namespace of the object
+    #[arg(short = 'n', value_name = "NS", hide_short_help = true)]
+    object_namespace: Option<String>,
+
     #[command(flatten)]
     reporting: Reporting,
 }
 
 impl ReportOptions {
-    /// The cluster to look at; refused if nobody knows it.
-    fn cluster(&self, loaded: &Loaded) -> Result<Option<&str>, Refusal> {
+    /// Evaluates the input, as one cluster sees it if it is asked about, and prints an answer.
+    fn evaluate(
+        &self,
+        options: &ReadOptions,
+        answer: impl FnOnce(
+            &Loaded,
+            &Analysis<'_>,
+            &Spokes<'_>,
+            &PolicyView<'_>,
+            Findings,
+        ) -> anyhow::Result<Status>,
+    ) -> anyhow::Result<Status> {
+        let loaded = kept(options.load(&options.request()?, EmptyResult::Refused)?);
+        show::read(&loaded, options.speech);
+        let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
-        cluster.map(|name| check_cluster(name, loaded)).transpose()?;
-        Ok(cluster)
-    }
-}
-
-impl Policies {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
+        cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (received, spokes) = analysis.received(cluster);
         let spokes = kept(spokes);
         let view = kept(analysis.policies(received, &spokes, &mut findings));
-        if let Some(too_much) = view.too_much_to_list() {
-            findings.push(too_much);
-            return answer.finish(&loaded, findings, &self.options, whole(""));
-        }
-        let report = kept(match self.report.reporting.format {
-            ReportFormat::Text => PolicyReport::of(&view),
-            ReportFormat::Json | ReportFormat::Yaml => analysis.policy_report(&spokes, &view),
-        });
-        let status = answer.finish(&loaded, findings, &self.options, |out| {
-            let text = |report: &PolicyReport| policies_text(report, show::width());
-            self.report.reporting.write(out, &*report, text)
-        })?;
-        if report.policies.is_empty() && self.report.cluster.is_none() {
-            next::without_policies(&loaded, self.options.speech);
-        }
-        Ok(status)
+        answer(&loaded, &analysis, &spokes, &view, findings)
     }
-}
 
-impl Explain {
-    pub(crate) fn run(self) -> anyhow::Result<Status> {
-        if is_request(&self.object) {
-            return self.explain_request();
-        }
-        if let Some(code) = Code::from_name(&self.object) {
-            return print_page(code);
-        }
-        if let Some(header) = self.headers.first() {
-            let message = format!("an object has no header `{header}`");
-            let help = "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
-            return Err(Refusal::new(Status::Usage, &message, help).into());
-        }
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
-        let named_only = view.without_objects();
-        let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
-        // Of several clusters that have an object of one name, the first that is asked about.
-        there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
-        let objects: Vec<&Object> = loaded
-            .hub
-            .objects
-            .iter()
-            .chain(there.iter().flat_map(|(_, objects)| *objects))
-            .chain(&named_only)
-            .collect();
-        let object = match named(&loaded, &objects, &self.object) {
-            Ok(object) => object,
-            Err(refusal) => {
-                // It may be one that an API server would refuse: then this says so.
-                loaded.finish(&mut findings);
-                answer.findings(&loaded, &findings, &self.options);
-                return Err(refusal.into());
+    /// Explains an object.
+    fn explain(&self, object: &str, options: &mut ReadOptions) -> anyhow::Result<Status> {
+        let wanted = one_text(object, self.object_namespace.as_deref(), &mut options.paths);
+        let (cluster, answer) = (self.cluster.as_deref(), self.reporting.answer());
+        let options = &*options;
+        self.evaluate(options, |loaded, analysis, _, view, mut findings| {
+            let named_only = view.without_objects();
+            let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
+            // Of several clusters that have an object of one name, the first that is asked about.
+            there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
+            let objects: Vec<&Object> = loaded
+                .hub
+                .objects
+                .iter()
+                .chain(there.iter().flat_map(|(_, objects)| *objects))
+                .chain(&named_only)
+                .collect();
+            let object = match named(loaded, &objects, &wanted) {
+                Ok(object) => object,
+                Err(refusal) => {
+                    // It may be one that an API server would refuse: then this says so.
+                    loaded.finish(&mut findings);
+                    answer.findings(loaded, &findings, options);
+                    return Err(refusal.into());
+                }
+            };
+            let identity = object.identity();
+            let lives_on: Vec<&str> = there
+                .iter()
+                .filter(|(_, objects)| objects.get(&identity).is_some())
+                .map(|(name, _)| name.as_str())
+                .collect();
+            if let Some(too_much) = view.too_much_to_explain(&identity) {
+                findings.push(too_much);
+                return answer.finish(loaded, findings, options, whole(""));
             }
-        };
-        let identity = object.identity();
-        let lives_on: Vec<&str> = there
-            .iter()
-            .filter(|(_, objects)| objects.get(&identity).is_some())
-            .map(|(name, _)| name.as_str())
-            .collect();
-        if let Some(too_much) = view.too_much_to_explain(&identity) {
-            findings.push(too_much);
-            return answer.finish(&loaded, findings, &self.options, whole(""));
-        }
-        let without = view.is_policy(&identity).then(|| analysis.without(object));
-        let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
-        let without = without.as_ref().zip(spokes.as_ref());
-        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
-        let relative = loaded.sources.root_relative();
-        let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
-        let explanation = explain(
-            &view,
-            without.as_ref(),
-            &identity,
-            Some(object).filter(|_| is_object),
-            &lives_on,
-            self.report.reporting.locate(&loaded.sources, &relative),
-        );
-        answer.finish(&loaded, findings, &self.options, |out| {
-            self.report.reporting.write(out, &explanation, |report| {
-                explanation_text(report, show::width())
+            let without = view.is_policy(&identity).then(|| analysis.without(object));
+            let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
+            let without = without.as_ref().zip(spokes.as_ref());
+            let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
+            let relative = loaded.sources.root_relative();
+            let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
+            let explanation = explain(
+                view,
+                without.as_ref(),
+                &identity,
+                Some(object).filter(|_| is_object),
+                &lives_on,
+                self.reporting.locate(&loaded.sources, &relative),
+            );
+            answer.finish(loaded, findings, options, |out| {
+                self.reporting.write(out, &explanation, |report| {
+                    explanation_text(report, show::width())
+                })
             })
         })
     }
 }
 
+impl Policies {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
+        let paths = &mut self.options.paths;
+        // What is not on disk may be the name of an object, of one word or of two.
+        let is_there = |path: &&PathBuf| path.iter().next().is_some_and(|first| Path::new(first).exists());
+        let mut words = paths.iter().take_while(|path| !is_there(path));
+        let object = words.next().map(|word| word.display().to_string());
+        if let Some(object) = object.filter(|word| words.next().is_some() || named_parts(word).is_some()) {
+            without_first(paths);
+            return self.report.explain(&object, &mut self.options);
+        }
+        if let Some(namespace) = &self.report.object_namespace {
+            let help = "name an object, as in `spokewright policies authpolicy/api-keys -n shop`";
+            let message = format!("`-n {namespace}` has no object to go with");
+            return Err(Refusal::new(Status::Usage, &message, help).into());
+        }
+        let (options, reporting) = (&self.options, &self.report.reporting);
+        self.report
+            .evaluate(options, |loaded, analysis, spokes, view, mut findings| {
+                let answer = reporting.answer();
+                if let Some(too_much) = view.too_much_to_list() {
+                    findings.push(too_much);
+                    return answer.finish(loaded, findings, options, whole(""));
+                }
+                let is_text = reporting.format == ReportFormat::Text;
+                let report = kept(if is_text {
+                    PolicyReport::of(view)
+                } else {
+                    analysis.policy_report(spokes, view)
+                });
+                let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
+                let status = answer.finish(loaded, findings, options, |out| {
+                    let text = |report: &PolicyReport| policies_text(report, paths.as_deref(), show::width());
+                    reporting.write(out, &*report, text)
+                })?;
+                if report.policies.is_empty() && self.report.cluster.is_none() {
+                    next::without_policies(loaded, options.speech);
+                }
+                Ok(status)
+            })
+    }
+}
+
 impl Explain {
-    fn explain_request(self) -> anyhow::Result<Status> {
+    pub(crate) fn run(mut self) -> anyhow::Result<Status> {
+        let (options, reporting) = (&mut self.options, &self.report.reporting);
+        if !is_request(&self.object) {
+            if let Some(code) = Code::from_name(&self.object) {
+                return print_page(code);
+            }
+            if let Some(header) = self.headers.first() {
+                let message = format!("an object has no header `{header}`");
+                let help =
+                    "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
+                return Err(Refusal::new(Status::Usage, &message, help).into());
+            }
+            return self.report.explain(&self.object, options);
+        }
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
-        let loaded = kept(
-            self.options
-                .load(&self.options.request()?, EmptyResult::Refused)?,
-        );
-        show::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
-        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
-        let relative = loaded.sources.root_relative();
-        let locate = self.report.reporting.locate(&loaded.sources, &relative);
-        let explanation = explain_request(&view, &request, locate);
-        answer.finish(&loaded, findings, &self.options, |out| {
-            self.report
-                .reporting
-                .write(out, &explanation, |report| request_text(report, show::width()))
+        self.report.evaluate(options, |loaded, _, _, view, findings| {
+            let relative = loaded.sources.root_relative();
+            let locate = reporting.locate(&loaded.sources, &relative);
+            let explanation = explain_request(view, &request, locate);
+            reporting.answer().finish(loaded, findings, options, |out| {
+                reporting.write(out, &explanation, |report| request_text(report, show::width()))
+            })
         })
     }
 }

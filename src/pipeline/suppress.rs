@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use apimachinery::named_parts;
 use jiff::Timestamp;
 
 use crate::api::suppression::{self, Scope, Suppression, invalid};
@@ -51,15 +52,10 @@ impl Subject {
                 object: Some(object), ..
             } => object,
         };
-        let parts: Vec<&str> = object.split('/').collect();
-        let (kind, namespace, name) = match parts.as_slice() {
-            [kind, name] => (*kind, None, *name),
-            [kind, namespace, name] => (*kind, Some((*namespace).to_owned()), *name),
-            _ => return None,
-        };
+        let (kind, namespace, name) = named_parts(object)?;
         Some(Self::Called {
             kind: kind.to_ascii_lowercase(),
-            namespace,
+            namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         })
     }

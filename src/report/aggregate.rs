@@ -13,6 +13,7 @@ mod rules;
 use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ use crate::object::Object;
 use crate::outcome::PolicyView;
 use crate::outcome::exception;
 use crate::outcome::predicted::class_status;
-use crate::outcome::{ManifestProblem, ObjectStatus, StatusGroup, WorkState};
+use crate::outcome::{ManifestProblem, ObjectStatus, OnCluster, StatusGroup, WorkState};
 use crate::policy::{Condition, Outcome, PolicyId};
 use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, WorkId, is_agents_own, manifest_key, policy_conditions,
@@ -428,7 +429,17 @@ impl Aggregation<'_, '_> {
             let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
             let mut ours = Vec::new();
-            for kind in ["Accepted", "Attached", "Enforced", "Programmed"] {
+            // Where nothing says whether it is in effect, the clusters say that it is not.
+            if reports.outcome.is_none() {
+                let there = overridden.iter();
+                let there =
+                    there.map(|(name, condition)| OnCluster::new(name, Arc::new((*condition).clone())));
+                status.on_clusters.extend(there);
+            }
+            let conditions = ["Accepted", "Attached", "Enforced", "Programmed"];
+            // Of such a kind on no cluster, there is nothing to accept.
+            let is_there = !instances.is_empty() || reports.outcome.is_some();
+            for kind in conditions.into_iter().filter(|_| is_there) {
                 // What the kind's feedback rules ask for is listed also where nobody has answered yet.
                 let known = reports.acceptance == Some(kind) || reports.outcome == Some(kind);
                 if known {

@@ -78,6 +78,17 @@ pub fn explain(
     }
 }
 
+/// What is in effect on all paths, equal results together: by kind, then in the order of their first path.
+#[must_use]
+pub fn effective_paths(view: &PolicyView<'_>, locate: &dyn Locate) -> Vec<ExplainedPaths> {
+    let found = view
+        .seen()
+        .flat_map(|seen| seen.effective.iter().map(move |(kind, path)| (seen, kind, path)));
+    let mut paths = Explainer::new(view, locate).grouped(&found.collect::<Vec<_>>());
+    paths.sort_by(|one, other| (&one.kind, &one.group).cmp(&(&other.kind, &other.group)));
+    paths
+}
+
 struct Explainer<'e, 'a> {
     view: &'e PolicyView<'a>,
     locate: &'e dyn Locate,
@@ -204,7 +215,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                                 .entry(authored.locator.to_string())
                                 .or_insert_with(|| AttachedPolicy {
                                     policy: authored.locator.to_string(),
-                                    title: authored.object.identity().to_string(),
                                     target: attachments.topology.locator(node),
                                     place: self.place(authored.object, ""),
                                 });
@@ -282,7 +292,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn winner(&self, locator: &str, winner: &policy::Winner<'_>) -> Winner {
         Winner {
             policy: locator.to_owned(),
-            title: winner.object.identity().to_string(),
             local: winner.local,
             place: self.place(winner.object, ""),
         }
@@ -306,7 +315,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                     .or_else(|| there(locator));
                 Loser {
                     policy: locator.to_string(),
-                    title: object.map_or_else(|| locator.to_string(), |object| object.identity().to_string()),
                     clusters: clusters.into_iter().map(str::to_owned).collect(),
                     place: object.and_then(|object| self.place(object, "")),
                 }
@@ -395,7 +403,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 setting: name.to_string(),
                 value: without_secrets(&leaf.value),
                 policy: authored.locator.to_string(),
-                key: authored.object.key(),
                 place: self.setting(authored.object, &pointer),
             }
         });
@@ -418,7 +425,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 .flat_map(|id| seen.attachments.policy(*id).authors(*id))
                 .map(|(_, authored)| RefusedPolicy {
                     policy: authored.locator.to_string(),
-                    title: authored.object.identity().to_string(),
                     place: self.place(authored.object, ""),
                 })
                 .collect(),
@@ -433,15 +439,13 @@ impl<'e, 'a> Explainer<'e, 'a> {
             .and_then(|by| effective.rule(attachments, *by, loss.policy));
         let whose = attachments.authored(loss.policy);
         let leaf = attachments.lost(loss.policy, &loss.key);
-        let by = || loss.by.iter().map(|by| attachments.authored(*by));
+        let by = loss.by.iter().map(|by| attachments.authored(*by));
         ExplainedLoss {
             setting: loss.key.to_string(),
             value: leaf.map(|leaf| without_secrets(&leaf.value)),
             place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
             policy: whose.locator.to_string(),
-            key: whose.object.key(),
-            by: by().map(|by| by.locator.to_string()).collect(),
-            by_keys: by().map(|by| by.object.key()).collect(),
+            by: by.map(|by| by.locator.to_string()).collect(),
             rule: rule.map_or("", crate::policy::Rule::name),
             because: rule.map_or("", crate::policy::Rule::because),
         }
@@ -533,7 +537,6 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
                 before: setting.old.clone(),
                 after: setting.new.clone(),
                 after_from: giver(&change.new_policies, setting).map(str::to_owned),
-                after_key: setting.new_from.clone(),
             })
             .collect();
         let clusters: Vec<String> = change.clusters.to_vec();

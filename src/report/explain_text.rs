@@ -1,25 +1,26 @@
-//! `explain` and `policies` for people: trees that fit a terminal.
+//! `explain` for people: trees that fit a terminal.
 //!
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
-use std::sync::Arc;
-
+use apimachinery::Kinds;
 use kube_json::Value;
 
 use super::alike::alike;
+use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 use crate::outcome::SourceLine;
-use crate::outcome::{EffectiveEntry, PolicyReport};
 use crate::policy::Rule;
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
-const MOST_NAMES: usize = 40;
+pub(super) const MOST_NAMES: usize = 40;
 /// At most so many paths with one result are listed, the rest is counted.
-const MOST_PATHS: usize = 8;
+pub(super) const MOST_PATHS: usize = 8;
+/// So much of one text is shown.
+const LONGEST_VALUE: usize = 1000;
 
 /// An explanation as a tree of at most `width` columns where values allow it.
 #[must_use]
@@ -63,7 +64,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     if explanation.effective.is_empty() && explanation.elsewhere.is_empty() {
         for policy in &explanation.attached {
             let at = at_line(policy.place.as_ref());
-            text.push(format_args!("  targeted by {}{at}", policy.title));
+            text.push(format_args!("  targeted by {}{at}", short(&policy.policy)));
         }
         let attached = !explanation.attached.is_empty();
         let no_path = match (
@@ -118,9 +119,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             let kind = filter.get("type").and_then(Value::as_str).unwrap_or_default();
             let settings = filter.as_object().into_iter().flat_map(|fields| fields.iter());
             let settings = settings.filter(|(key, _)| *key != "type").map(|(_, value)| value);
-            let settings: Vec<String> = settings
-                .map(|value| value_text(value, width.saturating_sub(10).saturating_sub(kind.len())))
-                .collect();
+            let settings: Vec<String> = settings.map(ToString::to_string).collect();
             text.push(format_args!("    {kind} {}", settings.join(" ")));
         }
         if let Some((next, because)) = answer.next.as_ref().zip(answer.because) {
@@ -139,11 +138,11 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         }
         for withheld in &answer.withheld {
             text.blank();
-            text.push(format_args!("{} is withheld", withheld.title));
+            text.push(format_args!("{} is withheld", short(&withheld.policy)));
             on_clusters(&mut text, &withheld.clusters, width);
             for winner in &withheld.winners {
                 let at = at_line(winner.place.as_ref());
-                text.push(format_args!("    {} lives there{at}", winner.title));
+                text.push(format_args!("    {} lives there{at}", short(&winner.policy)));
             }
         }
     }
@@ -155,7 +154,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
 }
 
 /// Says once why names decide, if they do.
-fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
+pub(super) fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
     let by_name = [Rule::FirstByName, Rule::LaterChallenger].map(Rule::name);
     let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
     if losses.any(|loss| by_name.contains(&loss.rule)) {
@@ -175,7 +174,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         ));
     }
     for target in &policy.targets {
-        text.push(format_args!("  targets {target}"));
+        text.push(format_args!("  targets {}", short(target)));
     }
     let reach = &policy.reach;
     let parts = [
@@ -204,11 +203,11 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         } else {
             "is in effect instead"
         };
-        text.push(format_args!("  {} {what}{at}", winner.title));
+        text.push(format_args!("  {} {what}{at}", short(&winner.policy)));
     }
     for loser in &policy.overrides {
         let at = loser.place.as_ref().map(line_of).unwrap_or_default();
-        text.push(format_args!("  overrides {}  {at}", loser.title));
+        text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
         on_clusters(text, &loser.clusters, width);
     }
     let there = policy.on_clusters.iter();
@@ -232,25 +231,33 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
         on_clusters(text, &change.clusters, width);
     }
     for setting in &change.changes {
-        let value = |value: &Option<Arc<Value>>| {
-            let value = value.as_ref();
-            value.map_or("nothing".to_owned(), |value| cut(&value.to_string(), width / 3))
-        };
+        let name = &setting.setting;
         let from = setting
-            .after_key
-            .as_ref()
-            .map(|from| format!(" (from {from})"))
-            .unwrap_or_default();
-        text.push(format_args!(
-            "    {}: {} -> {}{from}",
-            setting.setting,
-            value(&setting.before),
-            value(&setting.after)
-        ));
+            .after_from
+            .iter()
+            .map(|from| format!(" (from {})", short(from)));
+        let from: String = from.collect();
+        let values = [&setting.before, &setting.after];
+        let values = values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+        let line = format!("    {name}: {}{from}", values.join(" -> "));
+        match (&setting.before, &setting.after) {
+            _ if line.chars().count() <= width => text.push(line),
+            (Some(before), Some(after)) => {
+                text.push(format_args!("    {name}{from}"));
+                for field in field_changes(before, after) {
+                    text.push(format_args!("      {}", field_line(&field)));
+                }
+            }
+            (None, Some(after)) => {
+                value_lines(text, "    ", &format!("{name}: added{from}"), after, width);
+            }
+            // Its value is above.
+            (_, None) => text.push(format_args!("    {name}: removed")),
+        }
     }
 }
 
-fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
+pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
     text.blank();
     text.push(format_args!("{} ({})", paths.kind, paths.group));
     labels(text, &paths.labels);
@@ -258,30 +265,61 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
         on_clusters(text, &paths.clusters, width);
     }
     for setting in &paths.settings {
-        let room = width
-            .saturating_sub(6)
-            .saturating_sub(setting.setting.chars().count());
-        text.push(format_args!(
-            "    {}  {}",
-            setting.setting,
-            value_text(&setting.value, room)
-        ));
+        // Where policies add up, each is a setting of its own.
+        let is_whole = setting.setting == setting.policy;
+        let name = if is_whole {
+            &short(&setting.policy)
+        } else {
+            &setting.setting
+        };
+        value_lines(text, "    ", name, &setting.value, width);
         let at = at_line(setting.place.as_ref());
-        text.push(format_args!("      from {}{at}", setting.key));
+        text.push(format_args!("      from {}{at}", short(&setting.policy)));
     }
     for refused in &paths.refused {
         let at = at_line(refused.place.as_ref());
-        text.push(format_args!("    refused: {}{}", refused.title, at));
+        text.push(format_args!("    refused: {}{}", short(&refused.policy), at));
     }
     for loss in &paths.overridden {
-        text.push(format_args!("    overridden: {} of {}", loss.setting, loss.key));
-        let win = if loss.by_keys.len() == 1 { "wins" } else { "win" };
-        text.push(format_args!(
-            "      {} {win}: {}",
-            loss.by_keys.join(", "),
-            loss.because
-        ));
+        let (whose, by): (_, Vec<String>) =
+            (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
+        text.push(format_args!("    overridden: {} of {whose}", loss.setting));
+        let win = if by.len() == 1 { "wins" } else { "win" };
+        text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
     }
+}
+
+/// A value behind its name; if they do not fit into a line, the name above its fields, each in the same way.
+fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width: usize) {
+    let fields: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| (key.to_string(), value))
+            .collect(),
+        Value::Array(items) => (0..)
+            .zip(items)
+            .map(|(number, item)| (format!("[{number}]"), item))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let line = format!("{indent}{name}  {value}");
+    if fields.is_empty() || line.chars().count() <= width {
+        return text.push(one_line(&line, LONGEST_VALUE));
+    }
+    // Below the name of a setting, a field that is alone is on the line of its parent.
+    if let ([(field, value)], true) = (fields.as_slice(), indent.len() > 4) {
+        let dot = if field.starts_with('[') { "" } else { "." };
+        return value_lines(text, indent, &format!("{name}{dot}{field}"), value, width);
+    }
+    text.push(format_args!("{indent}{name}"));
+    for (name, value) in fields {
+        value_lines(text, &format!("{indent}  "), &name, value, width);
+    }
+}
+
+/// The name of an object below a title that has its group.
+fn short(locator: &str) -> String {
+    Kinds::default().short(locator)
 }
 
 /// Where a result applies that does not apply on all clusters of its Gateway.
@@ -312,111 +350,6 @@ fn exceptions<'c>(text: &mut Lines, there: impl Iterator<Item = (&'c str, String
     }
 }
 
-/// Every effective policy, and every policy's status.
-#[must_use]
-pub fn policies_text(report: &PolicyReport, width: usize) -> String {
-    let mut text = Lines::default();
-    for policy in &report.policies {
-        let outcome = policy.conditions.last().unwrap_or(&policy.accepted);
-        text.push(format_args!("{}", policy.policy));
-        text.push(format_args!(
-            "  {}={} ({}): {}",
-            outcome.kind, outcome.status, outcome.reason, outcome.message
-        ));
-        if !policy.clusters.is_empty() {
-            let word = if policy.local { "lives on" } else { "clusters" };
-            text.push(format_args!(
-                "  {word}: {}",
-                fitting_names(policy.clusters.iter(), width.saturating_sub(12))
-            ));
-        }
-        let there = policy.on_clusters.iter();
-        let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
-        exceptions(&mut text, there, width);
-    }
-    if report.policies.is_empty() {
-        match &report.cluster {
-            Some(cluster) => text.push(format_args!("no policy on cluster {cluster}")),
-            None => text.push("no policy in the input"),
-        }
-    }
-    elsewhere(&mut text, report, width);
-    for entry in &report.effective {
-        effective_entry(&mut text, entry, width);
-    }
-    for without in &report.without_paths {
-        text.blank();
-        text.push(format_args!(
-            "{} on {}: no {} in the input, so nothing is effective there",
-            without.kind, without.gateway, without.ends
-        ));
-    }
-    text.into_text()
-}
-
-/// The policies that are not on the cluster that is looked at.
-fn elsewhere(text: &mut Lines, report: &PolicyReport, width: usize) {
-    let Some(cluster) = report.cluster.as_ref().filter(|_| !report.elsewhere.is_empty()) else {
-        return;
-    };
-    text.push(format_args!("not on {cluster}:"));
-    for entry in report.elsewhere.iter().take(MOST_PATHS) {
-        let room = width.saturating_sub(entry.policy.chars().count().saturating_add(8));
-        let on = if entry.clusters.is_empty() {
-            "on no cluster".to_owned()
-        } else {
-            format!("on {}", fitting_names(&entry.clusters, room))
-        };
-        text.push(format_args!("  {} {on}", entry.policy));
-    }
-    if let Some(more) = and_more(report.elsewhere.len().saturating_sub(MOST_PATHS), "policy") {
-        text.push(format_args!("  {more}; `-o json` lists all"));
-    }
-}
-
-fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
-    let mut path: Vec<&str> = entry.path.iter().map(|locator| short(locator)).collect();
-    if entry.any_route {
-        path.push("any route");
-    }
-    text.blank();
-    text.push(format_args!("{} > {}", entry.kind, path.join(" > ")));
-    on_clusters(text, &entry.clusters, width);
-    match (&entry.result.rules, &entry.result.rule_sources) {
-        (Some(rules), Some(sources)) => {
-            for (name, value) in rules {
-                let room = width.saturating_sub(4).saturating_sub(name.chars().count());
-                text.push(format_args!("  {name}  {}", value_text(value, room)));
-                text.push(format_args!(
-                    "    from {}",
-                    sources.get(name).map_or("", |source| short(source))
-                ));
-            }
-        }
-        _ => {
-            for (pointer, source) in &entry.result.sources {
-                let value = entry
-                    .result
-                    .spec
-                    .as_ref()
-                    .and_then(|spec| spec.pointer(pointer))
-                    .unwrap_or(&Value::Null);
-                let room = width.saturating_sub(4).saturating_sub(pointer.chars().count());
-                text.push(format_args!("  {pointer}  {}", value_text(value, room)));
-                text.push(format_args!("    from {}", short(source)));
-            }
-        }
-    }
-    for refused in &entry.result.refused {
-        text.push(format_args!("  refused: {}", short(refused)));
-    }
-}
-
-/// A locator without its kind: `infra/gw#http`.
-fn short(locator: &str) -> &str {
-    locator.split_once(':').map_or(locator, |(_, name)| name)
-}
-
 fn line_of(place: &SourceLine) -> String {
     format!("{}:{}", place.path, place.line)
 }
@@ -424,18 +357,4 @@ fn line_of(place: &SourceLine) -> String {
 /// File and line behind a name.
 fn at_line(place: Option<&SourceLine>) -> String {
     place.map_or_else(String::new, |place| format!("  {}", line_of(place)))
-}
-
-/// A value on one line, cut when it does not fit.
-fn value_text(value: &Value, room: usize) -> String {
-    cut(&value.to_string(), room.max(20))
-}
-
-fn cut(text: &str, room: usize) -> String {
-    let text = one_line(text, usize::MAX);
-    if text.chars().count() <= room {
-        return text;
-    }
-    let kept: String = text.chars().take(room.saturating_sub(3)).collect();
-    format!("{kept}...")
 }

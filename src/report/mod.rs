@@ -18,6 +18,7 @@ mod placement;
 mod explain;
 mod explain_text;
 mod graph;
+mod policies_text;
 
 // Statuses of hub objects, aggregated from what the clusters report.
 mod exported;
@@ -48,15 +49,16 @@ pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
     Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
     ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine, SettingIfDeleted,
-    UnknownRule, Winner, explain, explain_request,
+    UnknownRule, Winner, effective_paths, explain, explain_request,
 };
-pub use explain_text::{explanation_text, policies_text, request_text};
+pub use explain_text::{explanation_text, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
+pub use policies_text::policies_text;
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};

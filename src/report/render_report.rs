@@ -206,7 +206,7 @@ pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
 }
 
 /// `namespace/name` of a locator.
-fn key_of(locator: &str) -> &str {
+pub(super) fn key_of(locator: &str) -> &str {
     locator.split_once(':').map_or(locator, |(_, key)| key)
 }
 

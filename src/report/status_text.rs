@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use apimachinery::Kinds;
 use kube_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
@@ -32,6 +33,7 @@ const MAX_CLUSTERS: usize = 10;
 pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     let mut text = Lines::default();
     let mut rest = report.objects;
+    let kinds: Kinds<'_> = rest.iter().map(|status| status.object.as_str()).collect();
     while let Some(first) = rest.first() {
         let same = |status: &ObjectStatus| status.group == first.group;
         let (group, after) = rest.split_at(rest.iter().take_while(|status| same(status)).count());
@@ -39,7 +41,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
         if !text.is_empty() {
             text.blank();
         }
-        table(&mut text, first.group, group, width);
+        table(&mut text, first.group, group, &kinds, width);
     }
     if text.is_empty() {
         text.push("no GatewayClass or Gateway of ours, and no policy in the input");
@@ -54,7 +56,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
 /// Widths of the columns object, condition, status.
 struct Columns([usize; 3]);
 
-fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], width: usize) {
+fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], kinds: &Kinds<'_>, width: usize) {
     let rows = || {
         let all = statuses.iter().flat_map(|status| &status.conditions);
         all.map(|condition| {
@@ -72,7 +74,7 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], width:
     let (condition, status, reason) = (widest(0, "CONDITION"), widest(1, "STATUS"), widest(2, "REASON"));
     let names = statuses
         .iter()
-        .map(|status| short(&status.object).chars().count());
+        .map(|status| kinds.short(&status.object).chars().count());
     let longest = names.chain([group.heading().len()]).max().unwrap_or_default();
     let others = [condition, status, reason]
         .iter()
@@ -83,13 +85,13 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], width:
     let columns = Columns([longest.min(room), condition, status]);
     line(text, &columns, group.heading(), ["CONDITION", "STATUS", "REASON"]);
     for status in statuses {
-        object(text, &columns, status, width);
+        object(text, &columns, (status, kinds), width);
     }
 }
 
-fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usize) {
+fn object(text: &mut Lines, columns: &Columns, (status, kinds): (&ObjectStatus, &Kinds<'_>), width: usize) {
     let Columns([room, ..]) = columns;
-    let name = short(&status.object);
+    let name = one_line(&kinds.short(&status.object), usize::MAX);
     let mut first = name.as_str();
     if name.chars().count() > *room || status.conditions.is_empty() {
         text.push(format_args!("{name}"));
@@ -314,7 +316,7 @@ fn line(text: &mut Lines, columns: &Columns, name: &str, [condition, status, rea
 }
 
 /// Words below a row, wrapped at blanks; what follows the first line stands deeper.
-fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
+pub(super) fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
     // A message of a cluster may have line ends of its own, or steer a terminal.
     let words = one_line(words, usize::MAX);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -330,18 +332,6 @@ fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
             format!("{hang}{line}")
         };
         text.push(line);
-    }
-}
-
-/// `kind/namespace/name#section`, as `explain` takes it, of a locator.
-pub(super) fn short(locator: &str) -> String {
-    let locator = one_line(locator, usize::MAX);
-    match locator.split_once(':') {
-        Some((kind, name)) => {
-            let kind = kind.split('.').next().unwrap_or(kind);
-            format!("{kind}/{name}")
-        }
-        None => locator,
     }
 }
 

@@ -164,9 +164,9 @@ fn a_policy_that_no_api_server_admits_is_reported_and_covers_nothing_whoever_own
     scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
     says(&scratch.run(&["check", "hub"]), &[expected]);
     let covers = || {
-        let policies = scratch.run(&["policies", "hub"]);
+        let policies = scratch.run(&["policies", "hub", "--effective"]);
         let explained = scratch.run(&["explain", "httproute/gateways/r", "hub"]);
-        let covers = policies.stdout.contains("\nSecurityPolicy > ");
+        let covers = policies.stdout.contains("SecurityPolicy (gateway.envoyproxy.io)");
         assert_eq!(
             explained.stdout.contains("/basicAuth"),
             covers,
@@ -178,7 +178,10 @@ fn a_policy_that_no_api_server_admits_is_reported_and_covers_nothing_whoever_own
     assert!(!covers());
     says(
         &scratch.run(&["policies", "hub"]),
-        &["Accepted=False (Invalid): SecurityPolicy is invalid: a policy on a Gateway cannot have"],
+        &[
+            "  Invalid  ",
+            "\n    SecurityPolicy is invalid: a policy on a Gateway cannot have",
+        ],
     );
     scratch.edit("hub/policy.yaml", "  mergeType: StrategicMerge\n", "");
     assert!(covers());
@@ -205,9 +208,9 @@ fn what_breaks_its_crd_covers_nothing_either_and_a_crd_that_takes_it_is_believed
     let covers = |rule: &str| {
         scratch.write("hub/crd.yaml", &definition(rule));
         scratch
-            .run(&["policies", "hub"])
+            .run(&["policies", "hub", "--effective"])
             .stdout
-            .contains("\nSecurityPolicy > ")
+            .contains("SecurityPolicy (gateway.envoyproxy.io)")
     };
     assert!(covers(""));
     assert!(!covers(", enum: [JSONMerge]"));

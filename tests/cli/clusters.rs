@@ -124,10 +124,10 @@ fn a_selector_that_would_select_the_target_of_a_local_policy_becomes_names_on_th
     assert!(!c1.contains("targetSelectors"), "{c1}");
     assert!(c1.contains("name: second"), "{c1}");
     assert!(c2.contains("targetSelectors"), "{c2}");
-    let paths = scratch.run(&["policies", "--cluster", "c1", "-q"]);
+    let paths = scratch.run(&["policies", "--effective", "--cluster", "c1", "-q"]);
     paths.exits(0);
-    paths.prints("/timeouts/request  \"99s\"\n    from kuadrant-gw/local");
-    paths.prints("gw/second#http > any route\n  /timeouts/request  \"1s\"");
+    paths.prints("/timeouts  {\"request\":\"99s\"}\n      from trafficpolicy/kuadrant-gw/local");
+    paths.prints("Gateway gw/second > listener http > any route\n    /timeouts  {\"request\":\"1s\"}");
 }
 
 /// A route of namespace `team` with a backend in namespace `app`, and a policy on that.
@@ -156,12 +156,12 @@ spec: {from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: tea
 #[test]
 fn a_grant_of_the_hub_does_not_count_for_a_route_that_lives_on_a_cluster() {
     let hub = class(ROUTES, &["c1"]);
-    let path = "BackendTLSPolicy > multi > gw/web > team/r > app/yy";
+    let path = "Gateway gw/web > HTTPRoute team/r > Service app/yy";
     for (hub, local, is_permitted) in [
         (hub.clone() + GRANT, LOCAL_ROUTE.to_owned(), false),
         (hub, LOCAL_ROUTE.to_owned() + GRANT, true),
     ] {
-        let run = scratch(&hub, &[("c1", &local)]).run(&["policies", "-q"]);
+        let run = scratch(&hub, &[("c1", &local)]).run(&["policies", "--effective", "-q"]);
         run.exits(0);
         assert_eq!(run.stdout.contains(path), is_permitted, "{}", run.stdout);
     }
@@ -234,10 +234,14 @@ spec: {parentRefs: [{name: web, namespace: NAMESPACE}], rules: [{backendRefs: [{
         ),
     ] {
         let spokes = [("c1", local.as_str())];
-        let run = scratch(&hub, if local.is_empty() { &[] } else { &spokes }).run(&["policies", "-q"]);
+        let run = scratch(&hub, if local.is_empty() { &[] } else { &spokes }).run(&[
+            "policies",
+            "--effective",
+            "-q",
+        ]);
         run.exits(0);
         assert_eq!(
-            run.stdout.contains("team/r#rule-1"),
+            run.stdout.contains("HTTPRoute team/r > rule-1"),
             is_attached,
             "{words}\n{}",
             run.stdout
@@ -268,20 +272,19 @@ spec: {{targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: own}
 #[test]
 fn what_is_said_of_a_gateway_that_lives_on_clusters_names_them() {
     let hub = class(LIMITS, &["c1"]);
-    for (there, count) in [(Some(2), 2), (None, 1), (Some(1), 1)] {
+    for (there, count) in [(Some(2), 2), (None, 1), (Some(1), 2)] {
         let (c1, c2) = (own(Some(1)), own(there));
         let scratch = scratch(&hub, &[("c1", &c1), ("c2", &c2)]);
-        let path = "RateLimitPolicy > istio > team/own > team/own#http > any route\n    on ";
-        let run = scratch.run(&["policies", "-q"]);
+        let path = "  Gateway team/own > listener http > any route\n    on ";
+        let run = scratch.run(&["policies", "--effective", "-q"]);
         run.exits(0);
         assert_eq!(run.stdout.matches(path).count(), count, "{}", run.stdout);
-        let on = if there == Some(1) { "c1, c2" } else { "c1" };
-        run.prints(&format!("{path}{on}\n"));
-        run.prints(&format!(
-            "  lives on: {}\n",
+        // Each is written in a file of its own.
+        run.prints(&format!("{path}c1\n"));
+        scratch.run(&["policies", "-q"]).prints(&format!(
+            "    lives on: {}\n",
             if there.is_some() { "c1, c2" } else { "c1" }
         ));
-        // Each is written in a file of its own.
         let run = scratch.run(&["explain", "gateway/team/own", "-q"]);
         run.prints("any route\n    on c1\n    k  ");
         let run = scratch.run(&["status", "-q"]);
@@ -309,7 +312,7 @@ spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: us-onl
     let scratch = scratch(&hub, &[("us-1", &own(Some(1)))]);
     let run = scratch.run(&["policies", "--cluster", "eu-1", "-q"]);
     run.exits(0);
-    run.prints("no policy on cluster eu-1\nnot on eu-1:\n  ratelimitpolicy.kuadrant.io:gw/aa on us-1\n");
+    run.prints("no policy on cluster eu-1\nnot on eu-1:\n  ratelimitpolicy/gw/aa on us-1\n");
     run.does_not_say("next: add a policy");
     for (policy, rest) in [("gw/aa", "  Accepted=True"), ("team/limit", "")] {
         let name = format!("ratelimitpolicy/{policy}");

@@ -719,7 +719,7 @@ fn no_field_of_a_version_that_no_profile_describes_is_called_useless() {
     run.exits(0);
     assert!(!run.stdout.contains("ignored"), "{}", run.stdout);
     let explained = scratch.run(&["policies", "hub", "-q"]).stdout;
-    assert!(explained.contains("AuthPolicy"), "{explained}");
+    assert!(explained.contains("authpolicy/"), "{explained}");
 
     scratch.edit(
         "hub/class.yaml",

@@ -56,9 +56,9 @@ fn a_delegated_route_goes_along_with_the_gateway_of_its_parent_and_so_do_its_pol
     for absent in ["route/delegated", "policy/unreachable", "policy/not-synced"] {
         assert!(!check.stdout.contains(absent), "{}", check.stdout);
     }
-    let policies = scratch.run(&["policies", "hub"]).stdout;
+    let policies = scratch.run(&["policies", "hub", "--effective"]).stdout;
     assert!(
-        policies.contains("gateways/parent#teams > team/child > team/child#cart"),
+        policies.contains("HTTPRoute gateways/parent > teams > HTTPRoute team/child > cart"),
         "{policies}"
     );
     scratch.run(&["render", "hub", "-q", "-o", "rendered"]).exits(0);

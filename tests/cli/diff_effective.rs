@@ -126,7 +126,7 @@ fn locators_stand_in_json_only_with_the_policies_of_both_sides() {
     for format in ["human", "semantic", "markdown"] {
         let run = scratch.run(&[&arguments[..], &["--format", format]].concat());
         assert!(
-            !run.stdout.contains("kuadrant.io:shop"),
+            !run.stdout.contains("ratelimitpolicy.kuadrant.io/"),
             "{format}:\n{}",
             run.stdout
         );
@@ -409,7 +409,7 @@ fn a_policy_that_is_overridden_everywhere_goes_without_a_loss() {
         .unwrap_or_default();
     assert!(
         part.starts_with(
-            "  Gateway gw/web > listener b\n    /basicAuth/users/group: nothing -> \"\" (from gw/auth)\n"
+            "  Gateway gw/web > listener b\n    /basicAuth/users/group: nothing -> \"\" (from securitypolicy/gw/auth)\n"
         ),
         "{}",
         run.stdout

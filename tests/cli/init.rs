@@ -11,32 +11,32 @@ use crate::scratch::{Run, Scratch};
 pub(crate) const CONTROLLERS: [(&str, &str); 7] = [
     (
         "kuadrant",
-        "AuthPolicy shop/signed-in is withheld\n    on eu-1\n    AuthPolicy kuadrant-shop/signed-in-eu lives there",
+        "authpolicy/shop/signed-in is withheld\n    on eu-1\n    authpolicy/kuadrant-shop/signed-in-eu lives there",
     ),
     (
         "envoy-gateway",
-        "SecurityPolicy shop/signed-in is withheld\n    on eu-1\n    SecurityPolicy kuadrant-shop/signed-in-eu lives there",
+        "securitypolicy/shop/signed-in is withheld\n    on eu-1\n    securitypolicy/kuadrant-shop/signed-in-eu lives there",
     ),
     // Its policies add up, and no cluster overrides any.
     (
         "istio",
-        "from kuadrant-shop/no-admin  fleet/spokes/eu-1/policies.yaml:9\n    authorizationpolicy.security.istio.io:shop/signed-in",
+        "from authorizationpolicy/kuadrant-shop/no-admin  fleet/spokes/eu-1/policies.yaml:9\n    authorizationpolicy/shop/signed-in",
     ),
     (
         "nginx",
-        "ClientSettingsPolicy shop/uploads is withheld\n    on eu-1\n    ClientSettingsPolicy kuadrant-shop/uploads-eu lives there",
+        "clientsettingspolicy/shop/uploads is withheld\n    on eu-1\n    clientsettingspolicy/kuadrant-shop/uploads-eu lives there",
     ),
     (
         "kgateway",
-        "overridden: /timeouts of shop/defaults\n      kuadrant-shop/slow wins: a policy that lives on the cluster overrides",
+        "overridden: /timeouts of trafficpolicy/shop/defaults\n      trafficpolicy/kuadrant-shop/slow wins: a policy that lives on the cluster overrides",
     ),
     (
         "gke",
-        "GCPBackendPolicy shop/timeouts is withheld\n    on eu-1\n    GCPBackendPolicy shop/timeouts-eu lives there",
+        "gcpbackendpolicy/shop/timeouts is withheld\n    on eu-1\n    gcpbackendpolicy/shop/timeouts-eu lives there",
     ),
     (
         "gateway-api",
-        "BackendTLSPolicy shop/shop is withheld\n    on eu-1\n    BackendTLSPolicy shop/shop-eu lives there",
+        "backendtlspolicy/shop/shop is withheld\n    on eu-1\n    backendtlspolicy/shop/shop-eu lives there",
     ),
 ];
 

@@ -425,8 +425,8 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
         &["kind: ClientTrafficPolicy\n      metadata:\n        name: limits\n        namespace: shop\n"],
     );
     scratch
-        .run(&["policies", "hub", "--cluster", "eu-1"])
-        .prints("ClientTrafficPolicy > multicluster > gateways/prod-web > shop/extra");
+        .run(&["policies", "hub", "--effective", "--cluster", "eu-1"])
+        .prints("ClientTrafficPolicy (gateway.envoyproxy.io)\n  Gateway gateways/prod-web > ListenerSet shop/extra");
     // Where the set stays, so does the policy.
     scratch.edit("hub/class.yaml", SYNC_SETS, "");
     has(
@@ -670,7 +670,7 @@ fn on_set(listener: &str, policy: &str) -> String {
         r#"{"group": "gateway.envoyproxy.io", "version": "v1alpha1", "resource": "clienttrafficpolicies"}"#;
     let synced = "\"policiesToSync\": [";
     scratch.edit("hub/class.yaml", synced, &format!("{synced}{kind}, "));
-    scratch.run(&["policies", "hub", "-q"]).stdout
+    scratch.run(&["policies", "hub", "--effective", "-q"]).stdout
 }
 
 const BUFFERED: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: ClientTrafficPolicy\n\
@@ -680,14 +680,14 @@ const BUFFERED: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: Client
 #[test]
 fn no_policy_holds_on_a_listener_that_gives_way() {
     let clash = "{name: clash, port: 443, protocol: HTTP}";
-    assert!(on_set(PLAIN, BUFFERED).contains("shop/extra#plain"));
-    assert!(!on_set(clash, BUFFERED).contains("shop/extra#clash"));
+    assert!(on_set(PLAIN, BUFFERED).contains("ListenerSet shop/extra > listener plain"));
+    assert!(!on_set(clash, BUFFERED).contains("ListenerSet shop/extra > listener clash"));
 }
 
 /// Kuadrant does not know the listeners of a set, so what is attached there alone is open.
 #[test]
 fn no_policy_of_kuadrant_holds_on_a_listener_of_a_set_and_the_routes_behind_it_are_named() {
-    assert!(!on_set(PLAIN, "").contains("shop/extra#plain"));
+    assert!(!on_set(PLAIN, "").contains("ListenerSet shop/extra > listener plain"));
     let both = format!("{SYNC_ROUTES}, {SYNC_SETS}");
     let scratch = hub("from: All", &both, &(set("extra", PLAIN) + &route("extra")));
     scratch.edit("hub/limits.yaml", ", sectionName: api", "");

@@ -26,13 +26,13 @@ fn has(text: &str, parts: &[&str]) {
     }
 }
 
-/// What holds on a path of `policies`.
+/// What is in effect on a path, as `policies --effective` lists it: `KIND: PATH`.
 #[track_caller]
 fn on(run: &Run, path: &str) -> String {
-    let found = run
-        .stdout
-        .split("\n\n")
-        .find(|part| part.starts_with(&format!("{path}\n")));
+    let (kind, label) = path.split_once(": ").expect("a kind and a path");
+    let mut parts = run.stdout.split("\n\n");
+    let found =
+        parts.find(|part| part.starts_with(&format!("{kind} (")) && part.contains(&format!("\n  {label}\n")));
     found
         .unwrap_or_else(|| panic!("no path {path} in\n{}", run.stdout))
         .to_owned()
@@ -41,14 +41,17 @@ fn on(run: &Run, path: &str) -> String {
 #[test]
 fn a_route_of_a_mesh_has_paths_from_its_service() {
     let scratch = mesh();
-    let run = scratch.run(&["policies", "hub"]);
-    let canary = on(&run, "AuthorizationPolicy > shop/cart > shop/cart > shop/cart-v2");
-    has(
-        &canary,
-        &["from istio-system/all", "from shop/shop", "from shop/v2"],
+    let run = scratch.run(&["policies", "hub", "--effective"]);
+    let canary = on(
+        &run,
+        "AuthorizationPolicy: Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2",
     );
-    let itself = on(&run, "AuthorizationPolicy > shop/cart > shop/cart > shop/cart");
-    has(&itself, &["from istio-system/all", "from shop/shop"]);
+    has(&canary, &["/istio-system/all  ", "/shop/shop  ", "/shop/v2  "]);
+    let itself = on(
+        &run,
+        "AuthorizationPolicy: Service shop/cart > HTTPRoute shop/cart > Service shop/cart",
+    );
+    has(&itself, &["/istio-system/all  ", "/shop/shop  "]);
     assert!(!itself.contains("shop/v2"), "{itself}");
     has(
         &explained(&scratch, "service/shop/cart"),
@@ -98,13 +101,13 @@ fn a_mesh_that_lives_on_one_cluster_has_its_paths_there_and_on_no_other_one() {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
     scratch.write("spokes/us-1/mesh.yaml", MESH);
-    let path = "AuthorizationPolicy > shop/cart > shop/cart > shop/cart-v2";
-    let there = scratch.run(&["policies", "-q", "--cluster", "us-1"]);
+    let path = "AuthorizationPolicy: Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2";
+    let there = scratch.run(&["policies", "-q", "--effective", "--cluster", "us-1"]);
     has(
         &on(&there, path),
-        &["from istio-system/all", "from shop/shop", "from shop/v2"],
+        &["/istio-system/all  ", "/shop/shop  ", "/shop/v2  "],
     );
-    let elsewhere = scratch.run(&["policies", "-q", "--cluster", "eu-1"]);
+    let elsewhere = scratch.run(&["policies", "-q", "--effective", "--cluster", "eu-1"]);
     assert!(
         !elsewhere.stdout.contains("AuthorizationPolicy"),
         "{}",
@@ -136,28 +139,31 @@ fn a_difference_is_told_on_a_path_of_the_mesh() {
 #[test]
 fn a_policy_of_the_root_namespace_holds_for_the_mesh_and_another_for_its_namespace() {
     let scratch = mesh();
-    let run = scratch.run(&["policies", "hub"]);
-    let edge = on(&run, "AuthorizationPolicy > istio > edge/web");
-    has(&edge, &["from istio-system/all"]);
+    let run = scratch.run(&["policies", "hub", "--effective"]);
+    let edge = on(&run, "AuthorizationPolicy: Gateway edge/web");
+    has(&edge, &["/istio-system/all  "]);
     assert!(!edge.contains("shop/shop"), "{edge}");
     // Another root namespace makes it a policy of one namespace like any other.
     scratch.write(
         "spokewright.yaml",
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nistio: {rootNamespace: shop}\n",
     );
-    let run = scratch.run(&["policies"]);
-    let edge = on(&run, "AuthorizationPolicy > istio > edge/web");
-    has(&edge, &["from shop/shop"]);
+    let run = scratch.run(&["policies", "--effective"]);
+    let edge = on(&run, "AuthorizationPolicy: Gateway edge/web");
+    has(&edge, &["/shop/shop  "]);
     assert!(!edge.contains("istio-system/all"), "{edge}");
 }
 
 #[test]
 fn the_narrowest_peer_authentication_says_how_a_workload_takes_connections() {
-    let run = mesh().run(&["policies", "hub"]);
-    let path = on(&run, "PeerAuthentication > shop/cart > shop/cart > shop/cart-v2");
-    has(&path, &["/mtls/mode", "\"PERMISSIVE\"", "from shop/default"]);
+    let run = mesh().run(&["policies", "hub", "--effective"]);
+    let path = on(
+        &run,
+        "PeerAuthentication: Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2",
+    );
+    has(&path, &["/mtls/mode", "\"PERMISSIVE\"", "/shop/default  "]);
     assert!(
-        !run.stdout.contains("PeerAuthentication > istio > edge/web"),
+        !run.stdout.contains("  Gateway edge/web\n    /mtls"),
         "{}",
         run.stdout
     );
@@ -166,24 +172,24 @@ fn the_narrowest_peer_authentication_says_how_a_workload_takes_connections() {
 #[test]
 fn a_selector_reaches_the_pods_of_gateways_but_not_waypoints() {
     let scratch = mesh();
-    let run = scratch.run(&["policies", "hub"]);
-    let edge = on(&run, "RequestAuthentication > istio > edge/web");
-    has(&edge, &["from istio-system/edge"]);
+    let run = scratch.run(&["policies", "hub", "--effective"]);
+    let edge = on(&run, "RequestAuthentication: Gateway edge/web");
+    has(&edge, &["/istio-system/edge  "]);
     // What has no target never holds at a waypoint.
     scratch.write(
         "hub/all.yaml",
         &MESH.replace("gatewayClassName: istio", "gatewayClassName: istio-waypoint"),
     );
-    let run = scratch.run(&["policies", "hub"]);
-    assert!(!run.stdout.contains("> edge/web"), "{}", run.stdout);
+    let run = scratch.run(&["policies", "hub", "--effective"]);
+    assert!(!run.stdout.contains("Gateway edge/web"), "{}", run.stdout);
     let waypoints = "---\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: waypoints, namespace: \
                      istio-system}\nspec: {targetRefs: [{group: gateway.networking.k8s.io, kind: GatewayClass, name: \
                      istio-waypoint}], action: DENY}\n";
     scratch.write("hub/waypoints.yaml", waypoints);
-    let run = scratch.run(&["policies", "hub"]);
+    let run = scratch.run(&["policies", "hub", "--effective"]);
     has(
-        &on(&run, "AuthorizationPolicy > istio-waypoint > edge/web"),
-        &["from istio-system/waypoints"],
+        &on(&run, "AuthorizationPolicy: Gateway edge/web"),
+        &["/istio-system/waypoints  "],
     );
 }
 

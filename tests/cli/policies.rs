@@ -19,9 +19,9 @@ fn explain_a_gateway_names_every_setting_with_its_policy_file_and_line() {
         "clusters: eu-1, eu-2, us-1",
         "RateLimitPolicy (kuadrant.io)",
         "Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1",
-        "from shop/api-burst  hub/shop/limits.yaml:",
-        "overridden: per-client of shop/per-client",
-        "shop/api-burst wins: the more specific level wins over defaults",
+        "from ratelimitpolicy/shop/api-burst  hub/shop/limits.yaml:",
+        "overridden: per-client of ratelimitpolicy/shop/per-client",
+        "ratelimitpolicy/shop/api-burst wins: the more specific level wins over defaults",
         "AccessLogPolicy (edge.acme.example)",
     ] {
         assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
@@ -37,8 +37,7 @@ fn explain_a_policy_says_its_reach_and_what_would_change_without_it() {
         "affects 2 clusters, 1 Gateway, 1 listener, 1 route",
         "on eu-1: RateLimitPolicy is overridden by [kuadrant-shop/maintenance]",
         "If it were deleted",
-        "per-client: nothing -> ",
-        "(from shop/per-client)",
+        "per-client: added (from ratelimitpolicy/shop/per-client)\n      counters  ",
     ] {
         assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
     }
@@ -66,7 +65,7 @@ fn explain_a_policy_of_a_cluster_lists_the_policies_that_it_overrides_and_where(
         [(&burst, &clusters, &path), (&client, &clusters, &path)]
     );
     let run = scratch.run(&["explain", maintenance, "-q"]);
-    run.prints("  overrides RateLimitPolicy shop/api-burst  hub/shop/limits.yaml:");
+    run.prints("  overrides ratelimitpolicy/shop/api-burst  hub/shop/limits.yaml:");
     run.prints("    on eu-1\n");
 }
 
@@ -76,7 +75,7 @@ fn explain_on_a_cluster_shows_what_lives_there() {
     run.exits(0);
     assert!(
         run.stdout
-            .contains("from kuadrant-shop/maintenance  spokes/eu-1/limits.yaml:"),
+            .contains("from ratelimitpolicy/kuadrant-shop/maintenance  spokes/eu-1/limits.yaml:"),
         "{}",
         run.stdout
     );
@@ -149,8 +148,7 @@ fn seen_from_a_cluster_a_policy_goes_to_that_cluster_only() {
     let run = fleet().run(&["policies", "--cluster", "eu-1", "-q"]);
     run.exits(0);
     assert!(
-        run.stdout
-            .contains("ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance"),
+        run.stdout.contains("ratelimitpolicy/kuadrant-shop/maintenance\n"),
         "{}",
         run.stdout
     );
@@ -234,12 +232,15 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
     let text = explain(&["--cluster", "eu-1"]);
     assert!(
         text.contains(
-            "  affects nothing\n  RateLimitPolicy kuadrant-shop/maintenance lives on the cluster, so this one is withheld  \
+            "  affects nothing\n  ratelimitpolicy/kuadrant-shop/maintenance lives on the cluster, so this one is withheld  \
              spokes/eu-1/limits.yaml:4\n"
         ),
         "{text}"
     );
-    assert!(text.contains("from kuadrant-shop/maintenance"), "{text}");
+    assert!(
+        text.contains("from ratelimitpolicy/kuadrant-shop/maintenance"),
+        "{text}"
+    );
     assert!(!explain(&["--cluster", "us-1"]).contains("is withheld"));
     let json: Value = serde_json::from_str(&explain(&["--cluster", "eu-1", "-o", "json"])).expect("JSON");
     assert_eq!(
@@ -298,14 +299,12 @@ fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
         run.stdout
     };
     // The findings are those of all clusters: on another one, the policy is in effect.
-    let enforced = "gateways/cart\n  Enforced=";
+    let cart = "ratelimitpolicy/gateways/cart    httproute/gateways/cart        ";
     let on_cluster = policies(&["--cluster", "eu-1"]);
-    assert!(
-        on_cluster.contains(&format!("{enforced}False (Overridden)")),
-        "{on_cluster}"
-    );
+    assert!(on_cluster.contains(&format!("{cart}Overridden")), "{on_cluster}");
     let elsewhere = policies(&["--cluster", "us-1"]);
-    assert!(elsewhere.contains(&format!("{enforced}True")), "{elsewhere}");
+    let cart = "ratelimitpolicy/gateways/cart  httproute/gateways/cart  ";
+    assert!(elsewhere.contains(&format!("{cart}Enforced")), "{elsewhere}");
     policies(&[]);
 }
 
@@ -353,7 +352,7 @@ fn patches_are_explained_in_the_order_in_which_they_apply() {
     let run = scratch.run(&["explain", "gateway/shop/storefront", ".", "-q"]);
     let found = |name: &str| {
         run.stdout
-            .find(&format!("from shop/{name}"))
+            .find(&format!("from envoypatchpolicy/shop/{name}"))
             .expect("it is explained")
     };
     assert!(found("last-by-name") < found("first-by-name"), "{}", run.stdout);
@@ -507,11 +506,10 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
     scratch
         .write("hub/route.yaml", route)
         .write("hub/policy.yaml", policy);
-    let path = "BackendTrafficPolicy > multicluster > gateways/prod-web > gateways/r > gateways/r#all\n";
-    scratch
-        .run(&["policies", "hub"])
-        .prints(&format!("{path}  refused: gateways/p\n"));
-    let refused = "    refused: BackendTrafficPolicy gateways/p  hub/policy.yaml:1\n";
+    let refused = "    refused: backendtrafficpolicy/gateways/p  hub/policy.yaml:1\n";
+    let path = "  Gateway gateways/prod-web > HTTPRoute gateways/r > all\n";
+    let all = scratch.run(&["policies", "hub", "--effective"]);
+    all.prints(&format!("{path}{refused}"));
     for asked in ["httproute/gateways/r", "GET https://a.example.com/"] {
         scratch.run(&["explain", asked, "hub"]).prints(refused);
     }
@@ -531,4 +529,225 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
             "backendtrafficpolicy.gateway.envoyproxy.io:gateways/p"
         ])]
     );
+}
+
+#[test]
+fn a_policy_has_one_line_and_below_it_where_it_fares_otherwise() {
+    let run = fleet().run(&["policies", "-q"]);
+    run.exits(0);
+    assert_eq!(
+        run.stdout,
+        "\
+POLICY                               TARGET                       STATE CLUSTERS
+accesslogpolicy/platform/access-log  gateway/shop/storefront      Programmed   3
+authpolicy/payments/tokens           gateway/payments/payments    Enforced     2
+authpolicy/shop/api-keys             gateway/shop/storefront      Enforced     3
+ratelimitpolicy/kuadrant-shop/maintenance
+                                     gateway/shop/storefront#api  Enforced     1
+    lives on: eu-1
+ratelimitpolicy/payments/ceiling     gateway/payments/payments    Enforced     2
+ratelimitpolicy/shop/api-burst       gateway/shop/storefront#api  Enforced     3
+    on eu-1: RateLimitPolicy is overridden by [kuadrant-shop/maintenance]
+ratelimitpolicy/shop/per-client      gateway/shop/storefront      Partial      3
+    on eu-1: RateLimitPolicy has been partially enforced, in part overridden by
+      [kuadrant-shop/maintenance]
+tlspolicy/payments/certificates      gateway/payments/payments    Enforced     2
+tlspolicy/shop/certificates          gateway/shop/storefront      Enforced     3
+"
+    );
+    for line in run.stdout.lines() {
+        assert!(line.len() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn a_policy_that_is_not_in_effect_says_why_and_two_kinds_of_one_name_have_their_groups() {
+    let scratch = Scratch::new();
+    let policy = |group: &str, name: &str, target: &str| {
+        format!(
+            "apiVersion: {group}\nkind: RateLimitPolicy\nmetadata: {{name: {name}, namespace: shop}}\nspec:\n  \
+             targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: {target}}}]\n---\n"
+        )
+    };
+    let kuadrant = policy("kuadrant.io/v1", "a", "gone").replace("targetRefs: [", "targetRef: ");
+    let kuadrant = kuadrant.replace("}]", "}\n  limits: {x: {rates: [{limit: 1, window: 1s}]}}");
+    scratch.write(
+        "all.yaml",
+        &(kuadrant + &policy("gateway.nginx.org/v1alpha1", "a", "gone")),
+    );
+    let run = scratch.run(&["policies", "-q"]);
+    for text in [
+        "ratelimitpolicy.gateway.nginx.org/shop/a  <none>  TargetNotFound 0\n",
+        "ratelimitpolicy.kuadrant.io/shop/a        <none>  TargetNotFound 0\n",
+        "    RateLimitPolicy target gone was not found\n",
+    ] {
+        assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
+    }
+    let both = scratch.run(&["explain", "ratelimitpolicy/shop/a", "-q"]);
+    both.exits(2).says(
+        "help: write one of: ratelimitpolicy.gateway.nginx.org/shop/a, ratelimitpolicy.kuadrant.io/shop/a",
+    );
+}
+
+#[test]
+fn effective_settings_are_listed_once_for_all_paths_and_their_values_are_not_cut() {
+    let run = fleet().run(&["policies", "--effective", "-q"]);
+    run.exits(0);
+    let expected = "\
+AuthPolicy (kuadrant.io)
+  Gateway shop/storefront > listener web > any route
+  Gateway shop/storefront > listener api > any route
+  Gateway shop/storefront > listener web > HTTPRoute shop/web > rule-1
+  Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1
+  Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-2
+    authentication#api-key
+      apiKey
+        allNamespaces  false
+        selector  {\"matchLabels\":{\"acme.example/api-key\":\"storefront\"}}
+      credentials  {\"authorizationHeader\":{\"prefix\":\"APIKEY\"}}
+      metrics  false
+      priority  0
+      from authpolicy/shop/api-keys  hub/shop/authentication.yaml:17
+
+";
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
+    assert_eq!(run.stdout.matches("authentication#api-key").count(), 1);
+    assert!(!run.stdout.contains("..."), "{}", run.stdout);
+}
+
+/// Whatever names an object is accepted wherever one is named.
+#[test]
+fn every_name_that_a_command_prints_can_be_pasted() {
+    let scratch = fleet();
+    let statuses = scratch.run(&["status", "-q"]).stdout;
+    let table = scratch.run(&["policies", "-q"]).stdout;
+    let report = json(&scratch, &["policies"]);
+    let locators = report["policies"].as_array().expect("policies").iter();
+    let locators = locators.map(|policy| policy["policy"].as_str().expect("a locator"));
+    let texts = format!("{statuses}{table}");
+    let words: Vec<&str> = texts.split_whitespace().collect();
+    let mut names: std::collections::BTreeSet<String> = locators.map(str::to_owned).collect();
+    for pair in words.windows(2) {
+        let is_name = pair[1].contains('/')
+            && pair[1]
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || "/-#.1234567890".contains(c));
+        // A sentence writes the kind before the name.
+        let is_kind =
+            pair[0].starts_with(|c: char| c.is_uppercase()) && pair[0].chars().any(char::is_lowercase);
+        if is_name && is_kind && pair[1].matches('/').count() == 1 {
+            names.insert(pair.join(" "));
+        } else if is_name {
+            names.insert(pair[1].to_owned());
+        }
+    }
+    assert!(names.len() > 25, "{names:?}");
+    let names: Vec<String> = names.into_iter().collect();
+    std::thread::scope(|scope| {
+        for some in names.chunks(names.len().div_ceil(4)) {
+            let scratch = &scratch;
+            scope.spawn(move || {
+                for name in some {
+                    scratch.run(&["explain", name, "-q"]).exits(0);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn one_object_has_one_answer_however_it_is_named_and_policies_gives_it_too() {
+    let scratch = fleet();
+    let answer = scratch.run(&["explain", "authpolicy/shop/api-keys", "-q"]);
+    answer.exits(0).prints("AuthPolicy shop/api-keys  hub/shop/");
+    for words in [
+        "explain authpolicy/api-keys -n shop",
+        "explain authpolicies api-keys -n shop .",
+        "explain AuthPolicy shop/api-keys",
+        "explain authpolicy.kuadrant.io/shop/api-keys",
+        "explain shop/api-keys",
+        "policies authpolicy/shop/api-keys",
+        "policies AuthPolicy shop/api-keys .",
+        "policies authpolicy/api-keys -n shop",
+    ] {
+        let arguments: Vec<&str> = words.split(' ').chain(["-q"]).collect();
+        let run = scratch.run(&arguments);
+        assert_eq!(run.exits(0).stdout, answer.stdout, "{words}");
+    }
+    let part = scratch.run(&["graph", "-q", "--only", "authpolicy/shop/api-keys"]);
+    let same = scratch.run(&["graph", "-q", "--only", "AuthPolicies api-keys"]);
+    assert_eq!(part.exits(0).stdout, same.exits(0).stdout);
+    scratch
+        .run(&["policies", "-n", "shop"])
+        .exits(2)
+        .says("error: `-n shop` has no object to go with");
+    // What is on disk, or would be in a directory, is a path.
+    scratch
+        .run(&["policies", "hub", "-q"])
+        .exits(0)
+        .prints("authpolicy/shop/api-keys");
+    scratch
+        .run(&["policies", "hub/gone", "-q"])
+        .says("cannot read `hub/gone`");
+}
+
+/// Of these kinds, no condition says that a policy is not on a cluster because another one lives there.
+#[test]
+fn a_policy_without_a_condition_about_its_effect_is_an_exception_where_another_lives() {
+    for (controller, policy, kind, local) in [
+        (
+            "nginx",
+            "clientsettingspolicy/shop/uploads ",
+            "ClientSettingsPolicy",
+            "kuadrant-shop/uploads-eu",
+        ),
+        (
+            "gke",
+            "gcpbackendpolicy/shop/timeouts ",
+            "GCPBackendPolicy",
+            "shop/timeouts-eu",
+        ),
+        (
+            "gateway-api",
+            "backendtlspolicy/shop/shop ",
+            "BackendTLSPolicy",
+            "shop/shop-eu",
+        ),
+    ] {
+        let scratch = Scratch::new();
+        scratch.run(&["init", "--policies", controller, "-q"]).exits(0);
+        let below = |run: &crate::scratch::Run| {
+            let mut lines = run.exits(0).stdout.lines().map(str::to_owned);
+            lines
+                .find(|line| format!("{line} ").starts_with(policy))
+                .expect(policy);
+            lines
+                .take_while(|line| line.starts_with("  "))
+                .collect::<Vec<_>>()
+        };
+        let message = format!("{kind} is overridden by [{local}]");
+        let rows = below(&scratch.run(&["policies", "-q"]));
+        assert_eq!(rows, [format!("    on eu-1: {message}")]);
+        let rows = below(&scratch.run(&["status", "-q"])).concat();
+        assert!(
+            rows.starts_with("    on eu-1: Overridden True (Overridden): "),
+            "{rows}"
+        );
+        scratch
+            .run(&["explain", policy.trim(), "-q"])
+            .prints(&format!("  on eu-1: {message}\n"));
+        // On that cluster, nothing of it is in effect.
+        let there = scratch.run(&["policies", "--cluster", "eu-1", "-q"]);
+        assert_eq!(below(&there), [format!("    on eu-1: {message}")]);
+        assert!(there.stdout.contains("Overridden"), "{}", there.stdout);
+        // What is on no cluster has nothing to be accepted.
+        let local = scratch.read("spokes/eu-1/policies.yaml");
+        scratch.write("spokes/us-1/policies.yaml", &local);
+        scratch.run(&["render", "-q"]).exits(0);
+        let rows = below(&scratch.run(&["status", "-q", "--works", "rendered"])).concat();
+        assert!(
+            rows.starts_with("    on eu-1, us-1: Overridden True (Overridden): "),
+            "{rows}"
+        );
+    }
 }

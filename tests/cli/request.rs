@@ -140,19 +140,19 @@ fn what_holds_is_what_the_policies_on_its_way_come_to_where_clusters_differ_too(
     let web = scratch.run(&["explain", "https://shop.acme.example/"]);
     web.prints("GET https://shop.acme.example/\n\nGateway shop/storefront, listener web\n")
         .prints("  served by HTTPRoute shop/web, rule rule-1  hub/shop/routes.yaml:")
-        .prints("  Gateway shop/storefront > listener web > HTTPRoute shop/web > rule-1\n    per-client  ");
+        .prints("  Gateway shop/storefront > listener web > HTTPRoute shop/web > rule-1\n    per-client\n");
     assert!(!web.stdout.contains("shop/api-burst"), "{}", web.stdout);
     let api = scratch.run(&["explain", "https://api.shop.acme.example/orders/7"]);
     api.prints("  served by HTTPRoute shop/catalogue, rule rule-2  hub/shop/routes.yaml:")
         .prints("    on eu-1\n    everything  ")
-        .prints("    on eu-2, us-1\n    reads  ")
-        .prints("      from shop/api-burst  hub/shop/limits.yaml:");
+        .prints("    on eu-2, us-1\n    reads\n")
+        .prints("      from ratelimitpolicy/shop/api-burst  hub/shop/limits.yaml:");
     assert!(!api.stdout.contains("rule-1"), "{}", api.stdout);
     // A kind stands together, and the policy that is not sent to a cluster is named with the one that is there.
     let at = |text: &str| api.stdout.rfind(text).expect(text);
     assert!(at("\nRateLimitPolicy (") < at("\nTLSPolicy ("), "{}", api.stdout);
     api.prints(
-        "\nRateLimitPolicy shop/api-burst is withheld\n    on eu-1\n    RateLimitPolicy kuadrant-shop/maintenance lives there  \
+        "\nratelimitpolicy/shop/api-burst is withheld\n    on eu-1\n    ratelimitpolicy/kuadrant-shop/maintenance lives there  \
          spokes/eu-1/limits.yaml:4\n",
     );
     assert!(!web.stdout.contains("withheld"), "{}", web.stdout);
@@ -163,7 +163,7 @@ fn what_holds_is_what_the_policies_on_its_way_come_to_where_clusters_differ_too(
         "eu-1",
     ]);
     one.prints("as seen on cluster eu-1")
-        .prints("from kuadrant-shop/maintenance  spokes/eu-1/limits.yaml:");
+        .prints("from ratelimitpolicy/kuadrant-shop/maintenance  spokes/eu-1/limits.yaml:");
     assert!(!one.stdout.contains("us-1"), "{}", one.stdout);
 }
 

@@ -237,7 +237,7 @@ fn a_route_that_lives_on_a_cluster_only_is_explained_and_counts_there_only() {
     let explained = scratch.run(&["explain", "httproute/shop/cart", "--cluster", "eu-1", "-q"]);
     explained.exits(0);
     assert!(
-        explained.stdout.contains("from gateways/floor"),
+        explained.stdout.contains("from ratelimitpolicy/gateways/floor"),
         "{}",
         explained.stdout
     );
@@ -262,7 +262,7 @@ fn without_any_route_it_is_explained_what_any_route_will_get() {
     let explained = scratch.run(&["explain", "gateway/prod-web", "-q"]);
     explained.exits(0);
     assert!(
-        explained.stdout.contains("from gateways/floor"),
+        explained.stdout.contains("from ratelimitpolicy/gateways/floor"),
         "{}",
         explained.stdout
     );

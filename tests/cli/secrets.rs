@@ -241,6 +241,7 @@ fn no_value_of_a_secret_is_in_any_report_whatever_its_object_is_like() {
             &["explain", "ratelimitpolicy/global", "hub"],
             &["explain", "ratelimitpolicy/p0", "hub"],
             &["policies", "hub"],
+            &["policies", "hub", "--effective"],
             &["status", "hub"],
         ] {
             runs.push([command, &["-o", output]].concat());

@@ -1,8 +1,9 @@
 //! The identity of an object: group, version, kind, namespace, name.
 //!
-//! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], and how Kubernetes prints them. Flows in: texts. Flows out:
-//! names that can be compared. Must not know: which kinds exist.
+//! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], how Kubernetes and reports print them, and how people write them
+//! ([`named_parts`]). Flows in: texts. Flows out: names that can be compared. Must not know: which kinds exist.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Group and version as in `apiVersion`. The core group is `""`.
@@ -107,7 +108,7 @@ impl Identity {
     }
 
     /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
-    /// namespace part if there is none, and without the group for core.
+    /// namespace part if there is none, and without the group for core. [`named_parts`] reads it, [`Kinds`] shortens it.
     ///
     /// ```
     /// use apimachinery::Identity;
@@ -140,6 +141,62 @@ impl fmt::Display for Identity {
             write!(formatter, "{namespace}/")?;
         }
         formatter.write_str(&self.name)
+    }
+}
+
+/// Kind, namespace, and name of an object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`,
+/// `KIND NAMESPACE/NAME`, or a locator. The kind may be in any spelling. A section, as in `gateway/shop/web#https`, represents its
+/// object.
+///
+/// ```
+/// use apimachinery::{Identity, named_parts};
+/// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
+/// for text in [policy.locator(), policy.to_string(), "rlp/infra/global#web".to_owned()] {
+///     let (_, namespace, name) = named_parts(&text).unwrap();
+///     assert_eq!((namespace, name), (Some("infra"), "global"));
+/// }
+/// assert_eq!(named_parts("global"), None);
+/// ```
+#[must_use]
+pub fn named_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
+    let (kind, rest) = text.split('#').next()?.split_once(['/', ' ', ':'])?;
+    let parts = match rest.split_once('/') {
+        Some((namespace, name)) => (kind, Some(namespace), name),
+        None => (kind, None, rest),
+    };
+    let is_whole = ![Some(kind), parts.1, Some(parts.2)].contains(&Some(""));
+    (is_whole && !parts.2.contains(['/', ' '])).then_some(parts)
+}
+
+/// The kinds of some locators, which are printed without the group unless two groups have a kind of that name.
+#[derive(Debug, Default)]
+pub struct Kinds<'l>(BTreeSet<&'l str>);
+
+impl<'l> FromIterator<&'l str> for Kinds<'l> {
+    fn from_iter<I: IntoIterator<Item = &'l str>>(locators: I) -> Self {
+        let locators = locators.into_iter();
+        Self(locators.filter_map(|locator| locator.split(':').next()).collect())
+    }
+}
+
+impl Kinds<'_> {
+    /// A locator as people read it.
+    ///
+    /// ```
+    /// use apimachinery::Kinds;
+    /// let kinds = Kinds::from_iter(["gateway.a.org:x/y", "gateway.b.org:x/z", "authpolicy.a.org:x/y"]);
+    /// assert_eq!(kinds.short("authpolicy.a.org:x/y"), "authpolicy/x/y");
+    /// assert_eq!(kinds.short("gateway.a.org:x/y"), "gateway.a.org/x/y");
+    /// ```
+    #[must_use]
+    pub fn short(&self, locator: &str) -> String {
+        let (kind, name) = locator.split_once(':').unwrap_or((locator, ""));
+        let (bare, _) = kind.split_once('.').unwrap_or((kind, ""));
+        let is_same = |other: &&&str| other.split('.').next() == Some(bare);
+        match self.0.iter().filter(is_same).count() {
+            0 | 1 => format!("{bare}/{name}"),
+            _ => format!("{kind}/{name}"),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ const LONG: usize = 60;
 const AROUND: usize = 20;
 
 /// `path: old -> new`, `path: added value`, `path: removed value`.
-pub(super) fn field_line(field: &FieldChange) -> String {
+pub(crate) fn field_line(field: &FieldChange) -> String {
     let path = one_line(
         if field.path.is_empty() {
             "the whole"

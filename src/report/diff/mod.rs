@@ -69,6 +69,7 @@ pub use compare::{
 };
 pub use denied::denied;
 pub use effective::EffectiveSettings;
+pub(super) use field_line::field_line;
 pub use fields::FieldChange;
 pub(super) use fields::field_changes;
 pub use human::human;

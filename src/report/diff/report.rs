@@ -15,6 +15,7 @@ use super::limit::Exceeded;
 use super::terms::Terms;
 use crate::diagnostic::{Hidden, counted};
 use crate::render::REPLICA_SETS;
+use crate::report::render_report::key_of;
 
 /// What the sides are called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,7 +97,7 @@ impl EffectiveChange {
 pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p str> {
     let key = setting.new_from.as_deref()?;
     let mut policies = policies.iter().map(String::as_str);
-    policies.find(|locator| locator.rsplit(':').next() == Some(key))
+    policies.find(|locator| key_of(locator) == key)
 }
 
 /// A setting that differs.

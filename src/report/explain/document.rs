@@ -61,9 +61,6 @@ pub struct ObjectExplanation {
 pub struct AttachedPolicy {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// What it targets: the object, or a section of it.
     pub target: String,
     /// File and line.
@@ -104,9 +101,6 @@ pub struct PolicyPart {
 pub struct Winner {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// Whether it lives on the cluster.
     pub local: bool,
     /// File and line.
@@ -122,9 +116,6 @@ pub struct Winner {
 pub struct Loser {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
@@ -200,9 +191,6 @@ pub struct SettingIfDeleted {
     pub after: Option<Arc<Value>>,
     /// Locator of the policy that would give it.
     pub after_from: Option<String>,
-    /// `namespace/name` of that policy.
-    #[serde(skip)]
-    pub after_key: Option<String>,
 }
 
 /// Paths with one result.
@@ -243,9 +231,6 @@ pub struct ExplainedPaths {
 pub struct RefusedPolicy {
     /// Locator.
     pub policy: String,
-    /// For people.
-    #[serde(skip)]
-    pub title: String,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
@@ -263,9 +248,6 @@ pub struct ExplainedSetting {
     pub value: Value,
     /// Locator of the policy.
     pub policy: String,
-    /// `namespace/name` of the policy.
-    #[serde(skip)]
-    pub key: String,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
@@ -287,14 +269,8 @@ pub struct ExplainedLoss {
     pub place: Option<SourceLine>,
     /// The policy that sets it.
     pub policy: String,
-    /// `namespace/name` of that policy.
-    #[serde(skip)]
-    pub key: String,
     /// The policies that override it.
     pub by: Vec<String>,
-    /// `namespace/name` of those.
-    #[serde(skip)]
-    pub by_keys: Vec<String>,
     /// The rule that decided, by its stable name.
     pub rule: &'static str,
     /// The rule in words.

@@ -84,9 +84,6 @@ pub struct Answer {
 pub struct WithheldThere {
     /// Its locator.
     pub policy: String,
-    /// What it is called.
-    #[serde(skip)]
-    pub title: String,
     /// The clusters, sorted.
     pub clusters: Vec<String>,
     /// The local policies that win there.
@@ -270,7 +267,6 @@ impl Explainer<'_, '_> {
                 if !there.is_empty() {
                     withheld.push(WithheldThere {
                         policy: locator.to_string(),
-                        title: policy.object.identity().to_string(),
                         clusters: there,
                         winners: local
                             .map(|(locator, winner)| self.winner(locator, winner))

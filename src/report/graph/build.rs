@@ -486,7 +486,7 @@ fn named(identity: &Identity) -> (String, String) {
 
 /// The clusters where others override something of a policy that applies elsewhere.
 fn losing(everywhere: &Everywhere<'_>) -> String {
-    let exceptions = everywhere.exceptions();
+    let exceptions = everywhere.exceptions(false);
     let lost = exceptions.iter().filter(|(_, tally)| tally.lost);
     let names: BTreeSet<&str> = lost
         .flat_map(|(clusters, _)| clusters.iter().map(AsRef::as_ref))

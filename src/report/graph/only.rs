@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use apimachinery::named_parts;
+
 use super::{Edge, Graph, Layer, Link, Vertex};
 
-/// The part that a picture shows: `kind/name` or `kind/namespace/name`, ignoring case in the kind. A namespace
+/// The part that a picture shows, by the name of an object, ignoring case in the kind. A namespace
 /// represents everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
@@ -17,16 +19,15 @@ pub struct Only {
 }
 
 impl Only {
-    /// Reads `KIND/NAME` or `KIND/NAMESPACE/NAME`.
+    /// Reads the name of an object, or of a cluster.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (kind, name) = text.split_once('/')?;
-        // A group in the text does not distinguish nodes.
-        let kind = kind.split('.').next().unwrap_or(kind).to_lowercase();
-        let is_whole = !kind.is_empty() && !name.is_empty() && name.matches('/').count() <= 1;
-        is_whole.then(|| Self {
-            kind,
-            name: name.to_owned(),
+        let (kind, namespace, name) = named_parts(text)?;
+        let namespace = namespace.map(|namespace| format!("{namespace}/"));
+        Some(Self {
+            // A group in the text does not distinguish nodes.
+            kind: kind.split('.').next().unwrap_or(kind).to_lowercase(),
+            name: namespace.unwrap_or_default() + name,
         })
     }
 

@@ -24,6 +24,7 @@ use crate::render::REPLICA_SETS;
 use crate::report::diff::{
     BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
 };
+use crate::report::render_report::key_of;
 use crate::topology::Topology;
 
 /// The parts of the comparison.
@@ -141,7 +142,7 @@ fn effective(
             let policies = |locators: &[String], names: &[String]| -> Vec<(String, Position)> {
                 let mut named = Vec::new();
                 for locator in locators {
-                    let key = locator.rsplit(':').next().unwrap_or(locator);
+                    let key = key_of(locator);
                     let number = numbers.find(locator, None);
                     named.push((key.to_owned(), signed_or_none(number)));
                 }

@@ -19,7 +19,7 @@ use crate::diagnostic::{
 };
 use crate::object::well_known::SUPPRESS_ANNOTATION;
 use crate::object::{Object, Origin};
-use apimachinery::pointer;
+use apimachinery::{named_parts, pointer};
 
 /// Warnings of one code that are accepted.
 #[derive(Debug, Clone)]
@@ -126,10 +126,7 @@ impl Entry {
             let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
             return Err(wrong("", message, &help));
         }
-        if let Some(object) = object
-            .as_ref()
-            .filter(|object| !(2..=3).contains(&object.split('/').count()))
-        {
+        if let Some(object) = object.as_ref().filter(|object| named_parts(object).is_none()) {
             let message = format!("`{object}` is not the name of an object");
             let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
             return Err(wrong("/object", message, help));

@@ -250,6 +250,9 @@ pub struct PolicyEntry {
     /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
+    /// For people, in one word: the reason of the condition that says most.
+    #[serde(skip)]
+    pub state: String,
 }
 
 /// Why another policy won.
@@ -288,7 +291,7 @@ struct OnClusterEntry<'o> {
     /// Condition Programmed, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     programmed: Option<&'o Condition>,
-    /// Condition Overridden, of kinds that have it.
+    /// Condition Overridden, of kinds that have it, and of kinds without a condition that says whether they are in effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     overridden: Option<&'o Condition>,
     /// Condition Attached, of kinds that have it.
@@ -409,7 +412,22 @@ impl PolicyEntry {
             }
         });
         let effect = effect.flatten();
-        let exceptions = everywhere.map(Everywhere::exceptions).unwrap_or_default();
+        let outcome = common
+            .as_ref()
+            .map(|(outcome, _)| *outcome)
+            .filter(|_| accepted.is_true());
+        let state = match outcome {
+            Some(Outcome::Partial) => "Partial",
+            Some(Outcome::Overridden) => "Overridden",
+            Some(Outcome::NoPath) if effect.is_none() => "NoPath",
+            _ => &effect.as_ref().unwrap_or(&accepted).reason,
+        };
+        let state = state.to_owned();
+        // Where no condition of the policy itself says that it is overridden, each cluster does.
+        let is_silent = state == "Overridden" && effect.is_none() && !policy.local;
+        let exceptions = everywhere
+            .map(|everywhere| everywhere.exceptions(is_silent))
+            .unwrap_or_default();
         let mut on_clusters: Vec<OnCluster> = exceptions
             .iter()
             .flat_map(|(clusters, tally)| {
@@ -453,6 +471,7 @@ impl PolicyEntry {
             decisions: decisions.collect(),
             clusters,
             on_clusters,
+            state,
         }
     }
 }
@@ -511,7 +530,7 @@ impl DecisionEntry {
 impl OnCluster {
     /// A condition on one cluster.
     #[must_use]
-    pub(super) fn new(cluster: &str, condition: Arc<Condition>) -> Self {
+    pub fn new(cluster: &str, condition: Arc<Condition>) -> Self {
         Self {
             cluster: Arc::from(cluster),
             condition: Some(condition),
@@ -554,11 +573,12 @@ impl schemars::JsonSchema for OnCluster {
 }
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
-/// policy that lives there is what a reader looks for.
+/// policy that lives there is what a reader looks for. A kind that has no such condition gets Envoy Gateway's.
 #[must_use]
 pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
-    let mut condition = effect_of(kind, shape, outcome, &by)?;
+    let of = |shape| effect_of(kind, shape, outcome, &by);
+    let mut condition = of(shape).or_else(|| of(StatusShape::EnvoyGateway))?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
         let message = format!(
             "{kind} has been partially enforced, in part overridden by [{}]",

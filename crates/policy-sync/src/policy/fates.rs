@@ -179,9 +179,9 @@ impl<'a> Everywhere<'a> {
         }
     }
 
-    /// The fates that differ from the common one, with their clusters.
+    /// The fates that differ from the common one, or all of them, with their clusters.
     #[must_use]
-    pub fn exceptions(&self) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
+    pub fn exceptions(&self, with_common: bool) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();
         };
@@ -191,7 +191,7 @@ impl<'a> Everywhere<'a> {
             .iter()
             .map(|fate| (Arc::clone(&fate.clusters), fate.total()));
         totals
-            .filter(|(_, total)| (total.outcome(), total.keys()) != common)
+            .filter(|(_, total)| with_common || (total.outcome(), total.keys()) != common)
             .collect()
     }
 

@@ -163,7 +163,7 @@ fn key_of(locator: &str) -> String {
 
 /// The last part of a locator: `g1`, `r1`, `my-route-1#rule-1`.
 fn name_of(locator: &str) -> &str {
-    locator.rsplit(['/', ':']).next().unwrap_or_default()
+    locator.rsplit('/').next().unwrap_or_default()
 }
 
 /// The paths that end at a backend, as names of Gateway, route, backend.

@@ -33,7 +33,7 @@ fn told(fates: &Fates<'_>) -> (Outcome, Vec<(String, Outcome)>) {
     let everywhere = fates.of(G).unwrap();
     let (common, _) = everywhere.common().unwrap();
     let mut exceptions: Vec<(String, Outcome)> = everywhere
-        .exceptions()
+        .exceptions(false)
         .iter()
         .flat_map(|(clusters, tally)| {
             clusters
@@ -133,7 +133,7 @@ fn what_is_kept_from_a_cluster_is_overridden_there_and_nowhere_else() {
             vec![on("c2", Outcome::Partial), on("c4", Outcome::Overridden)]
         )
     );
-    let exceptions = everywhere.exceptions();
+    let exceptions = everywhere.exceptions(false);
     let lost: Vec<&Tally<'_>> = exceptions.iter().map(|(_, tally)| tally).collect();
     for tally in lost {
         assert_eq!(tally.keys(), ["infra/r1"]);
@@ -157,7 +157,7 @@ fn what_is_kept_from_all_clusters_has_a_fate_all_the_same() {
     let (outcome, tally) = everywhere.common().unwrap();
     assert_eq!(outcome, Outcome::Overridden);
     assert_eq!(tally.by.keys().map(AsRef::as_ref).collect::<Vec<_>>(), [G]);
-    assert!(everywhere.exceptions().is_empty());
+    assert!(everywhere.exceptions(false).is_empty());
 }
 
 fn clusters(names: &[&str]) -> ClusterSet {

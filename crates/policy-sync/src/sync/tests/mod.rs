@@ -185,10 +185,7 @@ fn report_on(hub: &Hub, cluster: &str) -> PolicyReport {
 /// The result at the path whose last locators (less group and kind) are these, as JSON.
 fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
     let found = report.effective.iter().find(|entry| {
-        let names = entry
-            .path
-            .iter()
-            .filter_map(|locator| locator.rsplit(['/', ':']).next());
+        let names = entry.path.iter().filter_map(|locator| locator.rsplit('/').next());
         names.skip(1).eq(path.iter().copied())
     });
     found?.result.spec.clone()

@@ -1,0 +1,148 @@
+//! `policies` for people: a table with a line for each policy, or what is in effect on each path.
+//!
+//! Owns: columns, and what is said below a row. Flows in: a report, [`ExplainedPaths`], a width. Flows out: text. Must
+//! not know: why a policy wins.
+
+use apimachinery::Kinds;
+
+use super::alike::alike;
+use super::explain::ExplainedPaths;
+use super::explain_text::{MOST_NAMES, MOST_PATHS, effective_part, ties};
+use super::status_text::below;
+use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row};
+use crate::outcome::{PolicyEntry, PolicyReport};
+
+/// The columns. Numbers are at the end of the last one, so its heading may begin above the states.
+const HEADINGS: [&str; 4] = ["POLICY", "TARGET", "STATE", "CLUSTERS"];
+
+/// A line for each policy, as `kubectl get` prints it, with exceptions below it; or the settings in `effect`, equal ones
+/// on several paths once.
+#[must_use]
+pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, width: usize) -> String {
+    let mut text = Lines::default();
+    let elsewhere = report.elsewhere.iter().map(|entry| &entry.policy);
+    let named = report
+        .policies
+        .iter()
+        .flat_map(|entry| entry.targets.iter().chain([&entry.policy]));
+    let kinds: Kinds<'_> = named.chain(elsewhere).map(String::as_str).collect();
+    match (effect, &report.cluster) {
+        (_, Some(cluster)) if report.policies.is_empty() => {
+            text.push(format_args!("no policy on cluster {cluster}"));
+        }
+        _ if report.policies.is_empty() => text.push("no policy in the input"),
+        (None, _) => table(&mut text, report, &kinds, width),
+        (Some(paths), _) => {
+            for part in paths {
+                effective_part(&mut text, part, width);
+            }
+            ties(&mut text, paths);
+        }
+    }
+    for without in report.without_paths.iter().filter(|_| effect.is_some()) {
+        text.blank();
+        text.push(format_args!(
+            "{} on {}: no {} in the input, so nothing is effective there",
+            without.kind,
+            kinds.short(&without.gateway),
+            without.ends
+        ));
+    }
+    elsewhere_part(&mut text, report, &kinds, width);
+    text.into_text().trim_start().to_owned()
+}
+
+fn table(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usize) {
+    let mut policies: Vec<&PolicyEntry> = report.policies.iter().collect();
+    policies.sort_by_key(|entry| &entry.policy);
+    let rows = policies
+        .iter()
+        .map(|policy| (cells(policy, kinds), Some(*policy)));
+    let rows: Vec<_> = [(HEADINGS.map(str::to_owned), None)]
+        .into_iter()
+        .chain(rows)
+        .collect();
+    let widest = |wanted: fn([usize; 4]) -> usize| {
+        let widths = rows
+            .iter()
+            .map(|(cells, _)| cells.each_ref().map(|cell| cell.chars().count()));
+        widths.map(wanted).max().unwrap_or_default()
+    };
+    let target = widest(|[_, target, ..]| target);
+    let last = widest(|[.., state, count]| state.saturating_add(count).saturating_add(1));
+    // A name that leaves the others no room is on a line of its own.
+    let room = width
+        .saturating_sub(target)
+        .saturating_sub(last)
+        .saturating_sub(4);
+    let name = widest(|[name, ..]| name).min(room.max("POLICY".len()));
+    for ([policy, on, state, count], entry) in &rows {
+        let mut first = policy.as_str();
+        if policy.chars().count() > name {
+            text.push(std::mem::take(&mut first));
+        }
+        let room = last.saturating_sub(state.chars().count());
+        text.push(row(
+            &[first, on, &format!("{state}{count:>room$}")],
+            &[name, target],
+        ));
+        if let Some(policy) = entry {
+            exceptions(text, policy, width);
+        }
+    }
+}
+
+fn cells(policy: &PolicyEntry, kinds: &Kinds<'_>) -> [String; 4] {
+    let shown = |locator: &String| one_line(&kinds.short(locator), usize::MAX);
+    let targets: Vec<String> = policy.targets.iter().map(shown).collect();
+    // The first of several, and how many more there are.
+    let targets = if targets.is_empty() {
+        "<none>".to_owned()
+    } else {
+        fitting_names(targets, 0)
+    };
+    let count = policy.clusters.len().to_string();
+    [shown(&policy.policy), targets, policy.state.clone(), count]
+}
+
+/// What a row does not say: why a policy is not in effect, where it lives, and where it fares otherwise.
+fn exceptions(text: &mut Lines, policy: &PolicyEntry, width: usize) {
+    let condition = policy.conditions.last().unwrap_or(&policy.accepted);
+    if !condition.is_true() || condition.kind == "Overridden" {
+        below(text, "", &condition.message.to_string(), width);
+    }
+    if policy.local {
+        below(
+            text,
+            "lives on: ",
+            &fitting_names(policy.clusters.iter(), MOST_NAMES),
+            width,
+        );
+    }
+    let there = policy.on_clusters.iter();
+    let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
+    for (message, clusters) in alike(there) {
+        let names = fitting_names(&clusters, MOST_NAMES);
+        below(text, &format!("on {names}: "), &message, width);
+    }
+}
+
+/// The policies that are not on the cluster that is looked at.
+fn elsewhere_part(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usize) {
+    let Some(cluster) = report.cluster.as_ref().filter(|_| !report.elsewhere.is_empty()) else {
+        return;
+    };
+    text.push(format_args!("not on {cluster}:"));
+    for entry in report.elsewhere.iter().take(MOST_PATHS) {
+        let policy = kinds.short(&entry.policy);
+        let room = width.saturating_sub(policy.chars().count().saturating_add(8));
+        let clusters = match entry.clusters.as_slice() {
+            [] => "no cluster".to_owned(),
+            clusters => fitting_names(clusters, room),
+        };
+        text.push(format_args!("  {policy} on {clusters}"));
+    }
+    if let Some(more) = and_more(report.elsewhere.len().saturating_sub(MOST_PATHS), "policy") {
+        text.push(format_args!("  {more}; `-o json` lists all"));
+    }
+}
