@@ -376,7 +376,7 @@ fn without_an_object_every_cluster_loses_what_comes_from_it() {
     scratch
         .run(&["diff", "hub", "--without", "ratelimitpolicy/global"])
         .exits(2)
-        .says("write one of: ratelimitpolicy.kuadrant.io/gateways/global, ratelimitpolicy.kuadrant.io/gateways-2/global");
+        .says("write one of: ratelimitpolicy/gateways/global, ratelimitpolicy/gateways-2/global");
     scratch
         .run(&["diff", "hub", "--without", "a/b", "--base-dir", "hub"])
         .exits(2)
