@@ -214,7 +214,7 @@ impl<'a> Seen<'a> {
             let locators = self.attachments.topology.path_locators(&known.path);
             let names: Vec<&str> = locators
                 .iter()
-                .filter_map(|locator| locator.rsplit('/').next())
+                .filter_map(|locator| locator.rsplit(['/', ':']).next())
                 .skip(1)
                 .collect();
             let profile = &self.attachments.kinds.get(kind).profile;

@@ -16,7 +16,7 @@ fn affected(text: &str, target: &str) -> Vec<String> {
     let affecting = affecting(&seen.attachments, &seen.effective).unwrap().into_iter();
     let there = affecting.filter(|((node, _), _)| {
         let locator = seen.attachments.topology.locator(*node);
-        let name = locator.split_once('/').map(|(_, name)| name);
+        let name = locator.rsplit(':').next();
         name == Some(target)
     });
     let authors = there.flat_map(|(_, authors)| authors);
