@@ -694,6 +694,23 @@ fn an_error_in_one_gateway_hides_nothing_about_the_secrets_of_another() {
 }
 
 #[test]
+fn a_policy_that_ships_as_a_chosen_object_is_not_said_to_stay() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", "--policies", "istio", "-q"]).exits(0);
+    let policy = "apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: {name: default, namespace: shop}\n\
+                  spec: {mtls: {mode: STRICT}}\n";
+    scratch.write("hub/tls.yaml", policy);
+    let help = "with `names: [shop/default]` to `resourcesToSync`";
+    scratch.run(&["check"]).exits(0).prints(help);
+    let chosen = r#""resourcesToSync": [
+        {"group": "security.istio.io", "version": "v1", "resource": "peerauthentications", "names": ["shop/default"]},"#;
+    scratch.edit("hub/class.yaml", "\"resourcesToSync\": [", chosen);
+    let run = scratch.run(&["render"]);
+    run.exits(0).does_not_say("policy/not-synced");
+    assert!(scratch.exists("rendered/us-1/peerauthentication-shop-default.yaml"));
+}
+
+#[test]
 fn a_misspelled_field_of_a_policy_on_a_service_is_an_error_without_its_definition_too() {
     let scratch = Scratch::new();
     scratch.run(&["init", "--policies", "gateway-api", "-q"]).exits(0);

@@ -48,7 +48,9 @@ pub fn report_not_synced(
             }
         }
     }
-    for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
+    // A kind that names no target, such as PeerAuthentication, ships as an object that is chosen.
+    let is_left = |policy: &&Policy<'_>| !policy.local && routes.chosen().get(policy.object).is_none();
+    for policy in attachments.policies.rows().iter().filter(is_left) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));
         }
@@ -305,6 +307,11 @@ impl<'a> Targets<'_, 'a> {
             Some(kind) if kind.scope == Scope::Cluster => {
                 "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
             }
+            Some(kind) if !kind.targets.any() => format!(
+                "add {} with `names: [{}]` to `resourcesToSync` of `{class}`",
+                kind.listed(policy.object),
+                policy.object.key()
+            ),
             Some(kind) => format!(
                 "add {} to `policiesToSync` of `{class}`",
                 kind.listed(policy.object)
