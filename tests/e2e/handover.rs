@@ -12,7 +12,7 @@ use kube_yaml::{Limits, read_all};
 use crate::world::{CLUSTERS, World};
 
 /// How often each change is made.
-const TIMES: usize = 5;
+pub(crate) const TIMES: usize = 5;
 /// How often the route with its policies arrives and leaves.
 const ARRIVALS: usize = 10;
 /// The kinds whose objects may not be made anew.

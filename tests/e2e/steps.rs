@@ -353,6 +353,19 @@ fn replica_sets(world: &mut World) -> Result<(), String> {
     } = &mut *world;
     let hub = hub.as_ref().ok_or("there is no hub")?;
     start_manager(&directory.path, needs, programs, hub)?;
+    for time in 1..=handover::TIMES {
+        to_sets(world)?;
+        handover::kept(&before, &handover::identities(world)?)
+            .map_err(|lost| format!("{time}, works became sets: {lost}"))?;
+        to_works(world)?;
+        handover::kept(&before, &handover::identities(world)?)
+            .map_err(|lost| format!("{time}, sets became works: {lost}"))?;
+    }
+    Ok(())
+}
+
+/// From ManifestWorks to replica sets: nobody but the sets has works then.
+fn to_sets(world: &mut World) -> Result<(), String> {
     world.render_and_apply(&["--work-kind", "replica-set"])?;
     world.until("every set has rolled out", |world| {
         // Again and again, as an object that arrives later has said nothing yet.
@@ -382,5 +395,19 @@ fn replica_sets(world: &mut World) -> Result<(), String> {
     })?;
     // An agent that wanted to delete what its old works held would have begun by now.
     sleep(Duration::from_secs(1));
-    handover::kept(&before, &handover::identities(world)?)
+    Ok(())
+}
+
+/// And back.
+fn to_works(world: &mut World) -> Result<(), String> {
+    world.render_and_apply(&[])?;
+    world.applied(&[])?;
+    world.prune(&["--sole"], |world| {
+        let of_sets = "work.open-cluster-management.io/manifestworkreplicaset";
+        let hub = world.hub()?;
+        none(&hub.kubectl(&["get", "manifestworkreplicasets", "-A", "-o", "name"])?)?;
+        none(&hub.kubectl(&["get", "manifestworks", "-A", "-l", of_sets, "-o", "name"])?)
+    })?;
+    sleep(Duration::from_secs(1));
+    Ok(())
 }
