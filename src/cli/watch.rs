@@ -77,6 +77,7 @@ fn next_changes(request: &Request, input: &mut Watched) -> Vec<Change> {
             return changes;
         }
         let pause = if changes.is_empty() {
+            changing = None;
             PAUSE.max(start.elapsed().saturating_mul(SHARE))
         } else {
             changing.get_or_insert(start);
