@@ -11,8 +11,8 @@ use crate::diagnostic::Warnings;
 use crate::progress::Progress;
 use crate::render::{Shard, WorkKind};
 
-/// The configuration's name at the root of the input.
-pub const CONFIG_NAME: &str = "spokewright.yaml";
+// The configuration's name at the root of the input.
+pub use crate::api::config::FILE_NAME as CONFIG_NAME;
 /// The default output.
 pub(super) const DEFAULT_OUTPUT: &str = "rendered";
 

@@ -31,7 +31,7 @@ use crate::object::Origin;
 use apimachinery::pointer;
 
 /// The name of the file.
-pub(crate) const FILE_NAME: &str = "spokewright.yaml";
+pub const FILE_NAME: &str = "spokewright.yaml";
 
 /// The configuration file spokewright.yaml.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

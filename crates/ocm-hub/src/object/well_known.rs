@@ -8,8 +8,8 @@
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
 pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
-/// On a Gateway and on a PlacementDecision: the name of a Placement (docs/systems/mgc.md#placing-a-gateway).
-pub const PLACEMENT_LABEL: &str = "cluster.open-cluster-management.io/placement";
+// On a Gateway, as on a PlacementDecision: the name of a Placement (docs/systems/mgc.md#placing-a-gateway).
+pub use ocm_placement::PLACEMENT_LABEL;
 /// The JSON pointer of `PLACEMENT_LABEL`.
 pub const PLACEMENT_LABEL_POINTER: &str = "/metadata/labels/cluster.open-cluster-management.io~1placement";
 

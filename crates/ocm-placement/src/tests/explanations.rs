@@ -49,7 +49,7 @@ fn a_selected_cluster_has_a_reason_at_every_stage() {
     assert_eq!(
         texts,
         [
-            "its label puts it into the cluster set s",
+            "its label puts it into the cluster set `s`",
             "predicate 1 matches",
             "taint gpu:NoSelect is tolerated",
             "Balance gives 100, times weight 1 is 100: in 0 decisions of others; the most of any cluster is 0",
@@ -102,7 +102,7 @@ fn the_step_that_drops_a_cluster_comes_last_and_points_at_the_field() {
         (
             Stage::ClusterSet,
             Bearing::Against,
-            "its label puts it into other, not into the cluster set s".to_owned(),
+            "its label puts it into `other`, not into the cluster set `s`".to_owned(),
             "/metadata/labels/cluster.open-cluster-management.io~1clusterset".to_owned()
         )
     );

@@ -7,12 +7,11 @@
 use kube_json::Value;
 
 use super::envoy_gateway_fit::Misfit;
+use super::profiles::kgateway::GROUP;
 use crate::hub::Grants;
 use crate::object::Object;
 use crate::topology::Sources;
 use apimachinery::{Identity, pointer};
-
-const GROUP: &str = "gateway.kgateway.dev";
 
 /// What a template may begin, and how that ends.
 const BRACES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];

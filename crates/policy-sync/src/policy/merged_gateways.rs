@@ -6,11 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;
 use crate::topology::{ClassId, Sources, Topology};
 use apimachinery::Identity;
-
-const GROUP: &str = "gateway.envoyproxy.io";
 
 /// The classes whose EnvoyProxy, in the input, merges their Gateways. Of others nothing is known: the controller's own
 /// configuration may ask for it, too.

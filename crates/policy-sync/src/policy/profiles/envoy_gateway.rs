@@ -9,7 +9,7 @@ use crate::policy::profile::{
 };
 use crate::topology::Level;
 
-const GROUP: &str = "gateway.envoyproxy.io";
+pub(in crate::policy) const GROUP: &str = "gateway.envoyproxy.io";
 
 /// The fields of a SecurityPolicy that authenticate.
 const IDENTITIES: [&str; 5] = ["/apiKeyAuth", "/basicAuth", "/extAuth", "/jwt", "/oidc"];

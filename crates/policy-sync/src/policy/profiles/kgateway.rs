@@ -8,7 +8,7 @@ use crate::policy::profile::{
 };
 use crate::topology::Level;
 
-const GROUP: &str = "gateway.kgateway.dev";
+pub(in crate::policy) const GROUP: &str = "gateway.kgateway.dev";
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![

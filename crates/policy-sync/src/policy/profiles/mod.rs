@@ -5,11 +5,11 @@
 //! Flows in: configuration entries. Flows out: [`Profiles`].
 //! Must not know: objects.
 
-mod envoy_gateway;
+pub(super) mod envoy_gateway;
 mod gateway_api;
 mod gke;
 mod istio;
-mod kgateway;
+pub(super) mod kgateway;
 mod kuadrant;
 mod nginx;
 
