@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use apimachinery::Kinds;
+use apimachinery::Locators;
 use clap_complete::engine::CompletionCandidate;
 use spokewright::diagnostic::CODES;
 use spokewright::pipeline::{self, Loaded, Request};
@@ -19,7 +19,7 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let hub = &loaded.hub;
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
     let locators: Vec<String> = all.map(|object| object.identity().locator()).collect();
-    let kinds: Kinds<'_> = locators.iter().map(String::as_str).collect();
+    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
     let names = locators.iter().map(|locator| {
         let name = kinds.short(locator);
         match name.split_once('/') {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use apimachinery::{Kinds, named_parts};
+use apimachinery::{Locators, named_parts};
 use spokewright::Object;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
@@ -31,7 +31,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
                 }
                 "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned()
             },
-            |object| format!("did you mean `{}`?", Kinds::default().short(&object.identity().locator())),
+            |object| format!("did you mean `{}`?", Locators::default().short(&object.identity().locator())),
         );
         return refuse(&format!("`{text}` is not the name of an object"), &help);
     };
@@ -66,7 +66,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
         }
         several => {
             let locators: Vec<String> = several.iter().map(|object| object.identity().locator()).collect();
-            let kinds: Kinds<'_> = locators.iter().map(String::as_str).collect();
+            let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
             let names: Vec<String> = locators.iter().map(|locator| kinds.short(locator)).collect();
             refuse(
                 &format!("several objects have the name `{text}`"),
@@ -109,9 +109,9 @@ fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
     Err(Refusal::new(Status::Usage, message, help))
 }
 
-/// Takes off what was read as a name: without any path, the input is here.
+/// Removes the first path, which turned out to be a name; without any other, the input is the current directory.
 pub(crate) fn without_first(paths: &mut Vec<PathBuf>) {
-    paths.remove(0);
+    paths.drain(..paths.len().min(1));
     if paths.is_empty() {
         paths.push(PathBuf::from("."));
     }

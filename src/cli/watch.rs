@@ -15,13 +15,13 @@ use super::show;
 use super::speech::Speech;
 use super::status::{Refusal, Status};
 
-/// Between two looks; more where a look takes long.
+/// The shortest pause between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
-/// A look may take one part in so many of the processor.
-const SHARE: u32 = 20;
-/// An editor writes in several steps: for so long nothing has to change.
+/// A pause is at least this many times as long as the look before it, so that watching a huge input stays cheap.
+const PAUSE_PER_LOOK: u32 = 20;
+/// Editors write a file in several steps, so a run waits until nothing has changed for this long,
 const QUIET: Duration = Duration::from_millis(50);
-/// But a directory that never comes to rest is rendered too.
+/// or until files have kept changing for this long.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// One run.
@@ -46,8 +46,8 @@ pub(crate) fn watch(
     }
     loop {
         match run() {
-            // Nobody reads the output anymore.
             Err(error) if super::status::is_broken_pipe(&error) => return Err(error),
+            // The next change may mend it.
             Err(error) => {
                 show::error(&error);
             }
@@ -63,7 +63,7 @@ pub(crate) fn watch(
     }
 }
 
-/// Waits until something differs from `input`, and until it is complete; then `input` is that.
+/// Waits until files differ from `input` and have come to rest, and updates `input`.
 fn next_changes(request: &Request, input: &mut Watched) -> Vec<Change> {
     let mut before = input.clone();
     let mut changing: Option<Instant> = None;
@@ -71,14 +71,14 @@ fn next_changes(request: &Request, input: &mut Watched) -> Vec<Change> {
         let start = Instant::now();
         let now = watched(request);
         let changes = now.changes_since(input);
-        let is_complete = now == before || changing.is_some_and(|since| since.elapsed() > LONGEST);
-        if !changes.is_empty() && is_complete {
+        let is_at_rest = now == before || changing.is_some_and(|since| since.elapsed() > LONGEST);
+        if !changes.is_empty() && is_at_rest {
             *input = now;
             return changes;
         }
         let pause = if changes.is_empty() {
             changing = None;
-            PAUSE.max(start.elapsed().saturating_mul(SHARE))
+            PAUSE.max(start.elapsed().saturating_mul(PAUSE_PER_LOOK))
         } else {
             changing.get_or_insert(start);
             QUIET
@@ -89,7 +89,7 @@ fn next_changes(request: &Request, input: &mut Watched) -> Vec<Change> {
 }
 
 /// `changed: hub/a.yaml, hub/b.yaml (new), and 12 more`.
-fn changed(changes: &[spokewright::source::Change]) -> String {
+fn changed(changes: &[Change]) -> String {
     const MOST: usize = 4;
     let changes = changes.iter().map(|change| match change {
         Change::Changed(path) => path.clone(),

@@ -1,7 +1,6 @@
 //! The first files of a directory: a small hub that renders, or an export of a live hub, sorted into files.
 //!
-//! Owns: the files of `init`, and which part of an exported object belongs in Git. Flows in: what to add, or objects
-//! that were read. Flows out: texts by path. Must not know: where they are written.
+//! Tools' files name spokewright's own repository; before it has an address, they say so, and so does `check`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -92,6 +91,7 @@ pub enum Tool {
     Flux,
 }
 
+/// Every tool.
 const TOOLS: [Tool; 5] = [
     Tool::Github,
     Tool::Gitlab,

@@ -3,7 +3,7 @@
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
-use apimachinery::Kinds;
+use apimachinery::Locators;
 use kube_json::Value;
 
 use super::alike::alike;
@@ -318,8 +318,8 @@ fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width:
 }
 
 /// The name of an object below a title that has its group.
-fn short(locator: &str) -> String {
-    Kinds::default().short(locator)
+pub(super) fn short(locator: &str) -> String {
+    Locators::default().short(locator)
 }
 
 /// Where a result applies that does not apply on all clusters of its Gateway.

@@ -3,7 +3,7 @@
 //! Owns: columns, and what is said below a row. Flows in: a report, [`ExplainedPaths`], a width. Flows out: text. Must
 //! not know: why a policy wins.
 
-use apimachinery::Kinds;
+use apimachinery::Locators;
 
 use super::alike::alike;
 use super::explain::ExplainedPaths;
@@ -25,7 +25,7 @@ pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, w
         .policies
         .iter()
         .flat_map(|entry| entry.targets.iter().chain([&entry.policy]));
-    let kinds: Kinds<'_> = named.chain(elsewhere).map(String::as_str).collect();
+    let kinds: Locators<'_> = named.chain(elsewhere).map(String::as_str).collect();
     match (effect, &report.cluster) {
         (_, Some(cluster)) if report.policies.is_empty() => {
             text.push(format_args!("no policy on cluster {cluster}"));
@@ -52,7 +52,7 @@ pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, w
     text.into_text().trim_start().to_owned()
 }
 
-fn table(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usize) {
+fn table(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: usize) {
     let mut policies: Vec<&PolicyEntry> = report.policies.iter().collect();
     policies.sort_by_key(|entry| &entry.policy);
     let rows = policies
@@ -92,7 +92,7 @@ fn table(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usiz
     }
 }
 
-fn cells(policy: &PolicyEntry, kinds: &Kinds<'_>) -> [String; 4] {
+fn cells(policy: &PolicyEntry, kinds: &Locators<'_>) -> [String; 4] {
     let shown = |locator: &String| one_line(&kinds.short(locator), usize::MAX);
     let targets: Vec<String> = policy.targets.iter().map(shown).collect();
     // The first of several, and how many more there are.
@@ -128,7 +128,7 @@ fn exceptions(text: &mut Lines, policy: &PolicyEntry, width: usize) {
 }
 
 /// The policies that are not on the cluster that is looked at.
-fn elsewhere_part(text: &mut Lines, report: &PolicyReport, kinds: &Kinds<'_>, width: usize) {
+fn elsewhere_part(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: usize) {
     let Some(cluster) = report.cluster.as_ref().filter(|_| !report.elsewhere.is_empty()) else {
         return;
     };

@@ -5,9 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use apimachinery::Kinds;
-
 use super::aggregate::WorkSummary;
+use super::explain_text::short;
 use super::status_text::{problem_lines, short_condition};
 use crate::diagnostic::one_line;
 use crate::object::Object;
@@ -75,10 +74,7 @@ impl<'r> Required<'r> {
                 Some(status) => objection(status, condition)?,
                 None => "it has no status here".to_owned(),
             };
-            let line = format!(
-                "{}: {because}",
-                Kinds::default().short(&object.identity().locator())
-            );
+            let line = format!("{}: {because}", short(&object.identity().locator()));
             Some(one_line(&line, LONGEST))
         });
         lines.collect()

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use apimachinery::Kinds;
+use apimachinery::Locators;
 use kube_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
@@ -33,7 +33,7 @@ const MAX_CLUSTERS: usize = 10;
 pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     let mut text = Lines::default();
     let mut rest = report.objects;
-    let kinds: Kinds<'_> = rest.iter().map(|status| status.object.as_str()).collect();
+    let all: Locators<'_> = rest.iter().map(|status| status.object.as_str()).collect();
     while let Some(first) = rest.first() {
         let same = |status: &ObjectStatus| status.group == first.group;
         let (group, after) = rest.split_at(rest.iter().take_while(|status| same(status)).count());
@@ -41,7 +41,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
         if !text.is_empty() {
             text.blank();
         }
-        table(&mut text, first.group, group, &kinds, width);
+        table(&mut text, first.group, group, &all, width);
     }
     if text.is_empty() {
         text.push("no GatewayClass or Gateway of ours, and no policy in the input");
@@ -56,7 +56,7 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
 /// Widths of the columns object, condition, status.
 struct Columns([usize; 3]);
 
-fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], kinds: &Kinds<'_>, width: usize) {
+fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], all: &Locators<'_>, width: usize) {
     let rows = || {
         let all = statuses.iter().flat_map(|status| &status.conditions);
         all.map(|condition| {
@@ -74,7 +74,7 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], kinds:
     let (condition, status, reason) = (widest(0, "CONDITION"), widest(1, "STATUS"), widest(2, "REASON"));
     let names = statuses
         .iter()
-        .map(|status| kinds.short(&status.object).chars().count());
+        .map(|status| all.short(&status.object).chars().count());
     let longest = names.chain([group.heading().len()]).max().unwrap_or_default();
     let others = [condition, status, reason]
         .iter()
@@ -85,13 +85,13 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], kinds:
     let columns = Columns([longest.min(room), condition, status]);
     line(text, &columns, group.heading(), ["CONDITION", "STATUS", "REASON"]);
     for status in statuses {
-        object(text, &columns, (status, kinds), width);
+        object(text, &columns, (status, all), width);
     }
 }
 
-fn object(text: &mut Lines, columns: &Columns, (status, kinds): (&ObjectStatus, &Kinds<'_>), width: usize) {
+fn object(text: &mut Lines, columns: &Columns, (status, all): (&ObjectStatus, &Locators<'_>), width: usize) {
     let Columns([room, ..]) = columns;
-    let name = one_line(&kinds.short(&status.object), usize::MAX);
+    let name = one_line(&all.short(&status.object), usize::MAX);
     let mut first = name.as_str();
     if name.chars().count() > *room || status.conditions.is_empty() {
         text.push(format_args!("{name}"));

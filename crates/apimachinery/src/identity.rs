@@ -108,7 +108,7 @@ impl Identity {
     }
 
     /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
-    /// namespace part if there is none, and without the group for core. [`named_parts`] reads it, [`Kinds`] shortens it.
+    /// namespace part if there is none, and without the group for core. [`named_parts`] reads it, [`Locators`] shortens it.
     ///
     /// ```
     /// use apimachinery::Identity;
@@ -144,9 +144,9 @@ impl fmt::Display for Identity {
     }
 }
 
-/// Kind, namespace, and name of an object as a person names it, and as reports do: `KIND/NAME`, `KIND/NAMESPACE/NAME`,
-/// `KIND NAMESPACE/NAME`, or a locator. The kind may be in any spelling. A section, as in `gateway/shop/web#https`, represents its
-/// object.
+/// Kind, namespace, and name of an object, as people and reports write it: `KIND/NAME`, `KIND/NAMESPACE/NAME`,
+/// `KIND NAMESPACE/NAME`, or a locator. Any spelling of the kind is returned as it is; a section, as in
+/// `gateway/shop/web#https`, is left out.
 ///
 /// ```
 /// use apimachinery::{Identity, named_parts};
@@ -168,23 +168,23 @@ pub fn named_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
     (is_whole && !parts.2.contains(['/', ' '])).then_some(parts)
 }
 
-/// The kinds of some locators, which are printed without the group unless two groups have a kind of that name.
+/// Locators that are printed together: without the group, unless two groups among them have a kind of that name.
 #[derive(Debug, Default)]
-pub struct Kinds<'l>(BTreeSet<&'l str>);
+pub struct Locators<'l>(BTreeSet<&'l str>);
 
-impl<'l> FromIterator<&'l str> for Kinds<'l> {
+impl<'l> FromIterator<&'l str> for Locators<'l> {
     fn from_iter<I: IntoIterator<Item = &'l str>>(locators: I) -> Self {
         let locators = locators.into_iter();
         Self(locators.filter_map(|locator| locator.split(':').next()).collect())
     }
 }
 
-impl Kinds<'_> {
+impl Locators<'_> {
     /// A locator as people read it.
     ///
     /// ```
-    /// use apimachinery::Kinds;
-    /// let kinds = Kinds::from_iter(["gateway.a.org:x/y", "gateway.b.org:x/z", "authpolicy.a.org:x/y"]);
+    /// use apimachinery::Locators;
+    /// let kinds = Locators::from_iter(["gateway.a.org:x/y", "gateway.b.org:x/z", "authpolicy.a.org:x/y"]);
     /// assert_eq!(kinds.short("authpolicy.a.org:x/y"), "authpolicy/x/y");
     /// assert_eq!(kinds.short("gateway.a.org:x/y"), "gateway.a.org/x/y");
     /// ```

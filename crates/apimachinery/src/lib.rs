@@ -32,7 +32,7 @@ mod url;
 mod work;
 
 pub use field::{EXACT_MAX, Field, Mismatch};
-pub use identity::{ApiVersion, GroupKind, Identity, Kinds, core_group, named_parts};
+pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, named_parts};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{

@@ -108,20 +108,17 @@ impl<'a> OursByName<'a> {
                 Use::Unused
             };
         }
-        // Whether rendering uses a Service, or another backend, is not known before routes are read.
+        // Whether a route of ours leads to a Service, or to another backend, is not known before routes are read.
         let is_parent = |kind: &str| {
-            let mut of_group = kinds
-                .iter()
-                .filter(|info| info.group == GROUP && info.kind == kind);
             matches!(kind, "Gateway" | "GatewayClass" | "ListenerSet" | "XListenerSet")
-                || of_group.any(|info| info.parent_refs)
+                || kinds.iter().any(|info| info.parent_refs && info.kind == kind)
         };
-        let may_be_backend = |reference: &Value| {
+        let is_route = info.is_some_and(|info| info.parent_refs);
+        let leads = |reference: &Value, default| {
             let kind = reference.get("kind").and_then(Value::as_str);
-            info.is_none_or(|info| !info.parent_refs) && kind.is_some_and(|kind| !is_parent(kind))
+            let may_be_backend = !is_route && kind.is_some_and(|kind| !is_parent(kind));
+            may_be_backend || self.names(object, reference, default)
         };
-        let leads =
-            |reference: &Value, default| may_be_backend(reference) || self.names(object, reference, default);
         used(present.any(|value| match value {
             Value::Array(items) => items.iter().any(|item| leads(item, "Gateway")),
             _ => leads(value, ""),
