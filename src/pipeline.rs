@@ -28,6 +28,8 @@ mod exported;
 mod inputs;
 mod misplaced;
 
+mod projections;
+
 mod placed;
 
 mod policies;
@@ -63,7 +65,7 @@ pub use loaded::Loaded;
 pub use page::PageInput;
 pub use request::{CONFIG_NAME, Request};
 pub use results::{check, unexpected};
-pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
+pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 #[cfg(feature = "git")]
 pub use staged::InIndex;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, lost_by_replacing};

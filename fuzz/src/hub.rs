@@ -179,6 +179,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
             &identity,
             Some(object),
             &[],
+            loaded.overlays(),
             &loaded.sources,
         );
         said += &shown(&explanation_text(&explanation, WIDTH));

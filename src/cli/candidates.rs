@@ -51,7 +51,7 @@ pub(crate) fn clusters(current: &OsStr) -> Vec<CompletionCandidate> {
 /// Names of schemas.
 pub(crate) fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
     let names = pipeline::SCHEMAS.iter().map(|(name, _)| (*name).to_owned());
-    let others = ["catalog", "schema-store"].map(str::to_owned);
+    let others = ["catalog", "crd", "schema-store"].map(str::to_owned);
     offered(names.chain(others), current)
 }
 

@@ -178,8 +178,8 @@ impl Diff {
         });
         self.check_clusters(&[&new, &base])?;
         let terms = Terms::new(
-            (&base.loaded.config, &base.loaded.hub),
-            (&new.loaded.config, &new.loaded.hub),
+            (&base.loaded.config, &base.loaded.hub, base.loaded.overlays()),
+            (&new.loaded.config, &new.loaded.hub, new.loaded.overlays()),
             |cluster| new.loaded.admits(cluster),
         );
         let on_old_spokes = (!terms.spokes.is_empty())

@@ -171,6 +171,7 @@ impl ReportOptions {
                 &identity,
                 Some(object).filter(|_| is_object),
                 &lives_on,
+                loaded.overlays(),
                 self.reporting.locate(&loaded.sources, &relative),
             );
             answer.finish(loaded, findings, options, |out| {

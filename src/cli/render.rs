@@ -216,6 +216,7 @@ impl Render {
                 &rendered.plan,
                 &statuses,
                 &rendered.withheld,
+                loaded.overlays(),
                 &findings,
                 &relative,
             );
@@ -242,9 +243,9 @@ impl Render {
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
-        if let Some(line) = kept_by_local_policies(view) {
-            self.say(&line);
-        }
+        let lines = [kept_by_local_policies(view), rendered.overlaid.clone()];
+        let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
+        lines.for_each(|line| self.say(line));
         if self.is_stream() {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(layout, &mut stdout).context("cannot write to stdout")?;

@@ -1,5 +1,5 @@
-//! `spokewright schema`: JSON Schemas of the configuration, of GatewayClass parameters, and of each report; and the
-//! list of kinds whose schemas are built in.
+//! `spokewright schema`: JSON Schemas of the configuration, of ClusterOverlays, of GatewayClass parameters, and of each
+//! report; the definition of ClusterOverlays; and the list of kinds whose schemas are built in.
 //!
 //! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
 //! it.
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::nearest;
-use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
+use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 
 use super::candidates;
 use super::show;
@@ -23,10 +23,14 @@ Examples:
   spokewright schema params > params.schema.json
   spokewright schema report/placement
                                      for what placement -o json prints
+  spokewright schema crd             the CustomResourceDefinition of ClusterOverlays
   spokewright schema catalog         kinds that are checked without their CRDs";
 
 /// The catalog of kinds.
 const CATALOG: &str = "catalog";
+
+/// The definition of the kind that an API server may store.
+const DEFINITION: &str = "crd";
 
 /// The schemas of files that editors find by their names.
 const SCHEMA_STORE: &str = "schema-store";
@@ -46,6 +50,7 @@ impl Schema {
         let text = match &self.name {
             None => names.iter().map(|name| format!("{name}\n")).collect(),
             Some(name) if name == CATALOG => catalog_text(),
+            Some(name) if name == DEFINITION => overlay_definition(),
             Some(name) if name == SCHEMA_STORE => SCHEMA_STORE_CATALOG.to_owned(),
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),

@@ -30,20 +30,43 @@ use apimachinery::Identity;
 pub struct Analysis<'a> {
     pub(super) placed: Arc<Placed<'a>>,
     pub(super) attached: Attached<'a>,
+    /// The same of the hubs that ClusterOverlays make of this one, for the clusters that each is for.
+    pub(super) projected: Vec<Self>,
 }
 
 /// The objects that the clusters receive, by classes of clusters that are alike, and those that are withheld from them.
 #[derive(Debug)]
 pub struct Spokes<'a> {
-    pub(super) spokes: Vec<Spoke<'a>>,
-    pub(super) withheld: Vec<Withheld<'a>>,
+    /// Of the hub as it is written, then of those that ClusterOverlays make of it.
+    pub(super) by_hub: Vec<SpokesOfHub<'a>>,
     /// The one cluster that is looked at.
     pub(super) cluster: Option<&'a str>,
 }
 
-/// The synced objects, and their variants.
+/// The same of one hub.
 #[derive(Debug)]
-pub struct Received<'a> {
+pub(super) struct SpokesOfHub<'a> {
+    pub(super) spokes: Vec<Spoke<'a>>,
+    pub(super) withheld: Vec<Withheld<'a>>,
+}
+
+impl<'a> Spokes<'a> {
+    /// What is withheld of the hub as it is written.
+    pub(super) fn withheld(&self) -> &[Withheld<'a>] {
+        self.by_hub
+            .first()
+            .map(|hub| hub.withheld.as_slice())
+            .unwrap_or_default()
+    }
+}
+
+/// The synced objects, and their variants: of the hub as it is written, then of those that ClusterOverlays make of it.
+#[derive(Debug)]
+pub struct Received<'a>(pub(super) Vec<ReceivedOfHub<'a>>);
+
+/// The same of one hub.
+#[derive(Debug)]
+pub(super) struct ReceivedOfHub<'a> {
     /// Our Gateways with their clusters.
     pub(super) gateways: Table<OurGatewayId, PlacedGateway<'a>>,
     pub(super) synced: SyncedObjects<'a>,
@@ -54,22 +77,55 @@ pub struct Received<'a> {
 impl<'a> Analysis<'a> {
     /// Analyzes an input.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
-        let placed = Arc::new(Placed::new(loaded, findings));
+        let placed = Placed::new(loaded, findings);
         let attached = attach(&placed, findings);
-        Self { placed, attached }
+        let hubs: Vec<_> = loaded.projections.hubs.iter().enumerate().collect();
+        let projected = parallel::map(&hubs, |(position, projection)| {
+            let placed = placed.projected(*position, projection);
+            let mut found = Findings::new();
+            let attached = attached.projected(&placed, &mut found);
+            (Self::of_hub(placed, attached), found)
+        });
+        let (projected, found) = projected.into_iter().unzip();
+        loaded.projections.add_findings(found, &loaded.sources, findings);
+        Self {
+            projected,
+            ..Self::of_hub(placed, attached)
+        }
+    }
+
+    fn of_hub(placed: Placed<'a>, attached: Attached<'a>) -> Self {
+        Self {
+            placed: Arc::new(placed),
+            attached,
+            projected: Vec::new(),
+        }
+    }
+
+    /// This hub as it is written, then those that ClusterOverlays make of it.
+    pub(super) fn hubs(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.projected)
     }
 
     /// The same input without one of its policies.
     #[must_use]
     pub fn without(&self, policy: &Object) -> Self {
-        self.again(Arc::clone(&self.placed), Some(policy.identity()))
+        let without = |hub: &Self| hub.again(Arc::clone(&hub.placed), Some(policy.identity()));
+        Self {
+            projected: self.projected.iter().map(without).collect(),
+            ..without(self)
+        }
     }
 
-    /// The results of this analysis about policies, applied to the same input or a part of it. Mistakes have been
+    /// The results of this analysis about policies, applied to the same hub or a part of it. Mistakes have been
     /// reported before.
     pub(super) fn again(&self, placed: Arc<Placed<'a>>, without: Option<Identity>) -> Self {
         let attached = self.attached.again(&placed, without);
-        Self { placed, attached }
+        Self {
+            placed,
+            attached,
+            projected: Vec::new(),
+        }
     }
 
     /// The objects that the clusters receive, and the spokes of all clusters or of one `cluster`: what
@@ -85,19 +141,34 @@ impl<'a> Analysis<'a> {
     /// what it does not ship.
     #[must_use]
     pub fn spokes_as_in<'x>(&'x self, other: &'x Loaded) -> Spokes<'x> {
-        self.spokes_with(&self.synced(), &other.hub.spokes, None)
+        self.spokes_with(&self.synced(), Some(&other.hub.spokes), None)
     }
 
     pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>, cluster: Option<&'x str>) -> Spokes<'x> {
-        self.spokes_with(received, &self.placed.hub.spokes, cluster)
+        self.spokes_with(received, None, cluster)
     }
 
     fn spokes_with<'x>(
         &'x self,
-        received: &Received<'x>,
-        local: &'x BTreeMap<String, Objects>,
+        Received(received): &Received<'x>,
+        local: Option<&'x BTreeMap<String, Objects>>,
         cluster: Option<&'x str>,
     ) -> Spokes<'x> {
+        let hubs: Vec<_> = self.hubs().zip(received).collect();
+        Spokes {
+            by_hub: parallel::map(&hubs, |(hub, received)| {
+                hub.spokes_of_hub(received, local.unwrap_or(&hub.placed.hub.spokes), cluster)
+            }),
+            cluster,
+        }
+    }
+
+    fn spokes_of_hub<'x>(
+        &'x self,
+        received: &ReceivedOfHub<'x>,
+        local: &'x BTreeMap<String, Objects>,
+        cluster: Option<&'x str>,
+    ) -> SpokesOfHub<'x> {
         let Placed {
             hub, ours, clusters, ..
         } = self.placed.as_ref();
@@ -117,45 +188,47 @@ impl<'a> Analysis<'a> {
             variants: &received.variants,
             labels: &labels,
         };
-        Spokes {
-            spokes: making.build(cluster),
+        let is_asked = |name: &str| cluster.is_none_or(|only| only == name) && self.placed.is_for(name);
+        SpokesOfHub {
+            spokes: making.build(cluster.is_some(), &is_asked),
             withheld: received.synced.withheld.clone(),
-            cluster,
         }
     }
 
     /// Which policies apply on each path of each cluster, for a caller that does not ask what is wrong with them.
     pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
-        let decided = Decided {
-            loaded: self.placed.loaded,
-            hub: self.placed.hub,
-            attached: &self.attached,
-            grants: &self.placed.grants,
-            ours: &self.placed.ours,
-            clusters: &self.placed.clusters,
-            by_key: &self.placed.by_key,
+        let decided = self.hubs().map(|analysis| Decided {
+            loaded: analysis.placed.loaded,
+            hub: analysis.placed.hub,
+            attached: &analysis.attached,
+            grants: &analysis.placed.grants,
+            ours: &analysis.placed.ours,
+            clusters: &analysis.placed.clusters,
+            receiving: analysis.placed.clusters_here(),
+            by_key: &analysis.placed.by_key,
             cluster: spokes.cluster,
-        };
-        evaluate(decided, &spokes.spokes, &spokes.withheld, findings)
-    }
-
-    /// Our Gateways with their clusters.
-    pub(super) fn gateways(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
-        self.placed.gateways()
+        });
+        let decided: Vec<_> = decided.zip(&spokes.by_hub).collect();
+        evaluate(&decided, findings)
     }
 
     fn synced(&self) -> Received<'_> {
+        let hubs: Vec<&Self> = self.hubs().collect();
+        Received(parallel::map(&hubs, |hub| hub.synced_of_hub()))
+    }
+
+    fn synced_of_hub(&self) -> ReceivedOfHub<'_> {
         let Placed {
             loaded, ours, grants, ..
         } = self.placed.as_ref();
-        let gateways = self.gateways();
+        let gateways = self.placed.receiving();
         let mut synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,
             kinds: &self.attached.kinds,
             routes: &self.attached.routes,
             locals: &self.attached.locals,
             ours,
-            clusters: &self.placed.clusters,
+            clusters: self.placed.clusters_here(),
         });
         let mut variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
         sync::add_grants(
@@ -165,7 +238,7 @@ impl<'a> Analysis<'a> {
             (&mut synced.objects, &mut variants),
             (self.placed.hub, loaded.config.secrets == Secrets::Copy),
         );
-        Received {
+        ReceivedOfHub {
             gateways,
             synced,
             variants,

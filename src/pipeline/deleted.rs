@@ -63,10 +63,14 @@ pub(super) fn if_deleted<'v>(
 ) -> HashMap<String, Vec<Without<'v>>> {
     let hub = view.hub;
     let places: Vec<&[String]> = view.seen().map(|seen| seen.clusters).collect();
-    let keyed = keyed(analysis, view);
-    let mut parts = parts(view, &keyed);
+    let hubs: Vec<(&Analysis<'_>, Keyed<'_>)> = analysis.hubs().map(|hub| (hub, keyed(hub, view))).collect();
+    let written = hubs.first().map(|(_, keyed)| keyed);
+    let mut parts = written.map(|keyed| parts(view, keyed)).unwrap_or_default();
     // The smallest first: a hub has one part that is all of it, or many that are small.
-    let cost = |part: &Part| part.work.saturating_mul(part.policies.len().saturating_add(1));
+    let cost = |part: &Part| {
+        let policies = part.policies.len().saturating_add(1);
+        part.work.saturating_mul(policies).saturating_mul(hubs.len())
+    };
     parts.sort_by_key(cost);
     let work = Work::default();
     parts.retain(|part| work.pay(cost(part), STEPS_PER_THING));
@@ -77,21 +81,32 @@ pub(super) fn if_deleted<'v>(
     }
     let none = Alike::new();
     let found: Vec<Found<'v>> = parallel::map(&parts, |part| {
-        let narrow = narrowed(analysis, (&places, part), &keyed);
         let alike = known.get(part.places.as_slice()).unwrap_or(&none);
         let is_asked = |cluster: &str| alike.contains_key(cluster);
-        let placed = Arc::new(analysis.placed.part(&narrow, is_asked));
-        let with = analysis.again(Arc::clone(&placed), None);
-        let before = settings(&with);
-        parallel::map(&part.policies, |policy| {
-            let without = Some(hub.policy(*policy).object.identity());
-            let after = settings(&analysis.again(Arc::clone(&placed), without));
-            let changes = EffectiveSettings::changes(before.as_ref()?, &after?);
-            Some((hub.locator(*policy).to_string(), grouped(&changes, alike)))
-        })
+        let mut found = Vec::new();
+        for (number, (analysis, keyed)) in hubs.iter().enumerate() {
+            // Each hub is for clusters of its own, and what goes nowhere is of the one that is written.
+            if number > 0 && !alike.keys().any(|cluster| analysis.placed.is_for(cluster)) {
+                continue;
+            }
+            let narrow = narrowed(analysis, (&places, part), keyed);
+            let placed = Arc::new(analysis.placed.part(&narrow, is_asked));
+            let with = analysis.again(Arc::clone(&placed), None);
+            let before = settings(&with);
+            found.extend(parallel::map(&part.policies, |policy| {
+                let without = Some(hub.policy(*policy).object.identity());
+                let after = settings(&analysis.again(Arc::clone(&placed), without));
+                let mut changes = EffectiveSettings::changes(before.as_ref()?, &after?);
+                changes.retain(|change| number == 0 || !change.clusters.is_empty());
+                Some((hub.locator(*policy).to_string(), grouped(&changes, alike)))
+            }));
+        }
+        found
     });
-    let found = found.into_iter().flatten().flatten();
-    let mut changes: HashMap<String, Vec<Without<'v>>> = found.collect();
+    let mut changes: HashMap<String, Vec<Without<'v>>> = HashMap::new();
+    for (policy, without) in found.into_iter().flatten().flatten() {
+        changes.entry(policy).or_default().extend(without);
+    }
     // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
         if starts_of(view, policy).is_empty() {
@@ -346,10 +361,8 @@ fn narrowed(analysis: &Analysis<'_>, (places, part): (&[&[String]], &Part), keye
     // One of several equal clusters stands for all.
     let clusters = part.places.iter().filter_map(|place| places.get(*place)?.first());
     let inhabited = clusters.filter_map(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
-    let objects = |objects: &Objects| Objects::new(objects.iter().cloned().collect());
-    of_part.spokes = inhabited
-        .map(|(cluster, all)| (cluster.clone(), objects(all)))
-        .collect();
+    let inhabited = inhabited.map(|(cluster, all)| (cluster.clone(), all.clone()));
+    of_part.spokes = Arc::new(inhabited.collect());
     of_part.kinds = hub.kinds.clone();
     of_part
 }

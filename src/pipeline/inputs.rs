@@ -13,6 +13,7 @@ use super::misplaced::{
     no_such_spokes, not_staged, output_beside, output_outside, submodules, unread_configs,
 };
 use super::origins;
+use super::projections::Projections;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
 use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
@@ -194,6 +195,11 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         position.map(|(path, line, _)| (path.to_owned(), line))
     });
     findings.extend(hub::changed_by_kustomize(&hub, &config.controller_name, &sources));
+    let selection = Selection {
+        clusters,
+        shard: request.shard,
+    };
+    let projections = Projections::new(&hub, &sources, |cluster| selection.admits(cluster), &mut findings);
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),
@@ -205,10 +211,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         findings,
         now: request.now,
         placement_options: request.placement_options,
-        selection: Selection {
-            clusters,
-            shard: request.shard,
-        },
+        selection,
+        projections,
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),

@@ -5,16 +5,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ocm_placement::{self as placement, Inventory, Mode};
 
 use super::origins;
+use super::projections::Projections;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{PlacementMode, RenderConfig};
 use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
-use crate::placing;
+use crate::placing::{self, overlays::Overlays};
 use crate::progress::Progress;
 use crate::render::{Selection, WorkKind};
 use crate::source::{self, Sources};
@@ -34,6 +36,8 @@ pub struct Loaded {
     pub sources: Sources,
     /// The objects.
     pub hub: Hub,
+    /// The hub as ClusterOverlays change it for some clusters.
+    pub(super) projections: Projections,
     /// The findings so far.
     pub findings: Findings,
     /// `--now`.
@@ -69,6 +73,7 @@ impl Loaded {
             findings.suppress(self.suppressions.of(&about));
         }
         findings.finish(&self.overrides, self.warnings);
+        self.projections.explain(&self.sources, findings);
         super::unreadable::leave_out(&self.hub, &self.sources, findings);
         super::one_name::gather(&self.hub, &self.sources, findings);
         let with_variables = super::variables::documents(&self.sources, findings);
@@ -91,6 +96,12 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    /// The ClusterOverlays, and what each changes where.
+    #[must_use]
+    pub const fn overlays(&self) -> &Overlays {
+        &self.projections.overlays
     }
 
     /// Whether somebody reads findings with this code, which are warnings unless the configuration makes errors of them.
@@ -138,6 +149,22 @@ impl Loaded {
 
     /// Removes an object from the hub or, if the hub has no object of this identity, from every cluster where it lives.
     pub fn remove(&mut self, identity: &Identity) {
+        self.remove_object(identity);
+        let Self {
+            hub,
+            sources,
+            selection,
+            ..
+        } = self;
+        self.projections = Projections::new(
+            hub,
+            sources,
+            |cluster| selection.admits(cluster),
+            &mut Findings::new(),
+        );
+    }
+
+    fn remove_object(&mut self, identity: &Identity) {
         let without = |objects: &Objects| {
             let kept = objects.iter().filter(|object| object.identity() != *identity);
             Objects::new(kept.cloned().collect())
@@ -147,7 +174,7 @@ impl Loaded {
             *objects = without(objects);
             return;
         }
-        for objects in spokes.values_mut() {
+        for objects in Arc::make_mut(spokes).values_mut() {
             *objects = without(objects);
         }
     }

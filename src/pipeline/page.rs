@@ -40,7 +40,7 @@ impl Analysis<'_> {
     /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
     #[must_use]
     pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
-        policy_report(view, &spokes.withheld, &self.placed.loaded.sources)
+        policy_report(view, spokes.withheld(), &self.placed.loaded.sources)
     }
 
     /// The data of a page. Equal input gives equal data.
@@ -63,7 +63,7 @@ impl Analysis<'_> {
         let page = Page {
             view: input.view,
             plan: &input.rendered.plan,
-            withheld: &input.spokes.withheld,
+            withheld: input.spokes.withheld(),
             hub,
             sources: &loaded.sources,
             clusters: clusters.into_iter().collect(),

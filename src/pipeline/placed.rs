@@ -3,10 +3,11 @@
 //! Owns: [`Placed`], computed once, and the same for a part of the hub. Flows in: [`Loaded`] input. Flows out: our
 //! Gateways with their clusters. Must not know: policies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::loaded::Loaded;
+use super::projections::Projection;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::outcome::placements_not_found;
@@ -24,6 +25,10 @@ pub(super) struct Placed<'a> {
     pub(super) grants: Grants<'a>,
     /// The clusters of each Gateway.
     pub(super) clusters: Table<OurGatewayId, Arc<[String]>>,
+    /// Those of them that this hub is for: ClusterOverlays change it for others.
+    receiving: Table<OurGatewayId, Arc<[String]>>,
+    /// The position of this hub among those that ClusterOverlays make of one, after the hub as it is written.
+    projection: usize,
     /// The same by the name of the Gateway.
     pub(super) by_key: Clusters,
     /// Gateways whose placement is not in the input.
@@ -40,24 +45,67 @@ impl<'a> Placed<'a> {
         let by_key = gateways
             .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
             .collect();
+        let projections = &loaded.projections;
         Self {
             loaded,
             hub: &loaded.hub,
             ours,
             grants,
+            receiving: receiving(&clusters, |cluster| projections.position(cluster).is_none()),
+            projection: 0,
             clusters,
             by_key,
             not_found,
         }
     }
 
-    /// Our Gateways with their clusters.
+    /// Our Gateways with all of their clusters.
     pub(super) fn gateways(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
+        self.with_clusters(&self.clusters)
+    }
+
+    /// Our Gateways with those of their clusters that this hub is for.
+    pub(super) fn receiving(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
+        self.with_clusters(&self.receiving)
+    }
+
+    fn with_clusters(
+        &self,
+        clusters: &Table<OurGatewayId, Arc<[String]>>,
+    ) -> Table<OurGatewayId, PlacedGateway<'_>> {
         self.ours.gateways.map(|(id, gateway)| PlacedGateway {
-            gateway: &gateway.gateway,
-            params: &gateway.params,
-            clusters: Arc::clone(self.clusters.get(id)),
+            everywhere: Arc::clone(self.clusters.get(id)),
+            projection: self.projection,
+            ..PlacedGateway::new(gateway, Arc::clone(clusters.get(id)))
         })
+    }
+
+    /// Whether this hub is for a cluster, and no other that ClusterOverlays make of it.
+    pub(super) fn is_for(&self, cluster: &str) -> bool {
+        self.loaded.projections.position(cluster) == self.projection.checked_sub(1)
+    }
+
+    /// The clusters of each Gateway that this hub is for.
+    pub(super) const fn clusters_here(&self) -> &Table<OurGatewayId, Arc<[String]>> {
+        &self.receiving
+    }
+
+    /// The same hub as ClusterOverlays change it for some clusters: everything goes where it goes as it is written.
+    pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
+        let found = &mut Findings::new();
+        let ours = Ours::new(&projection.hub, &self.loaded.config.controller_name, found);
+        let is_for = |cluster: &str| self.loaded.projections.position(cluster) == Some(position);
+        Self {
+            loaded: self.loaded,
+            hub: &projection.hub,
+            grants: Grants::new(&projection.hub, found),
+            receiving: receiving(&self.clusters, is_for),
+            projection: position.saturating_add(1),
+            clusters: self.clusters.map(|(_, clusters)| Arc::clone(clusters)),
+            by_key: self.by_key.clone(),
+            not_found: self.not_found.clone(),
+            ours,
+        }
     }
 
     /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as requested.
@@ -80,12 +128,31 @@ impl<'a> Placed<'a> {
             loaded: self.loaded,
             hub,
             grants: Grants::new(hub, found),
+            receiving: receiving(&clusters, |cluster| self.is_for(cluster)),
+            projection: self.projection,
             clusters,
             by_key,
             not_found: BTreeSet::new(),
             ours,
         }
     }
+}
+
+/// Of the clusters of each Gateway those that `is_here` accepts; Gateways with the same list share the result.
+fn receiving(
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
+    is_here: impl Fn(&str) -> bool,
+) -> Table<OurGatewayId, Arc<[String]>> {
+    let mut known: HashMap<&[String], Arc<[String]>> = HashMap::new();
+    clusters.map(|(_, all)| {
+        let here = || {
+            if all.iter().all(|cluster| is_here(cluster)) {
+                return Arc::clone(all);
+            }
+            all.iter().filter(|cluster| is_here(cluster)).cloned().collect()
+        };
+        Arc::clone(known.entry(all).or_insert_with(here))
+    })
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
+use super::analysis::SpokesOfHub;
 use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::outcome::{SpokeView, refusals, report_across_kinds};
@@ -177,12 +178,17 @@ pub(super) struct Attached<'a> {
 
 /// Attaches every policy of the hub, and reports conflicts on one target.
 pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attached<'a> {
+    let _attaching = placed.loaded.progress.begin(Stage::Attaching);
+    let teaching = Teaching::new(placed, findings);
+    report_nonconforming_kinds(placed.hub, &placed.ours, &teaching.profiles, findings);
+    attach_by(placed, teaching, findings)
+}
+
+/// The same by what was learned of the kinds before.
+fn attach_by<'a>(placed: &Placed<'a>, teaching: Teaching<'a>, findings: &mut Findings) -> Attached<'a> {
     let Placed {
         loaded, hub, ours, ..
     } = placed;
-    let _attaching = loaded.progress.begin(Stage::Attaching);
-    let teaching = Teaching::new(placed, findings);
-    report_nonconforming_kinds(hub, ours, &teaching.profiles, findings);
     let mut found = Findings::new();
     let attached = Attached::new(placed, teaching, &mut found, findings);
     let Attached {
@@ -240,6 +246,11 @@ impl<'a> Attached<'a> {
         }
     }
 
+    /// The same for the hub that ClusterOverlays make of this one, with what is wrong there.
+    pub(super) fn projected(&self, placed: &Placed<'a>, findings: &mut Findings) -> Self {
+        attach_by(placed, self.teaching.without(None), findings)
+    }
+
     /// The same for the same input or a part of it, without a policy. Nothing is reported: it was, of the whole.
     pub(super) fn again(&self, placed: &Placed<'a>, without: Option<Identity>) -> Self {
         let teaching = self.teaching.without(without);
@@ -289,6 +300,8 @@ pub(super) struct Decided<'a> {
     pub(super) ours: &'a Ours<'a>,
     /// The clusters of each Gateway.
     pub(super) clusters: &'a Table<OurGatewayId, Arc<[String]>>,
+    /// Those of them that this hub is for.
+    pub(super) receiving: &'a Table<OurGatewayId, Arc<[String]>>,
     /// The same by the name of the Gateway.
     pub(super) by_key: &'a Clusters,
     /// The cluster that is looked at.
@@ -296,30 +309,34 @@ pub(super) struct Decided<'a> {
 }
 
 /// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody
-/// places.
+/// places. The first hub is the one that is written, the others are those that ClusterOverlays make of it; there is at
+/// least one.
 pub(super) fn evaluate<'a>(
-    decided: Decided<'a>,
-    spokes: &'a [Spoke<'a>],
-    withheld: &[Withheld<'a>],
+    hubs: &[(Decided<'a>, &'a SpokesOfHub<'a>)],
     findings: &mut Findings,
 ) -> PolicyView<'a> {
+    let Some((written, _)) = hubs.first() else {
+        broken(format_args!("an input without a hub was analyzed"))
+    };
     let Decided {
         loaded,
-        hub: of_hub,
         attached,
-        grants,
         ours,
         clusters,
         by_key,
         cluster,
-    } = decided;
+        ..
+    } = *written;
     let Attached {
         attachments,
         kinds,
         routes,
-        teaching,
         ..
     } = attached;
+    let spokes: Vec<(&Decided<'a>, &'a Spoke<'a>)> = hubs
+        .iter()
+        .flat_map(|(decided, there)| there.spokes.iter().map(move |spoke| (decided, spoke)))
+        .collect();
     let steps = loaded
         .progress
         .count(Stage::Policies, spokes.len().saturating_add(1));
@@ -342,14 +359,25 @@ pub(super) fn evaluate<'a>(
     };
     let mut hub = EffectivePolicies::of(attachments, &work, |start| cluster.is_none() && stays(start));
     steps.advance(1);
-    let views = parallel::map(spokes, |spoke| {
+    let views = parallel::map(&spokes, |(decided, spoke)| {
+        let Decided {
+            hub,
+            grants,
+            attached:
+                Attached {
+                    attachments,
+                    teaching,
+                    ..
+                },
+            ..
+        } = decided;
         // Findings that nobody would see are not computed.
         if work.is_spent() {
             return None;
         }
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
-        let sources = spoke.sources(&of_hub.objects).after(&attachments.topology);
+        let sources = spoke.sources(&hub.objects).after(&attachments.topology);
         let grants = spoke.grants(grants);
         let attachments = teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)
@@ -363,6 +391,8 @@ pub(super) fn evaluate<'a>(
         })
     });
     let mut spokes: Vec<SpokeView<'a>> = views.into_iter().flatten().collect();
+    // Those of several hubs come one after the other.
+    spokes.sort_by(|one, other| one.clusters.first().cmp(&other.clusters.first()));
     let topologies = spokes
         .iter()
         .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
@@ -386,8 +416,10 @@ pub(super) fn evaluate<'a>(
     for spoke in &spokes {
         fates.add(spoke.clusters, &spoke.attachments, &spoke.effective, |_| true);
     }
-    for (policy, kept) in kept_away(decided, withheld) {
-        fates.keep_away(&attachments.locator(policy), kept);
+    for (decided, there) in hubs {
+        for (policy, kept) in kept_away(*decided, &there.withheld) {
+            fates.keep_away(&decided.attached.attachments.locator(policy), kept);
+        }
     }
     PolicyView {
         hub: attachments,
@@ -532,7 +564,7 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
                     let on = set(routes.clusters_of(
                         &attachments.topology,
                         kinds,
-                        decided.clusters,
+                        decided.receiving,
                         withheld.node,
                     ));
                     by_node.insert(withheld.node, Arc::clone(&on));

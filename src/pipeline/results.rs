@@ -3,17 +3,21 @@
 //! One function finds everything, so that all commands report one set of findings, and an error of the configuration's
 //! choice stops each of them. Only findings about the output are elsewhere: they need to know what is written where.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::analysis::{Analysis, Received, Spokes};
 use super::loaded::Loaded;
 use super::policies::report_outcomes;
 use super::stages::{Before, EmptyResult, Rendered, plan};
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
 use crate::output::Earlier;
-use crate::report::PolicyView;
-use apimachinery::Work;
+use crate::placing::overlays::effects;
+use crate::report::{PolicyView, overlays_line};
+use apimachinery::{Identity, Work};
 
 impl Analysis<'_> {
     /// Plans what each cluster receives, and evaluates the policies there; `received` and the `spokes` of all clusters
@@ -32,9 +36,14 @@ impl Analysis<'_> {
         let loaded = self.placed.loaded;
         report_definitions(loaded, findings);
         report_refused_works(loaded, findings);
-        let rendered = plan(self, received, empty, findings);
+        let shipped = Shipped::new(self, &received, spokes);
+        let mut rendered = plan(self, received, empty, findings);
         let view = self.evaluate(spokes, findings);
         report_outcomes(&view, loaded, findings);
+        shipped.report_effects(loaded, findings);
+        rendered.overlaid = overlays_line(loaded.overlays(), |object, cluster| {
+            shipped.goes_to(object, cluster)
+        });
         findings.extend(unknown_spokes(loaded, &rendered));
         findings.extend(loaded.unused_suppressions(findings));
         (rendered, view)
@@ -69,6 +78,68 @@ impl Analysis<'_> {
         found.retain(|finding| (finding.code, &finding.place) != (Code::INPUT_TOO_COSTLY, &Place::Run));
         findings.extend(found);
         self.evaluate(spokes, findings)
+    }
+}
+
+/// Where hub objects go, if ClusterOverlays change any.
+#[derive(Default)]
+struct Shipped {
+    clusters: HashMap<Identity, Vec<Arc<[String]>>>,
+    /// By policy and cluster, the local policy that takes its place there.
+    local: HashMap<(Identity, String), Identity>,
+}
+
+impl Shipped {
+    fn new(analysis: &Analysis<'_>, Received(received): &Received<'_>, spokes: &Spokes<'_>) -> Self {
+        let mut shipped = Self::default();
+        if analysis.placed.loaded.overlays().overlays.is_empty() {
+            return shipped;
+        }
+        for of_hub in received {
+            for placed in of_hub.gateways.rows() {
+                let clusters = shipped.clusters.entry(placed.gateway.object.identity());
+                clusters.or_default().push(Arc::clone(&placed.clusters));
+            }
+            for (synced, variants) in of_hub.synced.objects.iter().zip(&of_hub.variants) {
+                for source in &synced.sources {
+                    let clusters = variants.iter().map(|variant| Arc::clone(&variant.clusters));
+                    shipped
+                        .clusters
+                        .entry(source.identity())
+                        .or_default()
+                        .extend(clusters);
+                }
+            }
+        }
+        for (hub, there) in analysis.hubs().zip(&spokes.by_hub) {
+            for withheld in &there.withheld {
+                if let Some(cluster) = withheld.cluster {
+                    let policy = hub.attached.attachments.policy(withheld.policy).object;
+                    let key = (policy.identity(), cluster.to_owned());
+                    shipped.local.insert(key, withheld.winner.identity());
+                }
+            }
+        }
+        shipped
+    }
+
+    fn goes_to(&self, object: &Identity, cluster: &str) -> bool {
+        let mut lists = self.clusters.get(object).into_iter().flatten();
+        lists.any(|list| list.binary_search_by(|there| there.as_str().cmp(cluster)).is_ok())
+    }
+
+    /// Reports overlays without an effect, and those of which nobody knows whether they have one. While something is
+    /// wrong, an object may go nowhere because of that.
+    fn report_effects(&self, loaded: &Loaded, findings: &mut Findings) {
+        let local = |object: &Identity, cluster: &str| {
+            let winner = self.local.get(&(object.clone(), cluster.to_owned()));
+            winner.filter(|_| !self.goes_to(object, cluster)).cloned()
+        };
+        let goes_to = |object: &Identity, cluster: &str| self.goes_to(object, cluster);
+        let mut effects = effects(loaded.overlays(), &loaded.hub, goes_to, local);
+        let is_stopped = !effects.is_empty() && loaded.is_stopped_by(findings);
+        effects.retain(|finding| !is_stopped || finding.severity == Severity::Error);
+        findings.extend(effects);
     }
 }
 

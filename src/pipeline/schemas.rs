@@ -2,13 +2,16 @@
 //!
 //! Owns: their names; the files in `schemas/`, which tests make from the types. Flows out: texts. Must not know: values.
 
-use crate::api::{catalog, schema};
+use kube_json::{Map, Value, json};
+
+use crate::api::{catalog, own_kinds, schema};
 
 /// The committed text of each schema of a report.
 macro_rules! reports {
     ($($name:literal),* $(,)?) => {
         &[
             ("config", schema::CONFIG),
+            ("overlay", schema::OVERLAY),
             ("params", schema::PARAMS),
             $((
                 concat!("report/", $name),
@@ -18,8 +21,8 @@ macro_rules! reports {
     };
 }
 
-/// The JSON Schemas, by name, as in `schemas/<name>.schema.json`: of the configuration, of the parameters, and of each
-/// report.
+/// The JSON Schemas, by name, as in `schemas/<name>.schema.json`: of the configuration, of ClusterOverlays, of the
+/// parameters, and of each report.
 pub const SCHEMAS: &[(&str, &str)] = reports![
     "diff",
     "effective-policy",
@@ -37,6 +40,95 @@ pub const SCHEMAS: &[(&str, &str)] = reports![
 
 /// The entries of SchemaStore's catalog, by which editors find the schema of a file.
 pub const SCHEMA_STORE_CATALOG: &str = include_str!("../../schemas/catalog.json");
+
+/// The CustomResourceDefinition of ClusterOverlays, as YAML, for an API server that should store them.
+#[must_use]
+pub fn overlay_definition() -> String {
+    let kind = own_kinds::OVERLAY;
+    let plural = own_kinds::OVERLAYS;
+    let schema: Value = serde_json::from_str(schema::OVERLAY).unwrap_or_default();
+    let mut schema = structural(&schema);
+    if let Some(fields) = schema.get_mut("properties") {
+        // An API server has rules of its own for these.
+        for (name, type_name) in [
+            ("apiVersion", "string"),
+            ("kind", "string"),
+            ("metadata", "object"),
+        ] {
+            fields[name] = json!({"type": type_name});
+        }
+    }
+    kube_yaml::write_document(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{}", own_kinds::GROUP)},
+        "spec": {
+            "group": own_kinds::GROUP,
+            "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": kind.to_lowercase()},
+            "scope": "Namespaced",
+            "versions": [{
+                "name": own_kinds::VERSION, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
+            }],
+        },
+    }))
+}
+
+/// A schema of ours as a CustomResourceDefinition may contain it: each level has one type, and choices of constants are
+/// enums. An API server drops nulls, so no field need accept them.
+fn structural(schema: &Value) -> Value {
+    let Value::Object(fields) = schema else {
+        return schema.clone();
+    };
+    let mut structural = Map::default();
+    for (name, value) in fields {
+        match (name.as_str(), value) {
+            ("$id" | "$schema" | "title", _)
+            | ("additionalProperties", Value::Bool(_))
+            | ("default", Value::Null) => {}
+            ("type", Value::Array(types)) => {
+                let named = types.iter().find(|name| *name != "null");
+                structural.insert("type", named.cloned().unwrap_or_default());
+            }
+            // Each choice is a constant with a description, or, beside null, the only one.
+            ("oneOf" | "anyOf", Value::Array(choices)) => {
+                let constants: Vec<Value> = choices
+                    .iter()
+                    .filter_map(|choice| choice.get("const").cloned())
+                    .collect();
+                if constants.is_empty() {
+                    let chosen = choices.iter().map(structural_fields).next().unwrap_or_default();
+                    for (name, value) in chosen {
+                        structural.insert_if_absent(&name, || value);
+                    }
+                } else {
+                    structural.insert("type", "string".into());
+                    structural.insert("enum", Value::Array(constants));
+                }
+            }
+            ("properties", Value::Object(properties)) => {
+                let mut below = properties.clone();
+                for property in below.values_mut() {
+                    *property = self::structural(property);
+                }
+                structural.insert("properties", Value::Object(below));
+            }
+            ("items" | "additionalProperties", below) => {
+                structural.insert(name.clone(), self::structural(below));
+            }
+            _ => {
+                structural.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(structural)
+}
+
+fn structural_fields(schema: &Value) -> Map {
+    match structural(schema) {
+        Value::Object(fields) => fields,
+        _ => Map::default(),
+    }
+}
 
 /// The contents of the built-in catalog: a line for each version of each kind, with the release that its schema is
 /// from.
@@ -56,12 +148,14 @@ pub fn catalog_text() -> String {
 mod tests {
     use std::path::Path;
 
+    use apimachinery::Work;
     use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
     use super::*;
-    use crate::api::{config, own_kinds, params};
+    use crate::api::{config, crd, overlay, params};
     use crate::diagnostic::API_VERSION;
+    use crate::object::Object;
     use crate::pipeline::argocd::announcement;
     use crate::policy::ProfileEntry;
     use crate::report;
@@ -82,6 +176,7 @@ mod tests {
         configuration["properties"]["profiles"]["items"] = profile;
         let mut documents = vec![
             ("config", configuration),
+            ("overlay", schema_of::<overlay::Document>()),
             ("params", schema_of::<params::Params>()),
         ];
         documents.extend(report::schema_documents());
@@ -107,6 +202,52 @@ mod tests {
             .collect();
         kinds.sort();
         assert_eq!(kinds, own_kinds::REPORTS);
+    }
+
+    #[test]
+    fn the_definition_of_overlays_accepts_what_we_accept() {
+        let read = |text: &str| {
+            let value = kube_yaml::read_document(text, &kube_yaml::Limits::default());
+            Object::alone(value.expect("YAML"))
+        };
+        let definition = read(&overlay_definition());
+        let (crd, problems) = crd::read(&definition);
+        assert_eq!(problems, []);
+        let crd = crd.expect("a definition");
+        assert_eq!(crd::verify(&crd, &definition, &Work::unlimited()), []);
+        let text = "
+apiVersion: spokewright.dev/v1alpha1
+kind: ClusterOverlay
+metadata: {name: sale, namespace: shop}
+spec:
+  clusters:
+    names: [eu-1]
+    labelSelector: {matchLabels: {region: eu}, matchExpressions: [{key: tier, operator: In, values: [prod]}]}
+  changes:
+  - target: {group: kuadrant.io, kind: RateLimitPolicy, name: per-route}
+    set:
+    - path: spec.limits.all
+      value: {rates: [{limit: 50, any: {thing: null}}]}
+    - {path: a, value: '${cluster.labels[\"a\"]}', as: Integer, default: {b: [1]}}
+    - {path: b, remove: true}
+";
+        let valid = read(text);
+        let (overlay, findings) = overlay::read(&valid);
+        assert!(overlay.is_some() && findings.is_empty(), "{findings:?}");
+        let refused = |object: &Object| crd::check(&crd, object, &Work::unlimited());
+        assert_eq!(refused(&valid), []);
+        for (right, wrong) in [
+            ("names:", "nmes:"),
+            ("path: spec", "pth: spec"),
+            ("as: Integer", "as: integer"),
+            ("remove: true", "remove: 1"),
+            ("name: per-route", "name: 5"),
+            ("matchLabels", "matchLabel"),
+        ] {
+            let wrong = read(&text.replacen(right, wrong, 1));
+            assert!(!refused(&wrong).is_empty(), "{right}");
+            assert!(!overlay::read(&wrong).1.is_empty(), "{right}");
+        }
     }
 
     #[test]

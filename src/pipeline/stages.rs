@@ -10,19 +10,22 @@ use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
+use super::policies::Attached;
 use super::withdrawn::withdrawn;
 use crate::api::config::Secrets;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
+use crate::hub::Table;
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
+use crate::parallel;
 use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, Shared,
     StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
-    OnSpokes, Withheld, check_admission, report_chosen_nowhere, report_misspelled_backends,
+    NamespaceLabels, OnSpokes, Withheld, check_admission, report_chosen_nowhere, report_misspelled_backends,
     report_references, report_same_hostnames, report_unused,
 };
 
@@ -36,6 +39,8 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
+    /// One line about what ClusterOverlays change, if they do.
+    pub overlaid: Option<String>,
 }
 
 impl Rendered {
@@ -300,65 +305,57 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
 /// Plans what each cluster receives, with the findings of that; with an error among them, it may be incomplete.
 pub(super) fn plan<'a>(
     analysis: &'a Analysis<'_>,
-    received: Received<'a>,
+    Received(received): Received<'a>,
     empty: EmptyResult,
     findings: &mut Findings,
 ) -> Rendered {
     let Placed {
-        loaded,
-        ours,
-        grants,
-        clusters,
-        ..
+        loaded, ours, grants, ..
     } = analysis.placed.as_ref();
-    let attached = &analysis.attached;
     let hub = &loaded.hub;
-    let Received {
-        gateways,
-        synced,
-        variants,
-    } = received;
-    let reports = |findings: &mut Findings| {
-        analysis.report_not_synced(findings);
-        attached.routes.report_loose(ours, clusters, findings);
-        report_unused(
-            &attached.attachments,
-            &attached.kinds,
-            ours,
-            clusters,
-            &hub.objects,
-            findings,
-        );
-        report_misspelled_backends(hub, findings);
-        report_same_hostnames(&attached.attachments, &attached.kinds, hub, clusters, findings);
-        report_chosen_nowhere(hub, ours, &attached.routes, clusters, findings);
-        check_admission(
-            &attached.routes,
-            &attached.attachments,
-            hub,
-            ours,
-            clusters,
-            findings,
-        )
-    };
+    let shipped = received
+        .iter()
+        .map(|of_hub| (&of_hub.gateways, of_hub.variants.as_slice()));
+    let on_spokes = OnSpokes::new((hub, grants), shipped, loaded.config.secrets == Secrets::Copy);
+    let policy = |withheld: &Withheld<'_>| analysis.attached.attachments.policy(withheld.policy).object;
+    let written = received.first().map(|of_hub| of_hub.synced.withheld.clone());
+    let written = written.unwrap_or_default();
+    let withheld_objects: Vec<_> = written.iter().map(policy).collect();
+    let mut gateways = Table::default();
+    let (mut synced, mut variants) = (Vec::new(), Vec::new());
+    for mut of_hub in received {
+        let number = gateways.append(of_hub.gateways);
+        for object in &mut of_hub.synced.objects {
+            object.renumber(&number);
+        }
+        for variant in of_hub.variants.iter_mut().flatten() {
+            variant.renumber(&number);
+        }
+        synced.append(&mut of_hub.synced.objects);
+        variants.append(&mut of_hub.variants);
+    }
+    let hubs: Vec<&Analysis<'_>> = analysis.hubs().collect();
+    let reports = || parallel::map(&hubs, |hub| report(hub));
     let references = || {
         let mut findings = Findings::new();
-        let copied = loaded.config.secrets == Secrets::Copy;
-        let on_spokes = OnSpokes::new((hub, grants), &gateways, &variants, copied);
-        let synced = (synced.objects.as_slice(), variants.as_slice());
+        let synced = (synced.as_slice(), variants.as_slice());
         report_references((hub, grants), ours, &gateways, synced, &on_spokes, &mut findings);
-        (on_spokes, findings)
+        findings
     };
-    let (namespace_labels, (on_spokes, found)) = rayon::join(|| reports(findings), references);
-    findings.extend(found);
-    let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
-    let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
-    let namespaces = render::Namespaces::new(&namespace_labels);
+    let (reported, missing) = rayon::join(reports, references);
+    let (labels, found): (Vec<NamespaceLabels>, Vec<Findings>) = reported.into_iter().unzip();
+    let mut found = found.into_iter();
+    findings.extend(found.next().unwrap_or_default());
+    loaded
+        .projections
+        .add_findings(found.collect(), &loaded.sources, findings);
+    findings.extend(missing);
+    let namespaces: Vec<_> = labels.iter().map(render::Namespaces::new).collect();
     let input = render::Input {
         hub,
         grants,
         gateways: &gateways,
-        synced: &synced.objects,
+        synced: &synced,
         withheld: &withheld_objects,
         on_spokes: &on_spokes,
         namespaces: &namespaces,
@@ -371,7 +368,7 @@ pub(super) fn plan<'a>(
     };
     let mut plan = render::render(&input, variants, findings);
     // To free them takes as long as to make them.
-    rayon::join(|| drop(on_spokes), || drop((gateways, synced.objects)));
+    rayon::join(|| drop(on_spokes), || drop((gateways, synced)));
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
     // A part of a directory may well be empty; a stream is all that its reader sees.
@@ -385,14 +382,36 @@ pub(super) fn plan<'a>(
     if is_empty && empty == EmptyResult::Refused {
         report_nothing_rendered(loaded, ours, &all_clusters, findings);
     }
-    let withheld = synced
-        .withheld
+    let withheld = written
         .iter()
-        .map(|entry| WithheldPolicy::new(entry, &attached.attachments))
+        .map(|entry| WithheldPolicy::new(entry, &analysis.attached.attachments))
         .collect();
     Rendered {
         plan,
         all_clusters,
         withheld,
+        overlaid: None,
     }
+}
+
+/// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
+fn report(analysis: &Analysis<'_>) -> (NamespaceLabels, Findings) {
+    let Placed {
+        hub, ours, clusters, ..
+    } = analysis.placed.as_ref();
+    let Attached {
+        attachments,
+        kinds,
+        routes,
+        ..
+    } = &analysis.attached;
+    let mut findings = Findings::new();
+    analysis.report_not_synced(&mut findings);
+    routes.report_loose(ours, clusters, &mut findings);
+    report_unused(attachments, kinds, ours, clusters, &hub.objects, &mut findings);
+    report_misspelled_backends(hub, &mut findings);
+    report_same_hostnames(attachments, kinds, hub, clusters, &mut findings);
+    report_chosen_nowhere(hub, ours, routes, clusters, &mut findings);
+    let labels = check_admission(routes, attachments, hub, ours, clusters, &mut findings);
+    (labels, findings)
 }

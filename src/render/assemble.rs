@@ -49,7 +49,6 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         numbers: HashMap::new(),
         receiving: Vec::new(),
         stock: apimachinery::Work::default(),
-        first_wave: 0,
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
@@ -102,7 +101,8 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         }
     };
     let placed = input.gateways.rows().iter();
-    plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
+    let written = placed.filter(|gateway| gateway.projection == 0);
+    plan.gateways = written.filter(|gateway| !gateway.everywhere.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
         plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }
@@ -134,8 +134,6 @@ struct Assembly<'a> {
     receiving: Vec<(String, Received)>,
     /// For the works, each counted on every cluster that gets it.
     stock: apimachinery::Work,
-    /// The first of Argo CD's waves that a work is in.
-    first_wave: i64,
     /// What an agent needs a right to for a work, each distinct one with its number.
     rights: BTreeMap<Arc<rbac::Rights>, usize>,
     names: WorkNames<'a>,
@@ -153,7 +151,12 @@ struct Received {
     works: Vec<WorkId>,
     /// The numbers of the rights that they need.
     rights: BTreeSet<usize>,
+    /// The first of Argo CD's waves that one of them is in, if that is before the waves of other objects.
+    first_wave: i64,
 }
+
+/// What clusters whose agents need the same have in common: the rights, and the wave before which they need them.
+type Needed = (rbac::Rights, i64);
 
 impl<'a> Assembly<'a> {
     /// What each synced object is in which works.
@@ -166,6 +169,9 @@ impl<'a> Assembly<'a> {
         } = *self.input;
         let mut shipped = Vec::with_capacity(synced.len());
         let mut kinds = Kinds::of(hub);
+        // What ClusterOverlays change is the same object everywhere.
+        let mut counted: BTreeSet<Identity> = BTreeSet::new();
+        let is_projected = gateways.rows().iter().any(|gateway| gateway.projection > 0);
         for (synced, variants) in synced.iter().zip(variants) {
             if synced.value.get("sops").is_some() {
                 findings.push(encrypted(synced.object));
@@ -177,7 +183,7 @@ impl<'a> Assembly<'a> {
                 Role::Route if !is_set(synced.object) => &mut self.plan.routes,
                 Role::Route | Role::Object => &mut self.plan.objects,
             };
-            if !variants.is_empty() {
+            if !variants.is_empty() && (!is_projected || counted.insert(synced.object.identity())) {
                 let count = by_kind.entry(synced.object.kind.to_string()).or_default();
                 *count = count.saturating_add(1);
             }
@@ -223,7 +229,7 @@ impl<'a> Assembly<'a> {
         });
         let synced: BTreeSet<(ResourceIdentifier, Identity)> = synced.collect();
         // Two Secrets that would have one name stay two, which is a finding.
-        let mut copies: BTreeMap<(ResourceIdentifier, Identity), Carried<'a>> = BTreeMap::new();
+        let mut copies: BTreeMap<(usize, (ResourceIdentifier, Identity)), Carried<'a>> = BTreeMap::new();
         for (id, placed) in self.input.gateways.iter() {
             let works = Works::new(placed.params, &[id]);
             if works.own.is_none() {
@@ -231,7 +237,7 @@ impl<'a> Assembly<'a> {
             }
             for (object, manifest) in &self.secrets.get(id).manifests {
                 let copy = copies
-                    .entry((manifest.resource.clone(), object.identity()))
+                    .entry((placed.projection, (manifest.resource.clone(), object.identity())))
                     .or_insert_with(|| Carried {
                         object,
                         sources: &[],
@@ -251,7 +257,7 @@ impl<'a> Assembly<'a> {
                 copy.clusters = clusters.into_iter().cloned().collect();
             }
         }
-        let copies = copies.into_iter().filter(|(copy, _)| !synced.contains(copy));
+        let copies = copies.into_iter().filter(|((_, copy), _)| !synced.contains(copy));
         carried.extend(copies.map(|(_, copy)| copy));
     }
 
@@ -333,7 +339,6 @@ impl<'a> Assembly<'a> {
             return;
         }
         findings.extend(overwritten);
-        self.first_wave = self.first_wave.min(wave.unwrap_or_default());
         let (name, text) = (&work.name, &work.text);
         if !self.names.claim(name, object, findings) {
             return;
@@ -367,6 +372,7 @@ impl<'a> Assembly<'a> {
             if let Some((_, received)) = self.receiving.get_mut(row) {
                 received.works.push(id);
                 received.rights.insert(rights);
+                received.first_wave = received.first_wave.min(wave.unwrap_or_default());
             }
         }
     }
@@ -382,10 +388,11 @@ impl<'a> Assembly<'a> {
     }
 
     /// Gives each cluster its works, and collects the rights that the agents of each cluster need.
-    fn distribute(&mut self) -> BTreeMap<rbac::Rights, Vec<String>> {
-        let mut alike: BTreeMap<BTreeSet<usize>, Vec<String>> = BTreeMap::new();
+    fn distribute(&mut self) -> BTreeMap<Needed, Vec<String>> {
+        let mut alike: BTreeMap<(BTreeSet<usize>, i64), Vec<String>> = BTreeMap::new();
         for (cluster, received) in std::mem::take(&mut self.receiving) {
-            alike.entry(received.rights).or_default().push(cluster.clone());
+            let needed = (received.rights, received.first_wave);
+            alike.entry(needed).or_default().push(cluster.clone());
             self.plan.clusters.insert(cluster, received.works);
         }
         let by_number: BTreeMap<usize, &rbac::Rights> = self
@@ -393,21 +400,24 @@ impl<'a> Assembly<'a> {
             .iter()
             .map(|(rights, number)| (*number, &**rights))
             .collect();
-        let mut by_content: BTreeMap<rbac::Rights, Vec<String>> = BTreeMap::new();
-        for (numbers, clusters) in alike {
+        let mut by_content: BTreeMap<Needed, Vec<String>> = BTreeMap::new();
+        for ((numbers, first_wave), clusters) in alike {
             let all = numbers.iter().filter_map(|number| by_number.get(number));
             let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
-            by_content.entry(rights).or_default().extend(clusters);
+            by_content
+                .entry((rights, first_wave))
+                .or_default()
+                .extend(clusters);
         }
         by_content
     }
 
     /// The RBAC work of each cluster; clusters with the same rights share one.
-    fn rbac_works(&mut self, by_content: BTreeMap<rbac::Rights, Vec<String>>) {
-        for (rights, clusters) in by_content {
+    fn rbac_works(&mut self, by_content: BTreeMap<Needed, Vec<String>>) {
+        for ((rights, first_wave), clusters) in by_content {
             let parts = WorkParts {
                 // An agent needs its rights with the first work.
-                wave: Some(self.first_wave).filter(|wave| *wave < 0),
+                wave: Some(first_wave).filter(|wave| *wave < 0),
                 ..rbac::work(rbac::ROLE_NAME, &rights)
             };
             let work = Work::new(&parts, None);

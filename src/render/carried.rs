@@ -143,7 +143,7 @@ pub(super) fn carried<'a>(
     let origins: Vec<_> = synced
         .sources
         .iter()
-        .map(|source| source.origin.clone())
+        .flat_map(|source| source.origins())
         .collect();
     variants
         .into_iter()

@@ -23,7 +23,7 @@ pub(super) fn overwritten(
     clusters: &[String],
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (cluster, local) in &hub.spokes {
+    for (cluster, local) in hub.spokes.as_ref() {
         if clusters.binary_search(cluster).is_err() {
             continue;
         }

@@ -100,7 +100,10 @@ pub(super) fn works_of_object<'a>(
             .iter()
             .flat_map(|variant| variant.gateways.iter().copied())
             .collect();
-        let manifests = input.namespaces.before(objects);
+        let here = gateways
+            .first()
+            .map_or(gateway, |gateway| input.gateways.get(*gateway));
+        let manifests = input.with_namespaces(here, objects);
         let goes = (gateways.into_iter().collect(), Cow::Owned(clusters.into_owned()));
         let turn = match first.role {
             Role::Policy => Turn::Policies,
@@ -162,7 +165,7 @@ pub(super) fn works_of_gateway<'a>(
         objects.extend(policies.iter().map(|(_, manifest)| Arc::clone(manifest)));
         objects.push(Arc::clone(&own));
         objects.extend(rest.iter().map(|(_, manifest)| Arc::clone(manifest)));
-        let manifests = input.namespaces.before(objects);
+        let manifests = input.with_namespaces(gateway, objects);
         let goes = (vec![id], clusters);
         works.push(DraftedWork::new(
             input,

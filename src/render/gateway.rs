@@ -37,6 +37,6 @@ pub(super) fn gateway_manifest(
         value,
         feedback: gateway_rules(placed.gateway, placed.params.raw_feedback),
         reported: Reported::Conditions(&["Accepted", "Programmed"]),
-        origins: vec![object.origin],
+        origins: placed.gateway.object.origins(),
     })
 }

@@ -67,12 +67,13 @@ pub(super) fn annotated(
             files.insert(name, (object, kube_yaml::write_document(value)));
         }
     };
-    for placed in input.gateways.rows() {
+    let placed = input.gateways.rows().iter();
+    for placed in placed.filter(|placed| placed.projection == 0) {
         let object = placed.gateway.object;
         let mut value = authored(object);
-        let clusters = json!(*placed.clusters).to_string();
+        let clusters = json!(*placed.everywhere).to_string();
         annotate(&mut value, object, (GATEWAY_CLUSTERS, &clusters), findings);
-        for cluster in placed.clusters.iter() {
+        for cluster in placed.everywhere.iter() {
             for (managed, attribute, setting) in attributes(input, cluster) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
                 match NameRule::LabelKey.check(&label) {
@@ -103,6 +104,8 @@ pub(super) fn annotated(
         let mut places = places_of.get(&identity.locator()).cloned().unwrap_or_default();
         places.sort();
         places.dedup();
+        // As it is written, also where ClusterOverlays change it.
+        let object = input.hub.objects.get(&identity).unwrap_or(object);
         let mut value = authored(object);
         annotate(
             &mut value,

@@ -3,6 +3,9 @@
 //! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how anything was
 //! decided.
 
+use std::sync::Arc;
+
+use super::manifest::Manifest;
 use super::namespaces::Namespaces;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
@@ -38,7 +41,8 @@ pub(crate) struct Input<'a> {
     pub hub: &'a Hub,
     /// Its ReferenceGrants.
     pub grants: &'a Grants<'a>,
-    /// Our Gateways.
+    /// Our Gateways: those of the hub as it is written, then those of the hubs that ClusterOverlays make of it, where each has
+    /// other clusters.
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
     /// The policies and routes that are synced.
     pub synced: &'a [SyncedObject<'a>],
@@ -46,10 +50,24 @@ pub(crate) struct Input<'a> {
     pub withheld: &'a [&'a Object],
     /// The objects on the clusters once the works are applied.
     pub on_spokes: &'a OnSpokes<'a>,
-    /// The Namespaces on the spokes.
-    pub namespaces: &'a Namespaces<'a>,
+    /// The Namespaces on the spokes, of each of these hubs.
+    pub namespaces: &'a [Namespaces<'a>],
     /// The configuration.
     pub settings: Settings,
     /// The observer of progress.
     pub progress: &'a Progress,
+}
+
+impl Input<'_> {
+    /// Manifests of the hub of a Gateway, with their Namespaces before them.
+    pub(super) fn with_namespaces(
+        &self,
+        gateway: &PlacedGateway<'_>,
+        manifests: Vec<Arc<Manifest>>,
+    ) -> Vec<Arc<Manifest>> {
+        match self.namespaces.get(gateway.projection) {
+            Some(namespaces) => namespaces.before(manifests),
+            None => manifests,
+        }
+    }
 }

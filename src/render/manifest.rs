@@ -42,7 +42,7 @@ impl ResourceIdentifier {
 }
 
 /// One object inside a work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Manifest {
     /// Its identifier in `manifestConfigs`.
     pub resource: ResourceIdentifier,

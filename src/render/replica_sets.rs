@@ -36,7 +36,7 @@ use kube_yaml::{KeyOrder, append_entry};
 const MOST_CLUSTERS: usize = 10;
 
 /// A work before it becomes a set.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Template<'a> {
     /// The hub object that it is made for.
     pub(super) object: &'a Object,
@@ -50,6 +50,15 @@ pub(super) struct Template<'a> {
     pub(super) parts: WorkParts,
 }
 
+impl Template<'_> {
+    /// Adds the clusters of another template with the same content.
+    fn join(&mut self, other: &Self) {
+        self.gateways.extend(&other.gateways);
+        let clusters: BTreeSet<&String> = self.clusters.iter().chain(other.clusters.iter()).collect();
+        self.clusters = clusters.into_iter().cloned().collect();
+    }
+}
+
 /// Namespace and name of a Placement.
 type PlacementKey<'a> = (&'a str, &'a str);
 
@@ -60,9 +69,15 @@ pub(super) fn replica_sets(
     templates: &[Template<'_>],
     findings: &mut Findings,
 ) -> Vec<ReplicaSet> {
-    let mut by_work: BTreeMap<&str, Vec<&Template<'_>>> = BTreeMap::new();
+    let mut by_work: BTreeMap<&str, Vec<Template<'_>>> = BTreeMap::new();
     for template in templates {
-        by_work.entry(&template.parts.name).or_default().push(template);
+        let contents = by_work.entry(&template.parts.name).or_default();
+        let same = |known: &&mut Template<'_>| known.parts.manifests == template.parts.manifests;
+        match contents.iter_mut().find(same) {
+            // Of several hubs that ClusterOverlays make, what none of them changes is the same.
+            Some(known) => known.join(template),
+            None => contents.push(template.clone()),
+        }
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
     let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
@@ -86,7 +101,7 @@ pub(super) fn replica_sets(
             }
             let (rights, _) = rights
                 .entry(placement)
-                .or_insert_with(|| (rbac::Rights::new(), &placed.clusters));
+                .or_insert_with(|| (rbac::Rights::new(), &placed.everywhere));
             rights.extend(
                 rbac::rights(&template.parts.manifests, template.params)
                     .iter()
@@ -101,7 +116,7 @@ pub(super) fn replica_sets(
             let set = set_of(
                 &work,
                 placement,
-                &placed.clusters,
+                &placed.everywhere,
                 &template.parts,
                 Some(template.params),
             );
@@ -174,7 +189,7 @@ fn whole_placement<'g, 'a>(
         .gateways
         .iter()
         .map(|gateway| gateways.get(*gateway))
-        .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
+        .find(|placed| *placed.everywhere == *template.clusters && placed.gateway.placement.is_some())
 }
 
 /// One set for each Placement, over what its sets ship and their parameters list, before the first wave of these.
@@ -257,7 +272,7 @@ fn set_of(
 /// A work that no set can carry: its contents, and the clusters that get each.
 fn not_uniform(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[&Template<'_>],
+    templates: &[Template<'_>],
 ) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;
@@ -266,7 +281,10 @@ fn not_uniform(
         .flat_map(|template| template.gateways.iter().copied())
         .collect();
     let placed: Vec<&PlacedGateway<'_>> = involved.iter().map(|gateway| gateways.get(*gateway)).collect();
-    let everywhere: BTreeSet<&String> = placed.iter().flat_map(|placed| placed.clusters.iter()).collect();
+    let everywhere: BTreeSet<&String> = placed
+        .iter()
+        .flat_map(|placed| placed.everywhere.iter())
+        .collect();
     let usual = templates.iter().max_by_key(|template| template.clusters.len())?;
     let mut finding = Finding::new(
         Code::PLACEMENT_NOT_UNIFORM,
@@ -287,7 +305,7 @@ fn not_uniform(
     }
     for template in templates
         .iter()
-        .filter(|template| !std::ptr::eq(**template, *usual))
+        .filter(|template| !std::ptr::eq(*template, usual))
     {
         let differs = differences(&usual.parts.manifests, &template.parts.manifests);
         finding = finding.note(format!(

@@ -18,7 +18,7 @@ use crate::output::Turn;
 use kube_yaml::{KeyOrder, append_item, append_key, append_text};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct WorkParts {
     /// `metadata.name`.
     pub name: String,

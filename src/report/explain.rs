@@ -13,21 +13,23 @@ use std::sync::Arc;
 
 pub use document::{
     AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
-    ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, SettingIfDeleted, Winner,
+    ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, SettingIfDeleted, Winner,
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use super::diff::{EffectiveSettings, conceal, giver};
-use crate::diagnostic::{API_VERSION, Hidden, Locate, Part, without_secrets};
+use super::overlays::overlay_changes;
+use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::outcome::SourceLine;
 use crate::outcome::{ClusterLists, PolicyView, Seen};
+use crate::placing::overlays::Overlays;
 use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
 
-/// Explains an object of the input, or something that a route or a policy names. `without` is the same input without
+/// Explains an object of the input, or something that a route or a policy names; `overlays` are those of the input. `without` is the same input without
 /// the policy, where it is one; `lives_on` are the clusters that have an object of this name of their own.
 #[must_use]
 pub fn explain(
@@ -36,6 +38,7 @@ pub fn explain(
     identity: &Identity,
     object: Option<&Object>,
     lives_on: &[&str],
+    overlays: &Overlays,
     locate: &dyn Locate,
 ) -> ObjectExplanation {
     let explainer = Explainer::new(view, locate);
@@ -69,6 +72,11 @@ pub fn explain(
             explainer.attached(identity)
         },
         policy: part,
+        overlays: overlay_changes(
+            overlays,
+            |overlay, field| overlay.identity == *identity || field.object == *identity,
+            locate,
+        ),
         effective: if policy {
             explainer.effective_of_policy(&locator)
         } else {
@@ -118,7 +126,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     /// The line of the name of a setting, which is where somebody looks.
     fn setting(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        SourceLine::of(self.locate, object.origin.place(pointer, Part::Key))
+        SourceLine::of(self.locate, object.key_place(pointer))
     }
 
     /// The clusters where it is; of a policy, also those from which another one keeps it.
@@ -404,6 +412,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 value: without_secrets(&leaf.value),
                 policy: authored.locator.to_string(),
                 place: self.setting(authored.object, &pointer),
+                overlaid: self.overlaid(authored.object, &pointer),
             }
         });
         ExplainedPaths {
@@ -429,6 +438,30 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 })
                 .collect(),
         }
+    }
+
+    /// The fields at, above, or below a pointer that ClusterOverlays changed.
+    fn overlaid(&self, object: &Object, pointer: &str) -> Vec<OverlaidSetting> {
+        let is_within = |inner: &str, outer: &str| {
+            inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let fields = object.overlaid.iter().flat_map(|fields| fields.iter());
+        let fields =
+            fields.filter(|field| is_within(pointer, &field.pointer) || is_within(&field.pointer, pointer));
+        let mut written = self.view.hub.policies.iter().map(|(_, policy)| policy.object);
+        let written = written.find(|written| written.origin == object.origin);
+        let fields = fields.map(|field| OverlaidSetting {
+            path: apimachinery::pointer::dotted(&field.pointer),
+            hub: written
+                .and_then(|written| written.value.pointer(&field.pointer))
+                .map(without_secrets),
+            here: object.value.pointer(&field.pointer).map(without_secrets),
+            overlay: field.overlay.locator(),
+            place: self.setting(object, &field.pointer),
+        });
+        fields.collect()
     }
 
     fn loss(&self, seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {

@@ -11,6 +11,7 @@ use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
+use super::overlays::overlay_lines;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 use crate::outcome::SourceLine;
 use crate::policy::Rule;
@@ -61,7 +62,9 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
     }
-    if explanation.effective.is_empty() && explanation.elsewhere.is_empty() {
+    overlay_lines(&mut text, &explanation.overlays, width);
+    if explanation.effective.is_empty() && explanation.elsewhere.is_empty() && explanation.overlays.is_empty()
+    {
         for policy in &explanation.attached {
             let at = at_line(policy.place.as_ref());
             text.push(format_args!("  targeted by {}{at}", short(&policy.policy)));
@@ -275,6 +278,14 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         value_lines(text, "    ", name, &setting.value, width);
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
+        for field in &setting.overlaid {
+            let values = [&field.hub, &field.here];
+            let [hub, here] =
+                values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+            text.push(format_args!("      {}: {hub} -> {here}", field.path));
+            let at = at_line(field.place.as_ref());
+            text.push(format_args!("        by {}{at}", short(&field.overlay)));
+        }
     }
     for refused in &paths.refused {
         let at = at_line(refused.place.as_ref());

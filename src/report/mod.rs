@@ -15,6 +15,8 @@ mod funnel;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
+mod overlays;
+
 mod explain;
 mod explain_text;
 mod graph;
@@ -48,13 +50,14 @@ pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
     Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
-    ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine, SettingIfDeleted,
-    UnknownRule, Winner, effective_paths, explain, explain_request,
+    ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
+    SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
 pub use explain_text::{explanation_text, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
+pub use overlays::overlays_line;
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use super::overlays::{OverlayChanges, overlay_changes};
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
     first_names,
@@ -16,6 +17,7 @@ use crate::diagnostic::{
 use crate::object::Origin;
 use crate::outcome::SourceLine;
 use crate::outcome::{ObjectStatus, PolicyView};
+use crate::placing::overlays::Overlays;
 use crate::policy::{Attachments, Outcome};
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 use crate::sync::Withheld;
@@ -36,6 +38,9 @@ pub struct RenderReport<'a> {
     objects: &'a [ObjectStatus],
     /// Policies of synced kinds that are not shipped.
     withheld: &'a [WithheldPolicy],
+    /// What ClusterOverlays change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<OverlayChanges>,
     /// Everything that was found.
     findings: Vec<FindingEntry<'a>>,
 }
@@ -168,8 +173,8 @@ impl WithheldPolicy {
 /// So many policies that give way are named in one line; the rest is counted.
 const MOST_NAMED: usize = 3;
 
-/// One line about the policies of which local ones leave nothing on their clusters, shipped or not; `None` if there are
-/// none.
+/// Two lines about the policies of which local ones leave nothing on their clusters, shipped or not, and what follows;
+/// `None` if there are none.
 #[must_use]
 pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
     let mut pairs: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -184,6 +189,7 @@ pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
             }
         }
     }
+    let clusters: BTreeSet<&str> = pairs.values().flatten().map(String::as_str).collect();
     let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| policy.as_str()).collect();
     let verb = match policies.len() {
         0 => return None,
@@ -198,8 +204,16 @@ pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
     if let Some(more) = and_more(pairs.len().saturating_sub(MOST_NAMED), "") {
         named.push(format!("{more} (`--report FILE` lists all)"));
     }
+    let (depend, it) = match (pairs.len(), clusters.len()) {
+        (1, 1) => ("depends on it", "it"),
+        (1, _) => ("depend on it", "it"),
+        (_, 1) => ("depends on them", "them"),
+        _ => ("depend on them", "them"),
+    };
+    let clusters = first_names(&clusters, MOST_NAMED);
     Some(format!(
-        "{} {verb}: {}",
+        "{} {verb}: {}\n{clusters} {depend}, and this hub does not ship {it}; to change a synced policy there, write a \
+         ClusterOverlay",
         counted(policies.len(), "policy"),
         named.join("; ")
     ))
@@ -246,6 +260,7 @@ impl<'a> RenderReport<'a> {
         plan: &'a Plan,
         objects: &'a [ObjectStatus],
         withheld: &'a [WithheldPolicy],
+        overlays: &Overlays,
         findings: &'a Findings,
         locate: &'a dyn Locate,
     ) -> Self {
@@ -280,6 +295,7 @@ impl<'a> RenderReport<'a> {
             replica_sets,
             objects,
             withheld,
+            overlays: overlay_changes(overlays, |_, _| true, locate),
             findings: findings
                 .iter()
                 .map(|finding| FindingEntry::new(finding, locate))

@@ -196,7 +196,7 @@ fn the_committed_schemas_are_what_the_command_prints() {
     let names = scratch.run(&["schema"]);
     names.exits(0);
     assert!(
-        names.stdout.starts_with("config\nparams\nreport/diff\n"),
+        names.stdout.starts_with("config\noverlay\nparams\nreport/diff\n"),
         "{}",
         names.stdout
     );

@@ -8,11 +8,21 @@ use crate::scratch::{Run, Scratch};
 const CONFIG: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n";
 
 /// Documents that no version so far knows, each with the finding's place in it and a part of the help.
-const UNKNOWN: [(&str, &str, &str); 10] = [
+const UNKNOWN: [(&str, &str, &str); 12] = [
     (
-        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata: {name: eu}\n",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetRule\nmetadata: {name: eu}\n",
         "2:7",
         "update spokewright",
+    ),
+    (
+        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverly\nmetadata: {name: eu, namespace: shop}\n",
+        "2:7",
+        "did you mean `ClusterOverlay`?",
+    ),
+    (
+        "kind: ClusterOverlay\nmetadata: {name: eu, namespace: shop}\n",
+        "1:1",
+        "add `apiVersion: spokewright.dev/v1alpha1`",
     ),
     (
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfigg\n",
@@ -26,8 +36,8 @@ const UNKNOWN: [(&str, &str, &str); 10] = [
     ),
     (
         "apiVersion: spokewrigt.dev/v1alpha1\nkind: ClusterOverlay\n",
-        "2:7",
-        "update spokewright",
+        "1:13",
+        "write `spokewright.dev/v1alpha1`",
     ),
     (
         "apiVersion: spokewright.io/v1alpha1\nkind: RenderConfig\n",
@@ -41,8 +51,8 @@ const UNKNOWN: [(&str, &str, &str); 10] = [
     ),
     (
         "apiVersion: spokewright.dev\nkind: ClusterOverlay\n",
-        "2:7",
-        "update spokewright",
+        "1:13",
+        "write `spokewright.dev/v1alpha1`",
     ),
     (
         "apiVersion: fleets.spokewright.dev/v1\nkind: RenderConfig\n",
@@ -56,7 +66,7 @@ const UNKNOWN: [(&str, &str, &str); 10] = [
     ),
     // kustomize leaves it out, which changes nothing.
     (
-        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata:\n  name: eu\n  annotations: \
+        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetRule\nmetadata:\n  name: eu\n  annotations: \
          {config.kubernetes.io/local-config: \"true\"}\n",
         "2:7",
         "update spokewright",
@@ -119,6 +129,89 @@ fn in_lists_and_in_the_configuration() {
     }
 }
 
+/// An overlay of the worked example that has an effect.
+const OVERLAY: &str = "\
+apiVersion: spokewright.dev/v1alpha1
+kind: ClusterOverlay
+metadata: {name: sale, namespace: gateways}
+spec:
+  clusters: {names: [eu-1]}
+  changes:
+  - target: {group: kuadrant.io, kind: RateLimitPolicy, name: global}
+    set:
+    - path: spec.defaults.limits.per-client.rates[0].limit
+      value: 50
+";
+
+#[test]
+fn an_overlay_is_an_object_of_the_hub_that_is_never_shipped() {
+    let scratch = Scratch::with_worked_example();
+    let before = scratch.run(&["check", "hub"]);
+    let is_found = |run: &Run| run.stdout.contains("overlay") || run.stderr.contains("overlay");
+    scratch.write("hub/own.yaml", OVERLAY);
+    // Its definition beside it changes nothing.
+    for definition in [None, Some(scratch.run(&["schema", "crd"]).stdout)] {
+        if let Some(definition) = definition {
+            scratch.write("hub/crd.yaml", &definition);
+        }
+        let after = scratch.run(&["check", "hub"]);
+        assert_eq!(after.exits(0).stdout, before.exits(0).stdout);
+        assert!(!is_found(&after), "{after:?}");
+        let stream = scratch.run(&["render", "hub", "-o", "-"]);
+        assert!(!stream.exits(0).stdout.contains("ClusterOverlay"), "{stream:?}");
+        scratch
+            .run(&["explain", "clusteroverlay/gateways/sale", "hub"])
+            .exits(0);
+    }
+}
+
+#[test]
+fn an_overlay_has_a_namespace_as_any_object_has() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/own.yaml", &OVERLAY.replace(", namespace: gateways", ""));
+    scratch
+        .run(&["render", "hub"])
+        .exits(3)
+        .says("error[object/no-namespace]: ClusterOverlay sale has no namespace");
+    scratch
+        .run(&["render", "hub", "--namespace", "gateways"])
+        .exits(0);
+}
+
+#[test]
+fn an_overlay_belongs_to_the_hub() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("spokewright.yaml", &format!("{CONFIG}crds: [crds]\n"));
+    scratch.write("crds/README.md", "definitions\n");
+    for file in ["spokes/eu-1/own.yaml", "crds/own.yaml"] {
+        scratch.write(file, OVERLAY);
+        let run = scratch.run(&["render"]);
+        run.exits(3)
+            .says("error[overlay/invalid]: ClusterOverlay gateways/sale is in")
+            .says(&format!("{file}:2:7"))
+            .says("move it to a directory of `hub`");
+        scratch.remove(file);
+    }
+}
+
+#[test]
+fn no_class_syncs_overlays() {
+    let scratch = Scratch::with_worked_example();
+    let class = scratch.read("hub/class.yaml");
+    let entry = "{\"group\": \"spokewright.dev\", \"version\": \"v1alpha1\", \"resource\": \"clusteroverlays\", \
+                 \"names\": [\"gateways/sale\"]}";
+    let with_entry = class.replace(
+        "\"policiesToSync\"",
+        &format!("\"resourcesToSync\": [{entry}], \"policiesToSync\""),
+    );
+    scratch.write("hub/class.yaml", &with_entry);
+    scratch
+        .run(&["render", "hub"])
+        .exits(3)
+        .says("error[params/resource]")
+        .says("clusteroverlays.spokewright.dev has no meaning on a cluster");
+}
+
 #[test]
 fn in_the_base_of_a_diff() {
     let Some(scratch) = repository() else { return };
@@ -128,7 +221,7 @@ fn in_the_base_of_a_diff() {
     // The change may be its mend, so the run goes on.
     let run = scratch.run(&["diff", "hub"]);
     run.exits(0)
-        .says("this version of spokewright does not know the kind ClusterOverlay")
+        .says("this version of spokewright does not know the kind FleetRule")
         .says("HEAD:hub/own.yaml:2:7")
         .says("the base `HEAD` has 1 error");
 }

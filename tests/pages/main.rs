@@ -121,6 +121,7 @@ fn the_tables_of_configuration_and_parameters_are_those_of_their_schemas() {
     const HEAD: &str = "| field | meaning | values | default |\n|---|---|---|---|\n";
     for (name, file) in [
         ("config", "docs/reference/configuration.md"),
+        ("overlay", "docs/reference/overlays.md"),
         ("params", "docs/reference/parameters.md"),
     ] {
         let page = text(file);
@@ -462,6 +463,9 @@ fn values(schema: &Value) -> String {
             Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
             one => one.as_str().into_iter().collect::<Vec<_>>(),
         };
+        if schema["x-kubernetes-preserve-unknown-fields"] == true {
+            all.push("any".to_owned());
+        }
         for kind in types.into_iter().filter(|kind| *kind != "null") {
             all.push(match kind {
                 "array" => format!("list of {}", values(&schema["items"])),

@@ -57,7 +57,15 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
         let without = analysis.without(object);
         let (_, spokes_without) = without.received(None);
         let view_without = without.evaluate(&spokes_without, &mut Findings::new());
-        let explanation = explain(&view, Some(&view_without), &identity, None, &[], &loaded.sources);
+        let explanation = explain(
+            &view,
+            Some(&view_without),
+            &identity,
+            None,
+            &[],
+            loaded.overlays(),
+            &loaded.sources,
+        );
         let policy = explanation.policy.expect("a policy");
         let said: BTreeSet<_> = policy
             .if_deleted

@@ -3,7 +3,7 @@
 //! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its wording: what a name, a label
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
 //! quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern
-//! matches ([`Pattern`]), how Go reads a URL ([`Url`]); [`Work`], which limits how much work a run spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
+//! matches ([`Pattern`]), how Go reads a URL ([`Url`]); [`Work`], which limits how much work a run spends on its input; [`Field`], a cursor that reads a value together with its JSON pointer; and [`FieldPath`], a path to a field as people write it.
 //! Flows in: [`kube_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
@@ -22,6 +22,7 @@
 
 pub mod duration;
 mod field;
+pub mod field_path;
 mod identity;
 pub mod names;
 mod pattern;
@@ -32,6 +33,7 @@ mod url;
 mod work;
 
 pub use field::{EXACT_MAX, Field, Mismatch};
+pub use field_path::{FieldPath, NotFound, PathError, Resolved};
 pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, named_parts};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};

@@ -28,6 +28,8 @@ const PORTION: u64 = 4_096;
 const STEPS_PER_STATE: u64 = 48;
 /// Steps for a byte of a copy: `{},` takes eight times its text.
 const STEPS_PER_COPIED_BYTE: u64 = 8;
+/// Bytes of a value that is kept until the run ends, for one step.
+const KEPT_BYTES_PER_STEP: u64 = 4;
 /// States of a pattern that a character of a text may meet in one step.
 const STATES_PER_STEP: u64 = 64;
 
@@ -105,6 +107,11 @@ impl Work {
     pub fn pay(&self, things: usize, steps: u64) -> bool {
         let things = u64::try_from(things).unwrap_or(u64::MAX);
         self.spend(things.saturating_mul(steps)).is_ok()
+    }
+
+    /// Pays for a copy of a value that stays until the run ends; whether there was enough for it and everything before.
+    pub fn keep(&self, value: &Value) -> bool {
+        self.spend(bytes(value) / KEPT_BYTES_PER_STEP).is_ok()
     }
 
     /// For how many things that cost `steps` each there is work left.

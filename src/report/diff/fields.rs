@@ -4,8 +4,8 @@
 //! kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
+use apimachinery::field_path::{item, member, push_field};
 use kube_json::{Map, Text, Value};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -76,19 +76,6 @@ fn compare_maps(path: &str, old: &Map, new: &Map, changes: &mut Vec<FieldChange>
     }
 }
 
-/// `path.key`, or `path["a/key"]` where the key would be misread.
-fn member(path: &str, key: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-    if key.is_empty() || !key.chars().all(is_plain) {
-        return format!("{path}[{}]", Value::from(key));
-    }
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
-}
-
 fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<FieldChange>) {
     for identity in IDENTITIES {
         if let (Some(before), Some(after)) = (by_identity(old, identity), by_identity(new, identity)) {
@@ -97,7 +84,7 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
         }
     }
     for operation in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
-        let at = |index: usize| format!("{path}[{index}]");
+        let at = |index: usize| item(path, index);
         match operation {
             DiffOp::Equal { .. } => {}
             DiffOp::Delete {
@@ -153,25 +140,13 @@ fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Vec<(String,
         let mut label = String::new();
         for field in identity {
             let value = item.as_object()?.get(field)?;
-            if !label.is_empty() {
-                label.push(',');
-            }
             match value {
-                Value::String(text) => {
-                    let _ = write!(label, "{field}={text}");
-                }
-                Value::Number(_) => {
-                    let _ = write!(label, "{field}={value}");
-                }
+                Value::String(text) => push_field(&mut label, field, text),
+                Value::Number(_) => push_field(&mut label, field, &value.to_string()),
+                // The only field of its identity.
                 Value::Object(_) if *field == "resourceIdentifier" => {
                     let part = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-                    let _ = write!(
-                        label,
-                        "{} {}/{}",
-                        part("resource"),
-                        part("namespace"),
-                        part("name")
-                    );
+                    label = format!("{} {}/{}", part("resource"), part("namespace"), part("name"));
                 }
                 _ => return None,
             }
@@ -230,6 +205,7 @@ fn compare_entries(
 
 #[cfg(test)]
 mod tests {
+    use apimachinery::{FieldPath, pointer};
     use kube_json::json;
     use proptest::prelude::*;
 
@@ -307,7 +283,56 @@ mod tests {
         })
     }
 
+    /// The pointers of everything that is neither a list nor a mapping.
+    fn leaves(value: &Value, pointer: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => members
+                .iter()
+                .for_each(|(name, below)| leaves(below, &pointer::child(pointer, name), found)),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(position, below)| leaves(below, &format!("{pointer}/{position}"), found)),
+            _ => found.push(pointer.to_owned()),
+        }
+    }
+
+    /// Whether the path of a change leads to its field in the old value. An order is no field, and an entry that is added
+    /// is in the new value only.
+    fn is_found(change: &FieldChange, old: &Value) -> bool {
+        if change.path.is_empty() || change.path.ends_with("[order]") {
+            return true;
+        }
+        let path = FieldPath::parse(&change.path).expect("a path");
+        if change.old.is_none() && path.is_entry() {
+            return true;
+        }
+        let field = path.resolve(old);
+        field.is_ok_and(|field| old.pointer(&field.pointer) == change.old.as_ref())
+    }
+
     proptest! {
+        #[test]
+        fn the_path_of_a_change_leads_to_its_field_in_the_old_value(old in value(), new in value()) {
+            // Positions are those of the new value.
+            let has_position = |path: &str| path.split('[').skip(1).any(|step| step.starts_with(|first: char| first.is_ascii_digit()));
+            for change in field_changes(&old, &new) {
+                prop_assert!(has_position(&change.path) || is_found(&change, &old), "{:?}", change);
+            }
+        }
+
+        #[test]
+        fn the_path_of_a_single_change_leads_to_its_field(old in value(), which in any::<prop::sample::Index>(), leaf in "[ab]{0,2}") {
+            let mut pointers = Vec::new();
+            leaves(&old, "", &mut pointers);
+            prop_assume!(!pointers.is_empty());
+            let mut new = old.clone();
+            *new.pointer_mut(&pointers[which.index(pointers.len())]).unwrap() = leaf.into();
+            for change in field_changes(&old, &new) {
+                prop_assert!(is_found(&change, &old), "{:?}", change);
+            }
+        }
+
         #[test]
         fn there_is_a_change_exactly_where_values_differ(old in value(), new in value()) {
             prop_assert_eq!(field_changes(&old, &new).is_empty(), old == new);

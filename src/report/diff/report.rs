@@ -212,9 +212,7 @@ impl DiffReport {
     /// Whether both sides are the same, and a later change would be judged as before.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.comparison.changes.is_empty()
-            && self.effective_changes.is_empty()
-            && self.terms == Terms::default()
+        self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
     }
 
     /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.

@@ -16,6 +16,7 @@ use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
+use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
 
@@ -203,13 +204,27 @@ impl<'r> Summarizing<'r> {
             point.below.extend(and_more(more, "change"));
             point
         });
-        let spokes = terms.spokes.iter().map(|local| {
+        let described = |local: &LocalChange, where_to: &str| {
             let clusters: Vec<&str> = local.clusters.iter().map(String::as_str).collect();
-            Point::default().name(local.object.to_string()).plain(format!(
-                " is {} in `spokes` of {}",
-                local.change.as_str(),
-                describe_names(&self.comparison().clusters, &clusters)
-            ))
+            let clusters = describe_names(&self.comparison().clusters, &clusters);
+            let text = format!(" is {}{where_to}{clusters}", local.change.as_str());
+            Point::default().name(local.object.to_string()).plain(text)
+        };
+        let spokes = terms.spokes.iter().map(|local| {
+            let mut point = described(local, " in `spokes` of ");
+            if local.is_policy {
+                let advice =
+                    "this hub does not ship it; to change a synced policy there, write a ClusterOverlay";
+                point.below.push(advice.to_owned());
+            }
+            point
+        });
+        let overlays = terms.overlays.iter().map(|overlay| {
+            if overlay.clusters.is_empty() {
+                let text = format!(" is {}, for no cluster", overlay.change.as_str());
+                return Point::default().name(overlay.object.to_string()).plain(text);
+            }
+            described(overlay, ", for ")
         });
         let suppressions = terms.suppressions.iter().map(|change| {
             Point::default()
@@ -222,6 +237,7 @@ impl<'r> Summarizing<'r> {
             points.into_iter().take(MOST_OBJECTS).chain(more)
         };
         fields
+            .chain(limited(overlays.collect(), "overlay"))
             .chain(limited(spokes.collect(), "local object"))
             .chain(limited(suppressions.collect(), "suppressing object"))
             .collect()

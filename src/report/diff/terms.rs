@@ -14,10 +14,12 @@ use super::change::Change;
 use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
 use crate::api::config::RenderConfig;
+use crate::api::overlay;
 use crate::diagnostic::Hidden;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::SUPPRESS_ANNOTATION;
+use crate::placing::overlays::Overlays;
 
 /// What differs in what decides about a change, but is not shipped.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,9 +32,11 @@ pub struct Terms {
     pub spokes: Vec<LocalChange>,
     /// The annotation `spokewright.dev/suppress` of hub objects; `path` is the object.
     pub suppressions: Vec<FieldChange>,
+    /// ClusterOverlays, with the clusters that they select on either side. What follows from them is compared as well.
+    pub overlays: Vec<LocalChange>,
 }
 
-/// An object that the change adds to `spokes`, changes, or removes there.
+/// An object of some clusters that the change adds, changes, or removes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -44,31 +48,49 @@ pub struct LocalChange {
     pub object: ObjectKey,
     /// The clusters, sorted.
     pub clusters: Vec<String>,
+    /// Whether it is a policy on the new side: it takes the place of a synced one on its target.
+    #[serde(skip)]
+    pub is_policy: bool,
 }
 
 impl Terms {
     /// The terms that differ on the new side; `admits` selects clusters.
     #[must_use]
     pub fn new(
-        old: (&RenderConfig, &Hub),
-        new: (&RenderConfig, &Hub),
+        old: (&RenderConfig, &Hub, &Overlays),
+        new: (&RenderConfig, &Hub, &Overlays),
         admits: impl Fn(&str) -> bool,
     ) -> Self {
         let clusters: BTreeSet<&String> = old.1.spokes.keys().chain(new.1.spokes.keys()).collect();
-        let mut spokes: BTreeMap<(Change, ObjectKey), Vec<String>> = BTreeMap::new();
+        let mut spokes: BTreeMap<(Change, ObjectKey, bool), Vec<String>> = BTreeMap::new();
         for cluster in clusters.into_iter().filter(|cluster| admits(cluster)) {
             let whole = |object: &Object| Some(object.value.clone());
-            let there = [old, new].map(|(_, hub)| by_key(hub.spokes.get(cluster), whole));
-            for (object, [before, after]) in differing(there) {
-                let change = match (before, after) {
-                    (None, _) => Change::Added,
-                    (_, None) => Change::Removed,
-                    _ => Change::Changed,
-                };
-                spokes.entry((change, object)).or_default().push(cluster.clone());
+            let there = [old, new].map(|(_, hub, _)| by_key(hub.spokes.get(cluster), whole));
+            for (object, values) in differing(there) {
+                let [_, new] = &values;
+                let is_policy = new.as_ref().is_some_and(has_target);
+                let key = (change(&values), object, is_policy);
+                spokes.entry(key).or_default().push(cluster.clone());
             }
         }
-        let suppressions = differing([old, new].map(|(_, hub)| by_key(Some(&hub.objects), suppressing)));
+        let is_overlay = |object: &Object| overlay::is_one(object).then(|| object.value.clone());
+        let overlays = differing([old, new].map(|(_, hub, _)| by_key(Some(&hub.objects), is_overlay)));
+        let overlays = overlays.map(|(object, values)| {
+            let all = [old, new]
+                .into_iter()
+                .flat_map(|(.., overlays)| &overlays.overlays);
+            let same = all.filter(|overlay| ObjectKey::from(overlay.identity.clone()) == object);
+            let clusters = same.flat_map(|overlay| overlay.clusters.iter());
+            let clusters: BTreeSet<&String> = clusters.filter(|cluster| admits(cluster)).collect();
+            LocalChange {
+                change: change(&values),
+                object,
+                clusters: clusters.into_iter().cloned().collect(),
+                is_policy: false,
+            }
+        });
+        let overlays = overlays.collect();
+        let suppressions = differing([old, new].map(|(_, hub, _)| by_key(Some(&hub.objects), suppressing)));
         let suppressions = suppressions.map(|(object, [old, new])| {
             let annotation = |object: Value| {
                 object
@@ -85,16 +107,23 @@ impl Terms {
         });
         let spokes = spokes
             .into_iter()
-            .map(|((change, object), clusters)| LocalChange {
+            .map(|((change, object, is_policy), clusters)| LocalChange {
                 change,
                 object,
                 clusters,
+                is_policy,
             });
         Self {
             configuration: field_changes(&written(old.0), &written(new.0)),
             spokes: spokes.collect(),
             suppressions: suppressions.collect(),
+            overlays,
         }
+    }
+
+    /// Whether a later change would be judged as before.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.configuration.is_empty() && self.spokes.is_empty() && self.suppressions.is_empty()
     }
 
     /// Hides the values of Secrets, as in the rest of the report.
@@ -104,6 +133,21 @@ impl Terms {
                 *value = hidden.conceal(value, false);
             }
         }
+    }
+}
+
+fn has_target(value: &Value) -> bool {
+    let spec = value.get("spec");
+    let mut fields = ["targetRef", "targetRefs", "targetSelectors"].into_iter();
+    fields.any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
+}
+
+/// What happens to what has these values on both sides.
+const fn change(values: &[Option<Value>; 2]) -> Change {
+    match values {
+        [None, _] => Change::Added,
+        [_, None] => Change::Removed,
+        _ => Change::Changed,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
+use super::super::overlays::OverlayChanges;
 use crate::outcome::SourceLine;
 use crate::policy::Condition;
 
@@ -49,6 +50,9 @@ pub struct ObjectExplanation {
     /// For a policy: its status and what it affects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPart>,
+    /// What ClusterOverlays change in it, or what it changes, if it is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<OverlayChanges>,
     /// The effective policies on the paths through it, with equal results together.
     pub effective: Vec<ExplainedPaths>,
 }
@@ -248,6 +252,31 @@ pub struct ExplainedSetting {
     pub value: Value,
     /// Locator of the policy.
     pub policy: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// What ClusterOverlays changed in it on these clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaid: Vec<OverlaidSetting>,
+}
+
+/// A field of a setting that a ClusterOverlay changed.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OverlaidSetting {
+    /// Where it is in the policy.
+    #[serde(rename = "field")]
+    pub path: String,
+    /// Its value on the hub; absent if the overlay adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<Value>,
+    /// Its value here; absent if the overlay removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub here: Option<Value>,
+    /// Locator of the overlay.
+    pub overlay: String,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,

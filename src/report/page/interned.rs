@@ -9,7 +9,7 @@ use std::hash::Hash;
 use kube_json::Value;
 
 use super::document::{At, Position};
-use crate::diagnostic::{Hidden, Locate, Part, Place};
+use crate::diagnostic::{Hidden, Locate, Place};
 use crate::object::Object;
 use crate::outcome::{PolicyView, SourceLine};
 use apimachinery::Work;
@@ -176,7 +176,7 @@ impl<'p> Tables<'p> {
 
     /// File and line of a field of an object: of its name, where a reader looks.
     pub(super) fn field(&mut self, object: &Object, pointer: &str) -> Option<At> {
-        self.at(object.origin.place(pointer, Part::Key))
+        self.at(object.key_place(pointer))
     }
 
     /// File and line of a place.

@@ -5,13 +5,20 @@
 
 use crate::diagnostic::{Code, Finding, Part, nearest};
 use crate::object::Origin;
+use apimachinery::ApiVersion;
 use kube_json::Value;
 
-const GROUP: &str = "spokewright.dev";
-const VERSION: &str = "v1alpha1";
+/// Our group.
+pub const GROUP: &str = "spokewright.dev";
+/// The only version of its kinds.
+pub const VERSION: &str = "v1alpha1";
 
-/// What users write.
+/// The configuration, which users write.
 const READ: &str = "RenderConfig";
+/// The kind of objects that change others on some clusters ([`overlay`](super::overlay)).
+pub const OVERLAY: &str = "ClusterOverlay";
+/// Their name in URLs.
+pub const OVERLAYS: &str = "clusteroverlays";
 
 /// The reports that a run prints: they may be kept beside the input, and nobody reads them.
 pub const REPORTS: [&str; 10] = [
@@ -38,10 +45,15 @@ fn is_own(group: &str) -> bool {
 /// without `apiVersion`, only a kind that nobody else has tells.
 pub(crate) fn is_own_document(api_version: &str, kind: &str) -> bool {
     if api_version.is_empty() {
-        kind == READ
+        [READ, OVERLAY].contains(&kind)
     } else {
         is_own(api_version.split('/').next().unwrap_or_default())
     }
+}
+
+/// Whether a document of our group is an object of the hub, not a file for this tool.
+pub(crate) fn is_object(api_version: &ApiVersion, kind: &str) -> bool {
+    (api_version.group.as_str(), api_version.version.as_str(), kind) == (GROUP, VERSION, OVERLAY)
 }
 
 /// Whether a document is a configuration.
@@ -58,7 +70,7 @@ pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
     if !is_own_document(api_version, kind) {
         return None;
     }
-    let known = REPORTS.into_iter().chain([READ]);
+    let known = REPORTS.into_iter().chain([OVERLAY, READ]);
     let finding = |place, wrong: &str, help: String| {
         let message = format!("this version of spokewright does not know {wrong}, so nothing would read it");
         Some(Finding::new(Code::OBJECT_UNKNOWN_KIND, place, message).help(help))
@@ -81,7 +93,7 @@ pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
     if api_version.is_empty() {
         let (place, meant) = origin.missing(value, "", "apiVersion");
         let help = meant.unwrap_or_else(|| format!("add `apiVersion: {own}`"));
-        return finding(place, "a RenderConfig without `apiVersion`", help);
+        return finding(place, &format!("a {kind} without `apiVersion`"), help);
     }
     let place = origin.place("/apiVersion", Part::Value);
     let help = format!("write `{own}`, or {update}");

@@ -4,6 +4,8 @@
 //! Owns: which schema a file is checked against, and which parts of a file it accepts. Flows in: values.
 //! Flows out: texts, compiled schemas, typed files. Must not know: what a field means.
 
+use std::sync::LazyLock;
+
 use apimachinery::pointer;
 use crd_schema::{Schema, Violation, ViolationKind};
 use kube_json::{Map, Value};
@@ -15,6 +17,9 @@ pub const CONFIG: &str = include_str!("../../../../schemas/config.schema.json");
 
 /// The schema of the parameters of a GatewayClass.
 pub const PARAMS: &str = include_str!("../../../../schemas/params.schema.json");
+
+/// The schema of a ClusterOverlay.
+pub const OVERLAY: &str = include_str!("../../../../schemas/overlay.schema.json");
 
 /// Where [`CONFIG`] describes a profile.
 const PROFILE: &str = "/properties/profiles/items";
@@ -31,6 +36,20 @@ pub(super) fn config() -> Schema {
 /// The schema of the parameters.
 pub(super) fn params() -> Schema {
     compiled(&value(PARAMS))
+}
+
+/// The schema of a ClusterOverlay. Its spec may lack anything, because a field that is refused is removed, and the rest is
+/// still read.
+pub(super) fn overlay() -> &'static Schema {
+    // A hub may have many.
+    static COMPILED: LazyLock<Schema> = LazyLock::new(|| {
+        let mut schema = value(OVERLAY);
+        if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
+            spec.remove("required");
+        }
+        compiled(&schema)
+    });
+    &COMPILED
 }
 
 /// The schema of one of the configuration's profiles.
@@ -72,6 +91,15 @@ pub(super) struct Typed<T> {
     pub(super) value: Value,
     /// What the schema refuses.
     pub(super) violations: Vec<Violation>,
+}
+
+/// Whether a schema refuses something at a pointer or below, so that what replaces it is not what the author meant.
+pub(super) fn refuses(refused: &[String], at: &str) -> bool {
+    let is_below = |refused: &String| {
+        let rest = refused.strip_prefix(at);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    refused.iter().any(is_below)
 }
 
 /// No schema of ours is deeper.
@@ -144,7 +172,7 @@ mod tests {
 
     #[test]
     fn our_own_schemas_compile_without_problems() {
-        for text in [CONFIG, PARAMS] {
+        for text in [CONFIG, PARAMS, OVERLAY] {
             let schema: Value = serde_json::from_str(text).expect("JSON");
             let (_, problems) = Schema::of_value(&schema);
             assert_eq!(problems, vec![]);

@@ -149,7 +149,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         let own = field(violation, &found.place, object);
         found = found.settles(own);
         for pointer in meant.iter().chain(&parent) {
-            found = found.settles(object.origin.field(pointer));
+            found = found.settles(object.field(pointer));
         }
         findings.push((violation, found));
     }
@@ -162,7 +162,7 @@ fn field(violation: &Violation, place: &Place, object: &Object) -> (DocumentId, 
         Place::Field {
             document, pointer, ..
         } if *pointer_of(violation) == violation.pointer => (*document, pointer.clone()),
-        _ => object.origin.field(&violation.pointer),
+        _ => object.field(&violation.pointer),
     }
 }
 

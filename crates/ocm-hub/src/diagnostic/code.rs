@@ -91,6 +91,15 @@ codes! {
     OUTPUT_UNEXPECTED "output/unexpected" Error "The output contains something that spokewright did not write"
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
     OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
+    OVERLAY_CONFLICT "overlay/conflict" Error "Two overlays of one priority set a field of an object differently on a cluster"
+    OVERLAY_INVALID "overlay/invalid" Error "A ClusterOverlay breaks a rule of its kind"
+    OVERLAY_NO_EFFECT "overlay/no-effect" Warning "A ClusterOverlay changes nothing on a cluster"
+    OVERLAY_NO_VALUE "overlay/no-value" Error "A cluster lacks a value that a ClusterOverlay fills in, or the value is of another type"
+    OVERLAY_NOT_ALLOWED "overlay/not-allowed" Error "A ClusterOverlay would change which object something is, where it goes, or what it is attached to"
+    OVERLAY_PATH_NOT_FOUND "overlay/path-not-found" Error "An object does not have the field that a ClusterOverlay changes"
+    OVERLAY_TARGET_NOT_FOUND "overlay/target-not-found" Error "A ClusterOverlay changes an object that is not in the input"
+    OVERLAY_UNKNOWN_CLUSTER "overlay/unknown-cluster" Error "A ClusterOverlay names a cluster that is not in the input"
+    OVERLAY_UNKNOWN_LABELS "overlay/unknown-labels" Error "A ClusterOverlay needs the labels of a cluster that has no ManagedCluster"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
     PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist, or is neither a policy nor a route"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
@@ -189,7 +198,7 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 12] = [
+        const FIXED: [Code; 17] = [
             // A change would lower it for itself.
             Code::DIFF_OVER_BUDGET,
             Code::EMPTY_NOTHING_RENDERED,
@@ -198,6 +207,11 @@ impl Code {
             Code::OBJECT_NO_NAME,
             Code::OBJECT_NO_NAMESPACE,
             Code::OBJECT_UNKNOWN_KIND,
+            Code::OVERLAY_CONFLICT,
+            Code::OVERLAY_INVALID,
+            Code::OVERLAY_NO_VALUE,
+            Code::OVERLAY_NOT_ALLOWED,
+            Code::OVERLAY_UNKNOWN_LABELS,
             Code::PLACEMENT_NEEDS_NOW,
             Code::PLACEMENT_NOT_UNIFORM,
             Code::POLICY_UNDECIDED,
@@ -252,6 +266,8 @@ impl Code {
     pub fn is_about_a_name(self) -> bool {
         [
             Self::GATEWAY_CLASS_NOT_FOUND,
+            Self::OVERLAY_TARGET_NOT_FOUND,
+            Self::OVERLAY_UNKNOWN_CLUSTER,
             Self::PLACEMENT_NOT_FOUND,
             Self::PLACEMENT_UNKNOWN_CLUSTER,
             Self::POLICY_TARGET_NOT_FOUND,
@@ -304,6 +320,7 @@ impl Code {
         match self.group() {
             _ if [
                 Self::DIFF_OVER_BUDGET,
+                Self::OVERLAY_CONFLICT,
                 Self::POLICY_SAME_TARGET,
                 Self::POLICY_UNDECIDED,
             ]
@@ -379,7 +396,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "diff/over-budget" | "policy/same-target" | "policy/undecided" => 4,
+                "diff/over-budget" | "overlay/conflict" | "policy/same-target" | "policy/undecided" => 4,
                 // It was read, and asks for too much.
                 "input/too-costly" => 3,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,

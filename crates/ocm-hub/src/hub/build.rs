@@ -5,6 +5,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
@@ -14,14 +15,15 @@ use super::kinds::KindTable;
 use super::kustomized::{self, kustomizations};
 use super::misspelled::correct_kind;
 use super::ours_by_name::{OursByName, REFERENCES, Use};
-use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used};
+use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::own_kinds::{self, is_own_document};
-use crate::api::{catalog, gateway};
+use crate::api::{catalog, gateway, overlay};
 use crate::diagnostic::{Code, Finding, Findings, Part};
+use crate::object::well_known::is_local_config;
 use crate::object::{Object, Origin};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
@@ -153,6 +155,10 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if !work.is_spent() {
             wrong.extend(by_definition);
         }
+        let is_misplaced = room != Room::Hub && overlay::is_one(&object);
+        if is_misplaced {
+            wrong.push(overlay::misplaced(&object, "the directory of `spokes`"));
+        }
         let is_refused = refuses(&wrong);
         // What lives on a cluster is served there.
         if room == Room::Hub && !is_refused {
@@ -166,17 +172,18 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         }
     }
     let mut hub = Hub {
-        crds,
-        kinds,
-        catalog,
+        crds: crds.into(),
+        kinds: kinds.into(),
+        catalog: catalog.into(),
         without_schema: without_schema.into_iter().collect(),
         passed_over,
         refused,
         kustomizations,
         // Not `..Hub::default()`, which makes a table of kinds.
         objects: Objects::default(),
-        spokes: BTreeMap::new(),
+        spokes: Arc::default(),
     };
+    let mut spokes = BTreeMap::new();
     for (room, objects) in rooms {
         let (objects, again) = without_duplicates(objects, findings);
         let objects = Objects::new(objects);
@@ -186,16 +193,31 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
                 hub.refused.extend(again);
             }
             Room::Spoke(cluster) => {
-                hub.spokes.insert(cluster, objects);
+                spokes.insert(cluster, objects);
             }
             Room::Definitions => {}
         }
     }
+    hub.spokes = spokes.into();
     hub
 }
 
-/// A policy in a directory of CRDs, where it protects nothing.
+/// What an API server would refuse in an object that ClusterOverlays changed, by the definition of its kind.
+#[must_use]
+pub fn check_changed(hub: &Hub, object: &Object, work: &Work) -> Vec<Finding> {
+    let kind = object.group_kind();
+    match (hub.crds.get(&kind), hub.catalog.get(&kind)) {
+        (Some(definition), _) => crd::check(definition, object, work),
+        (None, Some(definition)) => crd::check_by_catalog(definition, object, None),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// A policy in a directory of CRDs, where it protects nothing, or an overlay, which changes nothing there.
 fn beside_crds(object: &Object, kinds: &KindTable) -> Option<Finding> {
+    if overlay::is_one(object) {
+        return Some(overlay::misplaced(object, "a directory of `crds`"));
+    }
     let kind = kinds.kind(&object.api_version.group, &object.kind)?;
     kind.is_policy().then(|| {
         let (kind, key) = (&object.kind, object.key());
@@ -312,7 +334,8 @@ impl Drafts {
             is_for_a_tool,
         };
         let version = ApiVersion::parse(&api_version);
-        if is_own_document(&api_version, &kind) {
+        let is_object_of_ours = own_kinds::is_object(&version, &kind);
+        if is_own_document(&api_version, &kind) && !is_object_of_ours {
             self.others.push((room.clone(), other(value, true)));
             return;
         }
@@ -336,7 +359,8 @@ impl Drafts {
             }
             return;
         }
-        if is_for_a_tool(&version, &kind, &value) || is_local_config(&value) {
+        // One of ours is refused if it is for tools only.
+        if is_for_a_tool(&version, &kind, &value) || (is_local_config(&value) && !is_object_of_ours) {
             self.others.push((room.clone(), other(value, true)));
             return;
         }
@@ -365,6 +389,7 @@ impl Drafts {
                 name,
                 value,
                 origin,
+                overlaid: None,
             },
         ));
     }
@@ -559,7 +584,9 @@ fn check(
     // Most inputs have none.
     let crd = (!crds.is_empty())
         .then(|| crds.get(&object.group_kind()))
-        .flatten();
+        .flatten()
+        // It has a reader, which reports more.
+        .filter(|_| !overlay::is_one(&object));
     let by_definition = crd.map(|crd| crd::check(crd, &object, work));
     Checked {
         object,

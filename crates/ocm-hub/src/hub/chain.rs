@@ -5,7 +5,7 @@
 //! the same findings. Must not know: clusters, works, effective policies.
 //!
 //! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
-//! may affect them, all objects of OCM's placement, grants, the definitions of those kinds, and everything that lives
+//! may affect them, all objects of OCM's placement, overlays, grants, the definitions of those kinds, and everything that lives
 //! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
 //! another one.
 
@@ -24,7 +24,7 @@ use crate::api::crd;
 use crate::api::gateway::GROUP;
 use crate::api::params::Params;
 use crate::api::route::is_route;
-use crate::api::{ocm, ocm_work};
+use crate::api::{ocm, ocm_work, own_kinds};
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
@@ -63,9 +63,10 @@ const UNREADABLE: [Code; 5] = [
 ];
 
 /// Words of which one is in every object of the chain, besides the groups and kinds that our classes sync.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 9] = [
     "gateway.networking.",
     "open-cluster-management.io",
+    own_kinds::OVERLAY,
     "GatewayClass",
     "gatewayClassName",
     "parentRef",
@@ -438,7 +439,7 @@ impl<'h> Chain<'h> {
                 _ => Relation::Ours,
             },
             (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
-            (GROUP, "ReferenceGrant") | (ocm_work::GROUP, _) => Relation::Ours,
+            (GROUP, "ReferenceGrant") | (ocm_work::GROUP | own_kinds::GROUP, _) => Relation::Ours,
             (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => Relation::Ours,
             (crd::GROUP, crd::KIND) => self.of_definition(object),
             (group, kind) if is_route(group, kind) || refers(&object.value) => {

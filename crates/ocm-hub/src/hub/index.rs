@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::kinds::KindTable;
 use super::kustomized::Kustomization;
@@ -25,15 +26,15 @@ pub struct Hub {
     /// The hub's own objects.
     pub objects: Objects,
     /// The objects that already live on a cluster, by cluster name: read, never rendered.
-    pub spokes: BTreeMap<String, Objects>,
+    pub spokes: Arc<BTreeMap<String, Objects>>,
     /// The CRDs of the input.
-    pub crds: HashMap<GroupKind, Crd>,
+    pub crds: Arc<HashMap<GroupKind, Crd>>,
     /// The definitions of the built-in catalog for kinds that the input has objects of, but no CRD.
-    pub(crate) catalog: HashMap<GroupKind, Crd>,
+    pub(crate) catalog: Arc<HashMap<GroupKind, Crd>>,
     /// Kinds that are attached to what is ours and without a schema, sorted: their objects are taken as they are.
     pub without_schema: Vec<GroupKind>,
     /// Kinds: built in, and taught by the CRDs of the input.
-    pub kinds: KindTable,
+    pub kinds: Arc<KindTable>,
     /// Documents that were read and are not objects: values files, workflows, files for tools.
     pub passed_over: Vec<PassedOver>,
     /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
@@ -52,18 +53,45 @@ impl Hub {
         }
     }
 
+    /// The same hub with other objects in place of those of the same identities: what it would be for clusters for which
+    /// ClusterOverlays change these.
+    #[must_use]
+    pub fn with_changed<'o>(&self, changed: impl Iterator<Item = &'o Object>) -> Self {
+        let mut objects = self.objects.clone();
+        for object in changed {
+            if let Some(position) = objects.position(object)
+                && let Some(slot) = objects.sorted.get_mut(position)
+            {
+                slot.clone_from(object);
+            }
+        }
+        Self {
+            objects,
+            spokes: Arc::clone(&self.spokes),
+            crds: Arc::clone(&self.crds),
+            catalog: Arc::clone(&self.catalog),
+            without_schema: self.without_schema.clone(),
+            kinds: Arc::clone(&self.kinds),
+            // Nothing asks them about a part of the clusters.
+            passed_over: Vec::new(),
+            refused: Vec::new(),
+            kustomizations: Vec::new(),
+        }
+    }
+
     /// Adds what lives on every cluster (`spokes/_all/`) to each of these; where a cluster has an object of its own of
     /// that identity, its own counts.
     pub fn share_among(&mut self, clusters: Vec<String>) {
-        let Some(shared) = self.spokes.remove(EVERY_CLUSTER) else {
+        let spokes = Arc::make_mut(&mut self.spokes);
+        let Some(shared) = spokes.remove(EVERY_CLUSTER) else {
             return;
         };
         for cluster in clusters.into_iter().filter(|cluster| cluster != EVERY_CLUSTER) {
-            let own = self.spokes.remove(&cluster).unwrap_or_default().sorted;
+            let own = spokes.remove(&cluster).unwrap_or_default().sorted;
             // The first of one identity stays.
             let all = own.into_iter().chain(shared.iter().cloned());
             let (all, _) = Objects::with(all.map(|object| (object, ())).collect());
-            self.spokes.insert(cluster, all);
+            spokes.insert(cluster, all);
         }
     }
 
@@ -89,7 +117,7 @@ impl Hub {
 }
 
 /// A set of objects, sorted by identity.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Objects {
     sorted: Vec<Object>,
     /// By their lengths, and then in the same order.
@@ -97,7 +125,7 @@ pub struct Objects {
 }
 
 /// The objects of a kind.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Run {
     /// How long the group and the kind are: of most other kinds, nothing else needs to be looked at, and each backend of
     /// each route is asked for.

@@ -35,14 +35,6 @@ pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value)
     }
 }
 
-/// What kustomize drops from what it builds: an object that only tools read (docs/systems/gitops.md#kustomize).
-pub(super) fn is_local_config(value: &Value) -> bool {
-    value
-        .pointer("/metadata/annotations/config.kubernetes.io~1local-config")
-        .and_then(Value::as_str)
-        .is_some_and(|text| text != "false")
-}
-
 /// Whether a document that is not a complete object may have been meant as one that rendering uses: by its group, by
 /// its kind, or because it has targets or parents as policies and routes do. It is then never passed over.
 pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {

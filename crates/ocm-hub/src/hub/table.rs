@@ -61,6 +61,13 @@ impl<I: RowId, T> Table<I, T> {
         id
     }
 
+    /// Adds the rows of another table, and returns the number here of each number there.
+    pub fn append(&mut self, other: Self) -> impl Fn(I) -> I + use<I, T> {
+        let first = self.next().row();
+        self.rows.extend(other.rows);
+        move |id| I::of_row(first.saturating_add(id.row()))
+    }
+
     /// Makes room for so many more rows, and no others.
     pub fn reserve(&mut self, more: usize) {
         self.rows.reserve_exact(more);

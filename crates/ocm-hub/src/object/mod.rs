@@ -13,6 +13,8 @@ pub use rank::{Ages, Rank, rank_of};
 pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 pub(crate) use variable::{is_placeholder, is_unfilled};
 
+use std::sync::Arc;
+
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 
 use kube_json::{Text, Value};
@@ -66,7 +68,20 @@ impl Origin {
     }
 }
 
-/// An object of the input: any kind, exactly as the author wrote it.
+/// A field that a ClusterOverlay changed in an object, for the places of findings and of settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverlaidField {
+    /// Its JSON pointer inside the changed object.
+    pub pointer: String,
+    /// The ClusterOverlay.
+    pub overlay: Identity,
+    /// The document of the overlay.
+    pub document: DocumentId,
+    /// The pointer, in that document, of the entry of `set` that changed it.
+    pub entry: String,
+}
+
+/// An object of the input: any kind, exactly as the author wrote it, or as ClusterOverlays change it for some clusters.
 ///
 /// Invariant: `value` is a mapping whose `apiVersion`, `kind` and `metadata.name` are what the other fields
 /// say. `namespace` is the effective namespace: the written one, or the one given by `--namespace`; `None`
@@ -85,6 +100,8 @@ pub struct Object {
     pub value: Value,
     /// Where it came from.
     pub origin: Origin,
+    /// What ClusterOverlays changed in it: fields none of which is inside another.
+    pub overlaid: Option<Arc<[OverlaidField]>>,
 }
 
 impl AsRef<Self> for Object {
@@ -115,6 +132,7 @@ impl Object {
             name: text("/metadata/name").unwrap_or_default(),
             origin,
             value,
+            overlaid: None,
         }
     }
 
@@ -139,6 +157,7 @@ impl Object {
             name: self.name.clone(),
             value: Value::Null,
             origin: self.origin.clone(),
+            overlaid: self.overlaid.clone(),
         }
     }
 
@@ -188,16 +207,71 @@ impl Object {
         }
     }
 
-    /// The place of the value at `pointer` inside the object.
+    /// The place of the value at `pointer` inside the object: in a ClusterOverlay, if one set it.
     #[must_use]
     pub fn place(&self, pointer: &str) -> Place {
-        self.origin.place(pointer, Part::Value)
+        self.place_of_part(pointer, Part::Value)
     }
 
     /// The place of the key at `pointer` inside the object.
     #[must_use]
     pub fn key_place(&self, pointer: &str) -> Place {
-        self.origin.place(pointer, Part::Key)
+        self.place_of_part(pointer, Part::Key)
+    }
+
+    fn place_of_part(&self, pointer: &str, part: Part) -> Place {
+        // The key of a field that an overlay sets is the `path` there.
+        let overlaid = self
+            .overlaid_at(pointer)
+            .filter(|(_, rest)| rest.is_empty() && part == Part::Key);
+        let (document, pointer, part) = match overlaid {
+            Some((field, _)) => (
+                field.document,
+                format!("{}/path", field.entry).into(),
+                Part::Value,
+            ),
+            None => {
+                let (document, pointer) = self.field(pointer);
+                (document, pointer, part)
+            }
+        };
+        Place::Field {
+            document,
+            pointer,
+            part,
+        }
+    }
+
+    /// The document and the JSON pointer in it of a field: in a ClusterOverlay, if one set it.
+    #[must_use]
+    pub fn field(&self, pointer: &str) -> (DocumentId, Text) {
+        match self.overlaid_at(pointer) {
+            Some((field, rest)) => (field.document, format!("{}/value{rest}", field.entry).into()),
+            None => self.origin.field(pointer),
+        }
+    }
+
+    /// Where it came from, and the entries of the ClusterOverlays that changed it.
+    #[must_use]
+    pub fn origins(&self) -> Vec<Origin> {
+        let overlaid = self.overlaid.iter().flat_map(|fields| fields.iter());
+        let entries = overlaid.map(|field| Origin {
+            document: field.document,
+            pointer: field.entry.clone(),
+        });
+        std::iter::once(self.origin.clone()).chain(entries).collect()
+    }
+
+    /// The field that a ClusterOverlay changed and that `pointer` is or leads into, with the rest of the pointer.
+    #[must_use]
+    pub fn overlaid_at<'p>(&self, pointer: &'p str) -> Option<(&OverlaidField, &'p str)> {
+        self.overlaid
+            .iter()
+            .flat_map(|fields| fields.iter())
+            .find_map(|field| {
+                let rest = pointer.strip_prefix(field.pointer.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then_some((field, rest))
+            })
     }
 
     /// The label of this name, when it is there and a string.

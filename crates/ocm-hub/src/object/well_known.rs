@@ -5,6 +5,8 @@
 //! A name that only one file uses is in that file. The groups of Gateway API and of OCM's works are with their kinds in
 //! `api`, and the names of OCM's scheduler are in its crate.
 
+use kube_json::Value;
+
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
 pub const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
 
@@ -38,6 +40,16 @@ pub const SUPPRESS_ANNOTATION: &str = "spokewright.dev/suppress";
 
 /// On an object that Argo CD applies: its turn among the others (docs/systems/gitops.md#keys-that-argo-cd-owns).
 pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
+
+/// On an object that only tools read: kustomize drops it (docs/systems/gitops.md#kustomize).
+pub const LOCAL_CONFIG_POINTER: &str = "/metadata/annotations/config.kubernetes.io~1local-config";
+
+/// Whether kustomize drops an object from what it builds.
+#[must_use]
+pub fn is_local_config(object: &Value) -> bool {
+    let annotation = object.pointer(LOCAL_CONFIG_POINTER).and_then(Value::as_str);
+    annotation.is_some_and(|text| text != "false")
+}
 
 /// The directory of annotated hub objects in an output tree; no cluster name can begin with `_`.
 pub const HUB_DIRECTORY: &str = "_hub";

@@ -188,6 +188,7 @@ impl PolicyView<'_> {
                 },
                 pointer: String::new(),
             },
+            overlaid: None,
         });
         objects.collect()
     }

@@ -12,6 +12,7 @@ mod inventory;
 
 mod given;
 mod misspelled;
+pub mod overlays;
 mod place;
 mod sets;
 

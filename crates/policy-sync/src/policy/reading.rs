@@ -150,7 +150,7 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
             let pointer = field.pointer();
             finding(object.key_place(&pointer))
                 .help(format!("did you mean `{meant}`?"))
-                .settles(object.origin.field(&pointer))
+                .settles(object.field(&pointer))
         }
         None => {
             let field = names().next().unwrap_or("targetRef");

@@ -11,6 +11,7 @@ use super::metadata::{set_metadata, shipped};
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::Gateway;
 use crate::api::params::Params;
+use crate::hub::OurGateway;
 use crate::object::Object;
 
 /// A Gateway of ours with the clusters that it goes to.
@@ -22,9 +23,25 @@ pub struct PlacedGateway<'a> {
     pub params: &'a Params,
     /// Cluster names, sorted, each once; none if no cluster receives it. Objects that go wherever it goes share them.
     pub clusters: Arc<[String]>,
+    /// All clusters that its placement decides for; `clusters` are fewer where ClusterOverlays change the hub for some.
+    pub everywhere: Arc<[String]>,
+    /// Which hub it is in: 0 for the one that is written, others for those that ClusterOverlays make of it.
+    pub projection: usize,
 }
 
-impl PlacedGateway<'_> {
+impl<'a> PlacedGateway<'a> {
+    /// A Gateway of the hub as it is written, which goes to these clusters.
+    #[must_use]
+    pub fn new(ours: &'a OurGateway<'a>, clusters: Arc<[String]>) -> Self {
+        Self {
+            gateway: &ours.gateway,
+            params: &ours.params,
+            everywhere: Arc::clone(&clusters),
+            clusters,
+            projection: 0,
+        }
+    }
+
     /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
     #[must_use]

@@ -46,7 +46,7 @@ impl<'a> LocalPolicies<'a> {
         findings: &mut Findings,
     ) -> BTreeMap<&'a str, Self> {
         let mut read: Vec<(&'a str, &'a Objects, Table<PolicyId, Policy<'a>>)> = Vec::new();
-        for (cluster, objects) in &hub.spokes {
+        for (cluster, objects) in hub.spokes.as_ref() {
             read.push((
                 cluster,
                 objects,

@@ -48,14 +48,46 @@ pub struct OnSpokes<'s> {
 }
 
 impl<'s> OnSpokes<'s> {
-    /// Looks at everything that is shipped. With `copied`, so are the listeners' Secrets of the hub.
+    /// Looks at everything that is shipped: of each hub that ClusterOverlays make of one, our Gateways and the variants of
+    /// the synced objects. With `copied`, so are the listeners' Secrets of the hub.
     #[must_use]
-    pub fn new(
+    pub fn new<'g, 'a: 'g>(
         (hub, grants): (&'s Hub, &Grants<'_>),
-        gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-        variants: &[Vec<Variant>],
+        shipped: impl Iterator<Item = (&'g Table<OurGatewayId, PlacedGateway<'a>>, &'g [Vec<Variant>])>,
         copied: bool,
     ) -> Self {
+        let mut there = Self {
+            hub,
+            shipped: HashMap::new(),
+            secrets: Vec::new(),
+            local_secrets: HashMap::new(),
+            local_grants: HashMap::new(),
+        };
+        let mut written = None;
+        for (gateways, variants) in shipped {
+            written = written.or(Some(gateways));
+            there.add_shipped(gateways, variants, (grants, copied));
+        }
+        let by_name = OnceLock::new();
+        let by_name = || by_name.get_or_init(|| written.map(by_name_there).unwrap_or_default());
+        for (cluster, objects) in hub.spokes.as_ref() {
+            let secrets = objects.iter().flat_map(|object| secrets_of(object, by_name));
+            there.local_secrets.insert(cluster, secrets.collect());
+            // What is wrong with one is reported where it is read.
+            let grants = Grants::among(objects, &mut Findings::new());
+            if !grants.is_empty() {
+                there.local_grants.insert(cluster, grants);
+            }
+        }
+        there
+    }
+
+    fn add_shipped(
+        &mut self,
+        gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+        variants: &[Vec<Variant>],
+        (grants, copied): (&Grants<'_>, bool),
+    ) {
         let by_name = OnceLock::new();
         let by_name = || by_name.get_or_init(|| by_name_there(gateways));
         // To make the names takes longer than to keep them.
@@ -74,51 +106,31 @@ impl<'s> OnSpokes<'s> {
             }
             made
         });
-        let count = of_variants
-            .iter()
-            .map(Vec::len)
-            .sum::<usize>()
-            .saturating_add(of_gateways.len());
-        let mut there = Self {
-            hub,
-            shipped: HashMap::with_capacity(count),
-            secrets: Vec::new(),
-            local_secrets: HashMap::new(),
-            local_grants: HashMap::new(),
-        };
+        let count: usize = of_variants.iter().map(Vec::len).sum();
+        self.shipped.reserve(count.saturating_add(of_gateways.len()));
         for (placed, identity) in gateways.rows().iter().zip(of_gateways) {
             let Some(identity) = identity else { continue };
             if copied && let Some(namespace) = &identity.namespace {
                 let listeners = &placed.gateway.listeners;
-                there.add_secrets(
+                self.add_secrets(
                     placed.gateway.object,
                     namespace,
                     listeners,
                     (grants, &placed.clusters),
                 );
             }
-            there.add(identity, &placed.clusters);
+            self.add(identity, &placed.clusters);
         }
         for (object, clusters, identity, secrets) in of_variants.into_iter().flatten() {
-            there.add(identity, clusters);
+            self.add(identity, clusters);
             if copied {
-                there.add_secrets_of_set(object, grants, clusters);
+                self.add_secrets_of_set(object, grants, clusters);
             }
             for (secret, labels) in secrets {
-                there.add(secret.clone(), clusters);
-                there.secrets.push((secret, labels, Arc::clone(clusters)));
+                self.add(secret.clone(), clusters);
+                self.secrets.push((secret, labels, Arc::clone(clusters)));
             }
         }
-        for (cluster, objects) in &hub.spokes {
-            let secrets = objects.iter().flat_map(|object| secrets_of(object, by_name));
-            there.local_secrets.insert(cluster, secrets.collect());
-            // What is wrong with one is reported where it is read.
-            let grants = Grants::among(objects, &mut Findings::new());
-            if !grants.is_empty() {
-                there.local_grants.insert(cluster, grants);
-            }
-        }
-        there
     }
 
     fn add(&mut self, identity: Identity, clusters: &Clusters) {

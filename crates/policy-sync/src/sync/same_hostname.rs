@@ -72,7 +72,7 @@ pub fn report_same_hostnames(
             }
         }
     }
-    for (cluster, objects) in &hub.spokes {
+    for (cluster, objects) in hub.spokes.as_ref() {
         for gateway in objects.of_kind(GROUP, "Gateway") {
             for listener in gateway.root().get("spec").get("listeners").items() {
                 let hostname = listener.get("hostname");

@@ -172,17 +172,17 @@ struct Together<'s> {
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
-    /// The spokes of all clusters that receive or have anything, by their first cluster; with `only`, that of one
-    /// cluster. A cluster may be in two: no path of one is in the other.
+    /// The spokes of the clusters that are asked for and receive or have anything, by their first cluster: `is_one` says that
+    /// only one is asked for. A cluster may be in two: no path of one is in the other.
     #[must_use]
-    pub fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
+    pub fn build(self, is_one: bool, is_asked: &dyn Fn(&str) -> bool) -> Vec<Spoke<'a>> {
         let together = self.together();
         let routes = self.assumed_routes();
         // One cluster has nothing to share.
-        let ties = only.is_none().then(|| self.ties(&routes));
+        let ties = (!is_one).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
         let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
-        for (cluster, class) in self.classes(&together, only) {
+        for (cluster, class) in self.classes(&together, is_asked) {
             let Some(touched) = ties.as_ref().and_then(|ties| self.touched(cluster, ties)) else {
                 by_class.entry(class).or_default().push(cluster);
                 continue;
@@ -432,8 +432,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     }
 
     /// The class of each cluster, by cluster.
-    fn classes(self, together: &[Together<'s>], only: Option<&str>) -> BTreeMap<&'s str, Class> {
-        let asked = |cluster: &str| only.is_none_or(|only| only == cluster);
+    fn classes(self, together: &[Together<'s>], asked: &dyn Fn(&str) -> bool) -> BTreeMap<&'s str, Class> {
         let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
         let mut counted: HashSet<ChosenVariant> = HashSet::new();
         for (number, alike) in (0_u32..).zip(together) {

@@ -88,6 +88,13 @@ impl<'a> SyncedTarget<'a> {
 }
 
 impl<'a> SyncedObject<'a> {
+    /// Gives the Gateways that it goes with other numbers, in the same order.
+    pub fn renumber(&mut self, number: impl Fn(OurGatewayId) -> OurGatewayId) {
+        for gateway in self.targets.iter_mut().flat_map(|target| &mut target.gateways) {
+            *gateway = number(*gateway);
+        }
+    }
+
     /// An object that is neither a policy nor has parents.
     pub(super) fn other(
         object: &'a Object,

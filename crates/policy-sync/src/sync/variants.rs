@@ -34,6 +34,15 @@ pub struct Variant {
     pub clusters: Arc<[String]>,
 }
 
+impl Variant {
+    /// Gives the Gateways that it is for other numbers, in the same order.
+    pub fn renumber(&mut self, number: impl Fn(OurGatewayId) -> OurGatewayId) {
+        for gateway in &mut self.gateways {
+            *gateway = number(*gateway);
+        }
+    }
+}
+
 /// An object as it is on a cluster.
 #[derive(Debug)]
 pub struct Copy {

@@ -4,7 +4,7 @@
 //! out: findings, the first failure. Must not know: which fields exist.
 
 use super::status::InvalidParameters;
-use crate::api::violation;
+use crate::api::{schema, violation};
 use crate::diagnostic::{Code, Finding, Inside, Part, Place};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
@@ -36,13 +36,9 @@ pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
 }
 
 impl Check<'_> {
-    /// Whether the schema refuses something here or below: the default that replaces it is not what the author meant.
+    /// Whether the schema refuses something here or below.
     pub(super) fn refuses(&self, pointer: &str) -> bool {
-        let below = |refused: &String| {
-            let rest = refused.strip_prefix(pointer);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.refused.iter().any(below)
+        schema::refuses(&self.refused, pointer)
     }
 
     /// Something wrong at a pointer inside the text.

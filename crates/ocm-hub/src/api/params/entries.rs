@@ -2,11 +2,9 @@
 //!
 //! Owns: their fields. Flows in: the text, as far as its schema accepts it. Must not know: which resources exist.
 
-use std::collections::BTreeMap;
-
-use apimachinery::{LabelSelector, MatchExpression};
 use serde::Deserialize;
 
+use crate::api::label_selector::Labels;
 use crate::api::schema::List;
 
 /// A resource to sync, or some of its objects.
@@ -79,50 +77,4 @@ pub(super) struct Reported {
     /// Where it is on the object, in client-go's JSONPath dialect without braces: .status.phase
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(super) path: String,
-}
-
-/// The labels of objects to sync, as in any Kubernetes label selector.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Labels {
-    /// Labels with their values.
-    #[serde(default)]
-    match_labels: Option<BTreeMap<String, String>>,
-    /// Requirements on labels; all must be met.
-    #[serde(default)]
-    match_expressions: List<Expression>,
-}
-
-/// A requirement on a label.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Expression {
-    /// The label's key.
-    key: String,
-    /// In, NotIn, Exists or DoesNotExist.
-    operator: String,
-    /// The values of In and NotIn.
-    #[serde(default)]
-    values: List<String>,
-}
-
-impl Labels {
-    /// The selector, not yet checked.
-    pub(super) fn selector(&self) -> LabelSelector {
-        let expression = |(_, expression): (usize, &Expression)| MatchExpression {
-            key: expression.key.clone(),
-            operator: expression.operator.clone(),
-            values: expression
-                .values
-                .items()
-                .map(|(_, value)| value.clone())
-                .collect(),
-        };
-        LabelSelector {
-            match_labels: self.match_labels.clone().unwrap_or_default(),
-            match_expressions: self.match_expressions.items().map(expression).collect(),
-        }
-    }
 }

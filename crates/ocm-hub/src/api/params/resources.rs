@@ -7,10 +7,12 @@
 use std::collections::BTreeSet;
 
 use super::check::{Check, place};
-use super::entries::{Entry, Labels, Reported, Retained};
+use super::entries::{Entry, Reported, Retained};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::label_selector::Labels;
+use crate::api::own_kinds;
 use crate::diagnostic::Code;
 
 /// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
@@ -248,6 +250,9 @@ impl Check<'_> {
                 "Gateways are placed by their Placement".to_owned(),
                 "remove this entry",
             ),
+            _ if group == own_kinds::GROUP => {
+                (format!("{name} has no meaning on a cluster"), "remove this entry")
+            }
             _ if !namespaced => (
                 format!("{name} is cluster-scoped, but synced objects live in a namespace"),
                 "list a namespaced kind; bring cluster-scoped objects to the spokes another way",

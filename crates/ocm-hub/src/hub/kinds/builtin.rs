@@ -9,8 +9,8 @@
 use std::borrow::Cow;
 
 use super::kind_info::{KindInfo, KindSource, TargetFields};
-use crate::api::catalog;
 use crate::api::crd::Scope::{self, Cluster, Namespaced};
+use crate::api::{catalog, own_kinds};
 
 /// Group, served versions, kinds in namespaces, kinds of the cluster.
 type Group = (&'static str, &'static str, &'static str, &'static str);
@@ -56,6 +56,8 @@ const GROUPS: &[Group] = &[
     ("limitador.kuadrant.io", "v1alpha1", "Limitador", ""),
     // cert-manager.
     ("cert-manager.io", "v1", "CertificateRequest", "ClusterIssuer"),
+    // Ours.
+    (own_kinds::GROUP, own_kinds::VERSION, own_kinds::OVERLAY, ""),
     // What else is in a GitOps repository.
     ("argoproj.io", "v1alpha1", "AppProject Application ApplicationSet", ""),
     ("multicluster.x-k8s.io", "v1alpha1", "ServiceExport ServiceImport", ""),
@@ -108,9 +110,12 @@ fn built_in(
     }
 }
 
-/// The name of a kind in URLs, as Kubernetes guesses it:
+/// The name of a kind in URLs: of ours, as its definition says, and of others, as Kubernetes guesses it:
 /// kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/meta/restmapper.go@v1.34.1
 fn plural(kind: &str) -> String {
+    if kind == own_kinds::OVERLAY {
+        return own_kinds::OVERLAYS.to_owned();
+    }
     let kind = kind.to_lowercase();
     match kind.strip_suffix('y') {
         _ if kind == "endpoints" => kind,

@@ -1,5 +1,7 @@
 //! Objects of a hub, and what is reported about them.
 
+mod overlays;
+mod overlays_generated;
 mod refused;
 
 use kube_json::Value;

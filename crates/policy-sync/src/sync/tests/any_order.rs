@@ -198,7 +198,7 @@ fn hub_of(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Hub {
     let locals =
         locals.map(|(at, draft)| policy(kind, &format!("l{at}"), "kuadrant-infra", 10 + at, draft, false));
     let mut hub = Hub::of(Objects::new(objects));
-    hub.spokes = BTreeMap::from([("c1".to_owned(), Objects::new(locals.collect()))]);
+    hub.spokes = BTreeMap::from([("c1".to_owned(), Objects::new(locals.collect()))]).into();
     hub
 }
 

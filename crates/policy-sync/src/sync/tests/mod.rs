@@ -47,11 +47,9 @@ fn locals<'a>(
 ) -> BTreeMap<&'a str, LocalPolicies<'a>> {
     let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(attachments, &ours);
-    let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
-        gateway: &ours.gateway,
-        params: &ours.params,
-        clusters: Arc::default(),
-    });
+    let placed = ours
+        .gateways
+        .map(|(_, ours)| PlacedGateway::new(ours, Arc::default()));
     let grants = Grants::new(hub, &mut Findings::new());
     LocalPolicies::of_clusters((hub, &grants, attachments), (&kinds, &placed), options, findings)
 }
@@ -68,13 +66,9 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         .iter()
         .map(|(gateway, names)| ((*gateway).to_owned(), owned(names)))
         .collect();
-    let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
-        gateway: &ours.gateway,
-        params: &ours.params,
-        clusters: clusters
-            .get(&ours.gateway.object.key())
-            .cloned()
-            .unwrap_or_default(),
+    let placed = ours.gateways.map(|(_, ours)| {
+        let clusters = clusters.get(&ours.gateway.object.key()).cloned();
+        PlacedGateway::new(ours, clusters.unwrap_or_default())
     });
     let of_gateways = placed.map(|(_, placed)| Arc::clone(&placed.clusters));
     let locals = locals(hub, &attachments, &Options::default(), &mut Findings::new());
@@ -126,7 +120,8 @@ impl Received<'_> {
 
     /// What is reported about the policies, of one cluster or of all.
     fn report(&self, cluster: Option<&str>) -> PolicyReport {
-        let spokes = self.making.build(cluster);
+        let is_asked = |name: &str| cluster.is_none_or(|cluster| cluster == name);
+        let spokes = self.making.build(cluster.is_some(), &is_asked);
         let placed = self
             .making
             .gateways

@@ -33,14 +33,14 @@ pub(super) fn local(name: &str, settings: &str) -> String {
 /// The clusters of each spoke.
 fn classes(hub: &Hub, gateways: &[(&str, &[&str])]) -> Vec<Vec<String>> {
     received(hub, gateways, |received| {
-        let spokes = received.making.build(None).into_iter();
+        let spokes = received.making.build(false, &|_| true).into_iter();
         spokes.map(|spoke| spoke.clusters).collect()
     })
 }
 
 /// Looks at what is on one cluster.
 pub(super) fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<'_>) -> T) -> T {
-    let spokes = received.making.build(Some(cluster));
+    let spokes = received.making.build(true, &|name| name == cluster);
     let [spoke] = spokes.as_slice() else {
         panic!("{spokes:?}")
     };
@@ -80,7 +80,7 @@ fn gateways_by_spoke(text: &str, local: &str) -> Vec<(String, String)> {
     let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c1", "c2"])];
     let hub = hub(text, &[("c2", local)]);
     received(&hub, gateways, |received| {
-        let spokes = received.making.build(None);
+        let spokes = received.making.build(false, &|_| true);
         let named = spokes.iter().map(|spoke| {
             let sources = spoke.sources(&hub.objects);
             let gateways = sources.of_kind("gateway.networking.k8s.io", "Gateway");
@@ -198,7 +198,7 @@ fn evaluated_once_for_all_others(on_gateway: impl Fn(&str) -> String, expected: 
         .collect();
     let hub = hub(&text, &locals);
     received(&hub, &gateways, |received| {
-        let spokes = received.making.build(None);
+        let spokes = received.making.build(false, &|_| true);
         let mut there: Vec<String> = Vec::new();
         for spoke in &spokes {
             let sources = spoke.sources(&hub.objects);
@@ -219,7 +219,7 @@ fn what_lives_on_clusters_that_receive_the_same_makes_no_copy_of_it() {
     let (one, other) = (away("one") + service, away("other") + service);
     let hub = hub(&text, &[("c1", &one), ("c2", &other)]);
     received(&hub, &[("infra/gw", &["c1", "c2"])], |received| {
-        let spokes = received.making.build(None);
+        let spokes = received.making.build(false, &|_| true);
         let [first, second] = spokes.as_slice() else {
             panic!("{spokes:?}")
         };
@@ -278,7 +278,7 @@ fn on_each_cluster_a_route_has_the_references_to_the_gateways_that_are_there() {
     let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1", "c2"]), ("infra/other", &["c2", "c3"])];
     received(&hub, gateways, |received| {
         let of_r2 = |cluster: &str| -> Value {
-            let spokes = received.making.build(Some(cluster));
+            let spokes = received.making.build(true, &|name| name == cluster);
             let objects = spokes[0].sources(&hub.objects).objects;
             let route = objects.iter().find(|object| object.name == "r2").unwrap();
             assert_eq!(
@@ -303,7 +303,7 @@ fn on_each_cluster_a_route_has_the_references_to_the_gateways_that_are_there() {
 fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on_the_hub() {
     let hub = hub(&(small_with_params() + &limit("g", GW, LIMIT)), &[]);
     received(&hub, &[("infra/gw", &["c1"])], |received| {
-        let spokes = received.making.build(None);
+        let spokes = received.making.build(false, &|_| true);
         let objects = spokes[0].sources(&hub.objects).objects;
         let kinds: Vec<String> = objects
             .iter()
@@ -424,7 +424,7 @@ fn a_route_of_another_tool_shares_its_rules_with_the_hub() {
     let shared = |text: &str| {
         let hub = hub(text, &[]);
         received(&hub, gateways, |received| {
-            let spokes = received.making.build(Some("c1"));
+            let spokes = received.making.build(true, &|name| name == "c1");
             let there = spokes.first().unwrap().sources(&hub.objects);
             let routes_there = there.of_kind("gateway.networking.k8s.io", "HTTPRoute");
             let pairs =

@@ -16,7 +16,7 @@ fn references(received: &Received<'_>, findings: &mut Findings) {
         received.making.gateways,
         received.making.variants,
     );
-    let there = OnSpokes::new((hub, grants), gateways, variants, false);
+    let there = OnSpokes::new((hub, grants), std::iter::once((gateways, variants)), false);
     let synced = (synced.objects.as_slice(), variants);
     report_references((hub, grants), ours, gateways, synced, &there, findings);
 }
@@ -57,8 +57,7 @@ fn on_clusters<T>(
         let Received { hub, grants, .. } = received;
         let there = OnSpokes::new(
             (hub, grants),
-            received.making.gateways,
-            received.making.variants,
+            std::iter::once((received.making.gateways, received.making.variants)),
             copied,
         );
         look(&there, received)

@@ -1,0 +1,434 @@
+//! ClusterOverlay: fields of hub objects that are different on some clusters.
+//!
+//! Owns: the checked form of the kind, and every mistake that the object alone shows. Flows in: the object. Flows out: a
+//! [`ClusterOverlay`] as far as it could be understood, findings at its fields. Must not know: other objects; whether a
+//! cluster, a target, or a path exists is decided later.
+//!
+//! What users may write: docs/reference/overlays.md.
+
+mod cluster_value;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub use cluster_value::{ClusterField, NoValue, Part, Template, ValueType, fill};
+pub use written::Document;
+
+use apimachinery::{FieldPath, Selector};
+use crd_schema::Violation;
+use kube_json::{Map, Text, Value};
+use ocm_placement::GROUP as CLUSTER_GROUP;
+
+use self::cluster_value::Misuse;
+use super::label_selector::Labels;
+use super::own_kinds::OVERLAY as KIND;
+use super::{crd, gateway, ocm_work, own_kinds, schema, violation};
+use crate::diagnostic::{Code, Finding, Place, with_article};
+use crate::object::Object;
+use crate::object::well_known::{LOCAL_CONFIG_POINTER, is_local_config};
+
+/// Changes of objects in the namespace of an overlay, for some clusters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClusterOverlay {
+    /// Of two overlays that change a field on a cluster, the higher one decides.
+    pub priority: i32,
+    /// The clusters; none if something in the selection is wrong.
+    pub clusters: Clusters,
+    /// The changes that could be understood, in their order.
+    pub changes: Vec<Change>,
+    /// Whether nothing is wrong with it. Otherwise, no conclusion may be drawn from what it lacks.
+    pub is_whole: bool,
+}
+
+/// The clusters that match all of the fields that are given; none if none is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clusters {
+    /// Names, each with its JSON pointer in the overlay.
+    pub names: Option<Vec<(String, String)>>,
+    /// Over labels of ManagedClusters.
+    pub label_selector: Option<Selector>,
+    /// Over claims of ManagedClusters.
+    pub claim_selector: Option<Selector>,
+}
+
+/// Fields of one or several objects of a kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Its JSON pointer in the overlay, such as `/spec/changes/0`.
+    pub pointer: String,
+    /// The objects.
+    pub target: Target,
+    /// The fields that could be understood, in their order.
+    pub set: Vec<SetField>,
+}
+
+/// The objects of a change, which are in the namespace of the overlay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Which ones of the kind.
+    pub objects: Targeted,
+}
+
+/// Objects of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Targeted {
+    /// The one with this name.
+    Name(String),
+    /// Those with these labels.
+    Labels(Selector),
+}
+
+/// A field that is set or removed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetField {
+    /// Its JSON pointer in the overlay, such as `/spec/changes/0/set/1`.
+    pub pointer: String,
+    /// Where the field is in each object.
+    pub path: FieldPath,
+    /// What becomes of it.
+    pub action: Action,
+}
+
+/// What becomes of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// It gets the result of [`fill`] with these.
+    Set {
+        /// The value; its texts may have values of the cluster, and an escaped `${` even if they have none.
+        value: Value,
+        /// The type that a text becomes.
+        value_type: ValueType,
+        /// The value if the cluster lacks one that it refers to.
+        default: Option<Value>,
+    },
+    /// It is removed.
+    Remove,
+}
+
+/// Whether an object is a ClusterOverlay.
+#[must_use]
+pub fn is_one(object: &Object) -> bool {
+    object.is(own_kinds::GROUP, KIND)
+}
+
+/// Reads an overlay. Every mistake is a finding `overlay/invalid` or `overlay/not-allowed` at its field; the overlay that
+/// comes back lacks what is wrong.
+#[must_use]
+pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
+    let value = with_required(object.value.clone());
+    let schema::Typed { file, violations, .. } = schema::typed::<Document>(schema::overlay(), &value);
+    let mut check = Check {
+        object,
+        refused: violations
+            .iter()
+            .map(|violation| violation.pointer.clone())
+            .collect(),
+        findings: Vec::new(),
+    };
+    let empty = without_selection(&value);
+    let of_selection = |violation: &&Violation| Some(violation.pointer.as_str()) != empty;
+    for violation in violation::without_misspelled(&violations).filter(of_selection) {
+        check.violation(violation);
+    }
+    if let Some(at) = empty {
+        let message = "`clusters` selects nothing: give `names`, `labelSelector`, or `claimSelector`";
+        check.invalid(at, message, "");
+    }
+    if is_local_config(&object.value) {
+        let message = "kustomize would drop it: it has the annotation `config.kubernetes.io/local-config`";
+        check.invalid(LOCAL_CONFIG_POINTER, message, "remove the annotation");
+    }
+    let overlay = file.map(|document| check.overlay(&document));
+    let overlay = overlay.map_err(|error| check.invalid("", &error.to_string(), ""));
+    let mut overlay = overlay.ok();
+    if let Some(overlay) = &mut overlay {
+        overlay.is_whole = check.findings.is_empty();
+    }
+    (overlay, check.findings)
+}
+
+/// The finding about an overlay that does not belong to the hub, because it is in another directory of the input.
+pub(crate) fn misplaced(object: &Object, directory: &str) -> Finding {
+    let message = format!(
+        "{KIND} {} is in {directory}: an overlay belongs to the hub",
+        object.key()
+    );
+    Finding::new(Code::OVERLAY_INVALID, object.place("/kind"), message)
+        .help("move it to a directory of `hub`")
+}
+
+/// The overlay with the two fields that its spec must have, empty if they are absent.
+fn with_required(mut value: Value) -> Value {
+    if let Some(Value::Object(spec)) = value.get_mut("spec") {
+        spec.insert_if_absent("clusters", || Value::Object(Map::default()));
+        spec.insert_if_absent("changes", || Value::Array(Vec::new()));
+    }
+    value
+}
+
+/// Where `clusters` selects nothing, if it does.
+fn without_selection(value: &Value) -> Option<&'static str> {
+    let clusters = value.get("spec")?.get("clusters")?;
+    if clusters
+        .get("names")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
+    {
+        return Some("/spec/clusters/names");
+    }
+    let is_empty = match clusters {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(Value::is_null),
+        _ => false,
+    };
+    is_empty.then_some("/spec/clusters")
+}
+
+/// One reading of an overlay.
+struct Check<'o> {
+    object: &'o Object,
+    /// Where the schema refuses something.
+    refused: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl Check<'_> {
+    fn finding(&mut self, code: Code, place: Place, message: &str, help: impl Into<Text>) {
+        let message = format!("{KIND} {}: {message}", self.object.key());
+        let mut finding = Finding::new(code, place, message);
+        finding.help = Some(help.into()).filter(|help| !help.is_empty());
+        self.findings.push(finding);
+    }
+
+    fn invalid(&mut self, at: &str, message: &str, help: impl Into<Text>) {
+        self.finding(Code::OVERLAY_INVALID, self.object.place(at), message, help);
+    }
+
+    fn violation(&mut self, violation: &Violation) {
+        let place = if violation::is_unknown_field(violation) {
+            self.object.key_place(&violation.pointer)
+        } else {
+            self.object.place(&violation.pointer)
+        };
+        let help = violation::help(violation).unwrap_or_default();
+        self.finding(Code::OVERLAY_INVALID, place, &violation.to_string(), help);
+    }
+
+    /// Whether the schema refuses something here or below, so that what is left of it is not what the author meant.
+    fn refuses(&self, at: &str) -> bool {
+        schema::refuses(&self.refused, at)
+    }
+
+    fn overlay(&mut self, document: &Document) -> ClusterOverlay {
+        let spec = &document.spec;
+        let changes = spec.changes.items();
+        let changes =
+            changes.filter_map(|(position, change)| self.change(change, format!("/spec/changes/{position}")));
+        let changes = changes.collect();
+        ClusterOverlay {
+            priority: spec.priority,
+            clusters: self.clusters(&spec.clusters).unwrap_or_default(),
+            changes,
+            is_whole: false,
+        }
+    }
+
+    fn clusters(&mut self, written: &written::Clusters) -> Option<Clusters> {
+        const AT: &str = "/spec/clusters";
+        let name = |(position, name): (usize, &String)| (name.clone(), format!("{AT}/names/{position}"));
+        let names = written
+            .names
+            .is_given()
+            .then(|| written.names.items().map(name).collect());
+        let label_selector = self.selector(written.label_selector.as_ref(), &format!("{AT}/labelSelector"));
+        let claim_selector = self.selector(written.claim_selector.as_ref(), &format!("{AT}/claimSelector"));
+        let clusters = Clusters {
+            names,
+            label_selector: label_selector?,
+            claim_selector: claim_selector?,
+        };
+        (!self.refuses(AT)).then_some(clusters)
+    }
+
+    /// The compiled selector, if there is one; `None` if it is wrong.
+    fn selector(&mut self, labels: Option<&Labels>, at: &str) -> Option<Option<Selector>> {
+        match labels.map(|labels| labels.selector().compile()) {
+            _ if self.refuses(at) => None,
+            None => Some(None),
+            Some(Ok(selector)) => Some(Some(selector)),
+            Some(Err(error)) => {
+                self.invalid(&format!("{at}{}", error.origin.pointer()), &error.message, "");
+                None
+            }
+        }
+    }
+
+    fn change(&mut self, change: &written::Change, pointer: String) -> Option<Change> {
+        let target = self.target(&change.target, &format!("{pointer}/target"));
+        let set = change.set.items();
+        let set = set.filter_map(|(position, field)| self.field(field, format!("{pointer}/set/{position}")));
+        let set = set.collect();
+        Some(Change {
+            target: target?,
+            pointer,
+            set,
+        })
+    }
+
+    fn target(&mut self, target: &written::Target, at: &str) -> Option<Target> {
+        if let Some(reason) = unchangeable(&target.group, &target.kind) {
+            let message = format!(
+                "an overlay cannot change {}: {reason}",
+                with_article(&target.kind)
+            );
+            let place = self.object.place(&format!("{at}/kind"));
+            self.finding(Code::OVERLAY_NOT_ALLOWED, place, &message, "remove the change");
+            return None;
+        }
+        let labels = format!("{at}/labelSelector");
+        let selector = self.selector(target.label_selector.as_ref(), &labels)?;
+        let objects = match (&target.name, selector) {
+            (Some(name), None) => Targeted::Name(name.clone()),
+            (None, Some(selector)) => Targeted::Labels(selector),
+            (Some(_), Some(_)) => {
+                let message = "a target has both `name` and `labelSelector`";
+                self.invalid(&labels, message, "remove one of the two");
+                return None;
+            }
+            (None, None) if self.refuses(&format!("{at}/name")) => return None,
+            (None, None) => {
+                let message = "a target has neither `name` nor `labelSelector`";
+                self.invalid(at, message, "add one of the two");
+                return None;
+            }
+        };
+        Some(Target {
+            group: target.group.clone(),
+            kind: target.kind.clone(),
+            objects,
+        })
+    }
+
+    fn field(&mut self, field: &written::Field, pointer: String) -> Option<SetField> {
+        let path = FieldPath::parse(&field.path).map_err(|error| {
+            let message = format!("`{}` is not a path: {error}", field.path);
+            self.invalid(
+                &format!("{pointer}/path"),
+                &message,
+                "write it as `diff` prints it",
+            );
+        });
+        let action = self.action(field, &pointer);
+        let (path, action) = (path.ok()?, action?);
+        if action == Action::Remove && path.is_entry() {
+            let message = format!("`{path}` is an element of a list, which cannot be removed by itself");
+            let help = "set the list to the elements that remain";
+            self.invalid(&format!("{pointer}/remove"), &message, help);
+            return None;
+        }
+        Some(SetField {
+            pointer,
+            path,
+            action,
+        })
+    }
+
+    fn action(&mut self, field: &written::Field, at: &str) -> Option<Action> {
+        let before = self.findings.len();
+        let below = |name: &str| format!("{at}/{name}");
+        let (misuses, refers) = field
+            .value
+            .as_ref()
+            .map(cluster_value::misuses)
+            .unwrap_or_default();
+        match (&field.value, field.remove) {
+            (Some(_), Some(_)) => {
+                let message = "`value` and `remove` exclude each other";
+                self.invalid(&below("remove"), message, "remove one of the two");
+            }
+            (None, Some(false)) => {
+                self.invalid(&below("remove"), "`remove` is `true` or absent", "give a `value`");
+            }
+            (None, None) if !self.refuses(&below("remove")) => {
+                let message = "a field has neither `value` nor `remove`";
+                let help = "give a `value`, or write `remove: true` to remove the field";
+                self.invalid(at, message, help);
+            }
+            _ => {}
+        }
+        for (inside, misuse) in misuses {
+            self.misuse(&format!("{}{inside}", below("value")), &misuse);
+        }
+        let is_text = field.value.as_ref().is_some_and(Value::is_string);
+        if field.value_type.is_some() && !(is_text && refers) {
+            let message = "`as` is for a `value` that is one text with a value of the cluster";
+            self.invalid(
+                &below("as"),
+                message,
+                "remove `as`, and write a value of that type",
+            );
+        }
+        if field.default.is_some() && !refers {
+            let message = "`default` is for a `value` with a value of the cluster";
+            self.invalid(
+                &below("default"),
+                message,
+                "remove it: every cluster gets `value`",
+            );
+        }
+        let (in_default, has_values) = field
+            .default
+            .as_ref()
+            .map(cluster_value::misuses)
+            .unwrap_or_default();
+        if has_values || !in_default.is_empty() {
+            let message = "`default` is used as it is, without values of the cluster";
+            self.invalid(&below("default"), message, "write a value without `${...}`");
+        }
+        if self.findings.len() > before || self.refuses(at) {
+            return None;
+        }
+        Some(field.value.clone().map_or(Action::Remove, |value| Action::Set {
+            value,
+            value_type: field.value_type.unwrap_or_default(),
+            default: field.default.clone(),
+        }))
+    }
+
+    fn misuse(&mut self, at: &str, misuse: &Misuse) {
+        match misuse {
+            Misuse::Unknown(wrong) => {
+                let wrong: String = wrong.chars().take(80).collect();
+                let message = format!("`{wrong}` is not a value of a cluster");
+                let help = "write `${cluster.name}`, `${cluster.labels[\"KEY\"]}`, `${cluster.annotations[\"KEY\"]}`, \
+                            or `${cluster.claims[\"KEY\"]}`; `$${` is a literal `${`";
+                self.invalid(at, &message, help);
+            }
+            Misuse::Key => {
+                let place = self.object.key_place(at);
+                let message = "a key cannot contain a value of the cluster";
+                let help = "write one overlay for each key";
+                self.finding(Code::OVERLAY_INVALID, place, message, help);
+            }
+        }
+    }
+}
+
+/// Why no overlay can change objects of a kind.
+fn unchangeable(group: &str, kind: &str) -> Option<&'static str> {
+    match (group, kind) {
+        ("", "Secret") => Some("it would be in the works of clusters in clear text"),
+        ("", "Namespace") => Some("its labels decide what its objects may be attached to"),
+        (gateway::GROUP, "GatewayClass") => Some("it decides which Gateways are shipped, and with what"),
+        (gateway::GROUP, "ReferenceGrant") => Some("it decides what may refer to what"),
+        (crd::GROUP, "CustomResourceDefinition") => Some("it defines a kind"),
+        (CLUSTER_GROUP, _) => Some("it decides where objects go"),
+        (ocm_work::GROUP, _) => Some("works are written by spokewright"),
+        (own_kinds::GROUP, _) => Some("it is not shipped"),
+        _ => None,
+    }
+}

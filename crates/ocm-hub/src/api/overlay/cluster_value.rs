@@ -1,0 +1,315 @@
+//! Values of a cluster in the texts of an overlay: `${cluster.labels["region"]}`.
+//!
+//! Owns: their notation, and how they are filled in. Flows in: values that were read from YAML, a way to look up a
+//! cluster's values. Flows out: values of the same shape, since a text stays one text. Must not know: clusters.
+
+use std::fmt;
+
+use apimachinery::Field;
+use kube_json::{Text, Value};
+use serde::Deserialize;
+
+/// What begins a value of a cluster.
+const START: &str = "${";
+/// What stands for `${` itself.
+const ESCAPED: &str = "$${";
+
+/// A value of a cluster that a text may refer to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ClusterField {
+    /// `cluster.name`
+    Name,
+    /// `cluster.labels["KEY"]`
+    Label(String),
+    /// `cluster.annotations["KEY"]`
+    Annotation(String),
+    /// `cluster.claims["NAME"]`
+    Claim(String),
+}
+
+impl fmt::Display for ClusterField {
+    /// ``label `geo` ``
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => formatter.write_str("name"),
+            Self::Label(key) => write!(formatter, "label `{key}`"),
+            Self::Annotation(key) => write!(formatter, "annotation `{key}`"),
+            Self::Claim(name) => write!(formatter, "claim `{name}`"),
+        }
+    }
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Characters as they are.
+    Text(String),
+    /// A value of the cluster.
+    Cluster(ClusterField),
+}
+
+/// A text with values of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Template {
+    /// In their order.
+    pub parts: Vec<Part>,
+}
+
+impl Template {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// The first `${...}` that is not a value of a cluster.
+    pub fn parse(text: &str) -> Result<Self, &str> {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            let (before, sign) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            plain.push_str(before);
+            if let Some(after) = sign.strip_prefix(ESCAPED) {
+                plain.push_str(START);
+                rest = after;
+            } else if let Some(inside) = sign.strip_prefix(START) {
+                let (field, after) = field(inside).ok_or_else(|| {
+                    let end = inside.split_inclusive('}').next().map_or(0, str::len);
+                    sign.get(..end.saturating_add(START.len())).unwrap_or(sign)
+                })?;
+                if !plain.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut plain)));
+                }
+                parts.push(Part::Cluster(field));
+                rest = after;
+            } else {
+                plain.push('$');
+                rest = sign.strip_prefix('$').unwrap_or_default();
+            }
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The values of the cluster that it refers to.
+    pub fn fields(&self) -> impl Iterator<Item = &ClusterField> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Cluster(field) => Some(field),
+        })
+    }
+}
+
+/// The value of a cluster that a text behind `${` begins with, and the rest behind `}`.
+fn field(text: &str) -> Option<(ClusterField, &str)> {
+    let text = text.strip_prefix("cluster.")?;
+    if let Some(after) = text.strip_prefix("name}") {
+        return Some((ClusterField::Name, after));
+    }
+    let (kind, rest) = text.split_once("[\"")?;
+    let (key, after) = rest.split_once('"')?;
+    let after = after.strip_prefix("]}").filter(|_| !key.is_empty())?;
+    let key = key.to_owned();
+    let field = match kind {
+        "labels" => ClusterField::Label(key),
+        "annotations" => ClusterField::Annotation(key),
+        "claims" => ClusterField::Claim(key),
+        _ => return None,
+    };
+    Some((field, after))
+}
+
+/// The type that a text becomes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ValueType {
+    /// It stays a text.
+    #[default]
+    String,
+    /// An integer of 64 bits.
+    Integer,
+    /// true or false.
+    Boolean,
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::String => "a text",
+            Self::Integer => "an integer",
+            Self::Boolean => "a boolean",
+        })
+    }
+}
+
+impl ValueType {
+    /// The value that a text stands for.
+    fn read(self, text: &str) -> Option<Value> {
+        match self {
+            Self::String => Some(Value::from(text)),
+            Self::Integer => {
+                let digits = text.strip_prefix('-').unwrap_or(text);
+                let is_canonical = digits == "0" || !digits.starts_with(['0', '+', '-']);
+                let integer = text.parse::<i64>().ok().filter(|_| is_canonical);
+                integer.map(Value::from)
+            }
+            Self::Boolean => match text {
+                "true" => Some(Value::Bool(true)),
+                "false" => Some(Value::Bool(false)),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Why a value cannot be filled in for a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NoValue {
+    /// The cluster does not have it, and there is no default.
+    Missing(ClusterField),
+    /// A text is not of the type that the overlay asks for.
+    Mismatch {
+        /// The value of the cluster, if the text is only that.
+        field: Option<ClusterField>,
+        /// The text.
+        text: String,
+        /// The type.
+        expected: ValueType,
+    },
+}
+
+impl NoValue {
+    /// The sentence about clusters, given as text: ``syd-1 has no label `geo` ``.
+    #[must_use]
+    pub fn about(&self, clusters: &str) -> String {
+        match self {
+            Self::Missing(field) => format!("{clusters} has no {field}"),
+            Self::Mismatch {
+                field: Some(field),
+                text,
+                expected,
+            } => format!("{field} of {clusters} is `{text}`, not {expected}"),
+            Self::Mismatch { text, expected, .. } => {
+                format!("the value for {clusters} is `{text}`, not {expected}")
+            }
+        }
+    }
+}
+
+/// A value with the values of a cluster in place of `${...}`. `lookup` returns them; the name is one of them.
+///
+/// # Errors
+/// [`NoValue`] if the cluster lacks one of them and there is no default, or if its text is not of the type.
+pub fn fill(
+    value: &Value,
+    value_type: ValueType,
+    default: Option<&Value>,
+    lookup: impl Fn(&ClusterField) -> Option<String>,
+) -> Result<Value, NoValue> {
+    let filled = match fill_texts(value, &lookup) {
+        Err(missing) => return default.cloned().ok_or(NoValue::Missing(missing)),
+        Ok(filled) => filled,
+    };
+    let Some(text) = filled.as_str().filter(|_| value_type != ValueType::String) else {
+        return Ok(filled);
+    };
+    value_type.read(text).ok_or_else(|| {
+        let parts = value.as_str().and_then(|text| Template::parse(text).ok());
+        let field = match parts.as_ref().map(|template| template.parts.as_slice()) {
+            Some([Part::Cluster(field)]) => Some(field.clone()),
+            _ => None,
+        };
+        NoValue::Mismatch {
+            field,
+            text: text.to_owned(),
+            expected: value_type,
+        }
+    })
+}
+
+/// The value with each of its texts filled in, or the first value of the cluster that is missing.
+fn fill_texts(
+    value: &Value,
+    lookup: &impl Fn(&ClusterField) -> Option<String>,
+) -> Result<Value, ClusterField> {
+    match value {
+        Value::String(text) => fill_text(text, lookup).map(Value::String),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| fill_texts(item, lookup));
+            items.collect::<Result<_, _>>().map(Value::Array)
+        }
+        Value::Object(fields) => {
+            let mut filled = fields.clone();
+            for field in filled.values_mut() {
+                *field = fill_texts(field, lookup)?;
+            }
+            Ok(Value::Object(filled))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+fn fill_text(text: &Text, lookup: &impl Fn(&ClusterField) -> Option<String>) -> Result<Text, ClusterField> {
+    // Another text has no values, and what is not a template has been refused.
+    let Some(Ok(template)) = text.contains(START).then(|| Template::parse(text)) else {
+        return Ok(text.clone());
+    };
+    let mut filled = String::new();
+    for part in template.parts {
+        match part {
+            Part::Text(text) => filled.push_str(&text),
+            Part::Cluster(field) => filled.push_str(&lookup(&field).ok_or(field)?),
+        }
+    }
+    Ok(filled.into())
+}
+
+/// What is wrong with a `${...}` in a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Misuse {
+    /// Not a value of a cluster.
+    Unknown(String),
+    /// In the key of a mapping.
+    Key,
+}
+
+/// More wrong `${...}` of one value are not listed.
+const MOST_MISUSES: usize = 20;
+
+/// The wrong `${...}` of a value, each with its pointer in it; and whether the value refers to any value of a cluster.
+pub(super) fn misuses(value: &Value) -> (Vec<(String, Misuse)>, bool) {
+    let mut found = Vec::new();
+    let refers = find_misuses(&Field::new(value), &mut found);
+    (found, refers)
+}
+
+fn find_misuses(field: &Field<'_>, found: &mut Vec<(String, Misuse)>) -> bool {
+    let mut add = |field: &Field<'_>, misuse| {
+        if found.len() < MOST_MISUSES {
+            found.push((field.pointer(), misuse));
+        }
+    };
+    if let Some(text) = field.str() {
+        return match Template::parse(text) {
+            Ok(template) => template.fields().next().is_some(),
+            Err(wrong) => {
+                add(field, Misuse::Unknown(wrong.to_owned()));
+                true
+            }
+        };
+    }
+    let mut refers = false;
+    for (name, member) in field.entries() {
+        if name.contains(START) {
+            add(&member, Misuse::Key);
+        }
+    }
+    for (_, member) in field.entries() {
+        refers |= find_misuses(&member, found);
+    }
+    for item in field.items() {
+        refers |= find_misuses(&item, found);
+    }
+    refers
+}

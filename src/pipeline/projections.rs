@@ -1,0 +1,208 @@
+//! The hub as ClusterOverlays change it: a cluster gets what it would get if the hub held the changed objects.
+//!
+//! Owns: [`Projections`], one hub for each class of clusters that get the same changed objects, and what an API server
+//! would refuse in these. Flows in: the hub. Flows out: hubs, with the same objects in the same order, so that numbers of
+//! Gateways, routes, and policies are the same in all of them. Must not know: what follows from a change.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::api::crd;
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, first_names};
+use crate::hub::{self, Hub};
+use crate::object::Object;
+use crate::parallel;
+use crate::placing::overlays::{ChangedField, Overlays};
+use crate::source::Sources;
+use apimachinery::{Identity, Work};
+
+/// So many clusters are named in a note; the rest is counted.
+const MOST_CLUSTERS: usize = 5;
+
+/// Between the clusters and the overlays of a note.
+const WITH: &str = ", with ClusterOverlay ";
+
+/// The hub for the clusters for which ClusterOverlays change the same objects in the same way.
+#[derive(Debug)]
+pub(super) struct Projection {
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    /// The hub with the changed objects.
+    pub hub: Hub,
+    /// The overlays that have a part in it, by position.
+    pub overlays: Vec<usize>,
+}
+
+/// Every ClusterOverlay of an input, and the hubs that they make of it.
+#[derive(Debug, Default)]
+pub(super) struct Projections {
+    /// The overlays, and what each changes where.
+    pub overlays: Overlays,
+    /// The hubs, by their first clusters.
+    pub hubs: Vec<Projection>,
+    by_cluster: HashMap<String, usize>,
+}
+
+impl Projections {
+    /// Reads the overlays of a hub, for the clusters that `admits` accepts.
+    pub(super) fn new(
+        hub: &Hub,
+        sources: &Sources,
+        admits: impl Fn(&str) -> bool,
+        findings: &mut Findings,
+    ) -> Self {
+        let mut overlays = Overlays::new(hub, admits, findings);
+        let classes = std::mem::take(&mut overlays.classes);
+        let hubs = parallel::map_each(classes, |class| Projection {
+            hub: hub.with_changed(class.objects.iter().map(Arc::as_ref)),
+            clusters: class.clusters,
+            overlays: class.overlays,
+        });
+        let clusters = hubs.iter().enumerate();
+        let clusters = clusters.flat_map(|(position, hub)| {
+            hub.clusters
+                .iter()
+                .map(move |cluster| (cluster.clone(), position))
+        });
+        let projections = Self {
+            by_cluster: clusters.collect(),
+            hubs,
+            overlays,
+        };
+        projections.add_findings(projections.refused(hub), sources, findings);
+        projections
+    }
+
+    /// The position of the hub for a cluster, if overlays change anything there.
+    pub(super) fn position(&self, cluster: &str) -> Option<usize> {
+        self.by_cluster.get(cluster).copied()
+    }
+
+    /// What an API server would refuse in changed objects, by hub: each different object is checked once.
+    fn refused(&self, hub: &Hub) -> Vec<Findings> {
+        let mut changed: BTreeMap<(Identity, String), (&Object, Vec<usize>)> = BTreeMap::new();
+        for (position, projection) in self.hubs.iter().enumerate() {
+            for object in projection
+                .hub
+                .objects
+                .iter()
+                .filter(|object| object.overlaid.is_some())
+            {
+                let key = (object.identity(), object.value.to_string());
+                let (_, positions) = changed.entry(key).or_insert((object, Vec::new()));
+                positions.push(position);
+            }
+        }
+        let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
+        let work = Work::of_definitions(definitions.map(|object| &object.value));
+        let changed: Vec<(&Object, Vec<usize>)> = changed.into_values().collect();
+        let refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
+        let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();
+        for ((_, positions), refused) in changed.iter().zip(refused) {
+            for position in positions {
+                if let Some(found) = by_hub.get_mut(*position) {
+                    found.extend(refused.iter().cloned());
+                }
+            }
+        }
+        by_hub
+    }
+
+    /// Adds what was found in hubs that overlays make of the one that is written, and not in that one itself.
+    pub(super) fn add_findings(&self, found: Vec<Findings>, sources: &Sources, findings: &mut Findings) {
+        let mut new: Vec<(Finding, Vec<usize>)> = Vec::new();
+        let mut by_text: HashMap<(Code, Place, String), usize> = HashMap::new();
+        if found.iter().all(Findings::is_empty) {
+            return;
+        }
+        let written = findings
+            .iter()
+            .map(|finding| (finding.code, &finding.place, finding.message.as_str()));
+        let written: HashSet<(Code, &Place, &str)> = written.collect();
+        for (position, found) in found.into_iter().enumerate() {
+            for finding in found.iter() {
+                if written.contains(&(finding.code, &finding.place, finding.message.as_str())) {
+                    continue;
+                }
+                let key = (finding.code, finding.place.clone(), finding.message.to_string());
+                let next = new.len();
+                let number = *by_text.entry(key).or_insert(next);
+                if number == next {
+                    new.push((finding.clone(), Vec::new()));
+                }
+                if let Some((_, positions)) = new.get_mut(number) {
+                    positions.push(position);
+                }
+            }
+        }
+        findings.extend(new.into_iter().map(|(finding, positions)| {
+            let note = self.note_of_hubs(&positions, sources);
+            finding.note(note)
+        }));
+    }
+
+    /// Says of findings about what an overlay sets that they are, and for which clusters.
+    pub(super) fn explain(&self, sources: &Sources, findings: &mut Findings) {
+        if self.hubs.is_empty() {
+            return;
+        }
+        findings.revise(|finding| {
+            let is_said = finding.notes.iter().any(|note| note.contains(WITH));
+            let note = finding.place.field().filter(|_| !is_said);
+            if let Some(note) = note.and_then(|field| self.note_at(field, sources)) {
+                Arc::make_mut(finding).notes.push(note.into());
+            }
+            true
+        });
+    }
+
+    /// The note about a finding in the value of a field that an overlay sets.
+    fn note_at(&self, (document, pointer): (DocumentId, &str), sources: &Sources) -> Option<String> {
+        let overlays = self.overlays.overlays.iter().enumerate();
+        let mut inside = overlays.filter_map(|(position, overlay)| {
+            let inside = (overlay.origin.document == document).then_some(pointer)?;
+            Some((
+                position,
+                overlay,
+                inside.strip_prefix(overlay.origin.pointer.as_str())?,
+            ))
+        });
+        let (position, overlay, inside) = inside.next()?;
+        let is_it = |field: &&ChangedField| {
+            let rest = inside.strip_prefix(field.entry.as_str());
+            rest.is_some_and(|rest| rest.starts_with("/value"))
+        };
+        let field = overlay.fields.iter().find(is_it)?;
+        let clusters = field.here.iter().flat_map(|value| value.clusters.iter());
+        Some(self.note(clusters.collect(), vec![position], sources))
+    }
+
+    /// The same about some of the hubs.
+    fn note_of_hubs(&self, positions: &[usize], sources: &Sources) -> String {
+        let hubs = positions.iter().filter_map(|position| self.hubs.get(*position));
+        let hubs: Vec<&Projection> = hubs.collect();
+        let clusters = hubs.iter().flat_map(|hub| &hub.clusters);
+        let overlays = hubs.iter().flat_map(|hub| hub.overlays.iter().copied());
+        self.note(clusters.collect(), overlays.collect(), sources)
+    }
+
+    /// `on eu-2, with ClusterOverlay shop/eu-2-sale (hub/shop/overlay.yaml:9)`.
+    fn note(&self, mut clusters: Vec<&String>, mut overlays: Vec<usize>, sources: &Sources) -> String {
+        clusters.sort_unstable();
+        overlays.sort_unstable();
+        overlays.dedup();
+        let overlays = overlays.iter().filter_map(|position| {
+            let overlay = self.overlays.overlays.get(*position)?;
+            let at = sources.position(&overlay.origin.place("/metadata/name", Part::Value));
+            let at = at.map_or_else(String::new, |(path, line, _)| format!(" ({path}:{line})"));
+            let Identity { namespace, name, .. } = &overlay.identity;
+            Some(format!("{}/{name}{at}", namespace.as_deref().unwrap_or_default()))
+        });
+        let overlays: Vec<String> = overlays.collect();
+        format!(
+            "on {}{WITH}{}",
+            first_names(clusters, MOST_CLUSTERS),
+            first_names(&overlays, MOST_CLUSTERS)
+        )
+    }
+}

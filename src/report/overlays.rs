@@ -1,0 +1,185 @@
+//! What ClusterOverlays change, for reports: the hub's value of each field and the one that clusters get instead.
+//!
+//! Owns: entries with equal values on equal clusters, and their text. Flows in: [`Overlays`]. Flows out: serializable data
+//! with places. Must not know: how overlays meet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apimachinery::{Identity, Locators};
+use kube_json::Value;
+use serde::Serialize;
+
+use crate::diagnostic::{Lines, Locate, Part, counted, first_names, fitting_names};
+use crate::outcome::SourceLine;
+use crate::placing::overlays::{ChangedField, Overlay, Overlays};
+
+/// So many clusters are named in one line; the rest is counted.
+const MOST_CLUSTERS: usize = 3;
+
+/// What one ClusterOverlay changes in one object, on clusters that get the same values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OverlayChanges {
+    /// Locator of the overlay.
+    pub overlay: String,
+    /// File and line of the first field that it changes.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    /// Locator of the object.
+    pub object: String,
+    /// The fields, in the order of the overlay.
+    pub fields: Vec<OverlaidFieldReport>,
+}
+
+/// A field that a ClusterOverlay changes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct OverlaidFieldReport {
+    /// Where it is in the object.
+    pub path: String,
+    /// Its value on the hub; absent if the overlay adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<Value>,
+    /// Its value on these clusters; absent if the overlay removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub here: Option<Value>,
+    /// Whether an overlay with a higher priority decides instead.
+    pub overridden: bool,
+}
+
+/// What the overlays that `is_wanted` accepts change in which objects.
+pub(super) fn overlay_changes(
+    overlays: &Overlays,
+    is_wanted: impl Fn(&Overlay, &ChangedField) -> bool,
+    locate: &dyn Locate,
+) -> Vec<OverlayChanges> {
+    let mut all = Vec::new();
+    for overlay in &overlays.overlays {
+        let fields = overlay.fields.iter().filter(|field| is_wanted(overlay, field));
+        let mut by_object: BTreeMap<&Identity, Vec<&ChangedField>> = BTreeMap::new();
+        for field in fields {
+            by_object.entry(&field.object).or_default().push(field);
+        }
+        for (object, fields) in by_object {
+            let place = fields.first().and_then(|field| {
+                let path = [&field.entry, "/path"].concat();
+                SourceLine::of(locate, overlay.origin.place(&path, Part::Value))
+            });
+            for (reports, clusters) in by_values(&fields) {
+                all.push(OverlayChanges {
+                    overlay: overlay.identity.locator(),
+                    place: place.clone(),
+                    clusters: clusters.into_iter().map(str::to_owned).collect(),
+                    object: object.locator(),
+                    fields: reports,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// The clusters by what the fields of one object become on them.
+fn by_values<'f>(fields: &[&'f ChangedField]) -> Vec<(Vec<OverlaidFieldReport>, Vec<&'f str>)> {
+    // By cluster, the positions of the field, of its value, and whether it is overridden.
+    let mut there: BTreeMap<&str, Vec<(usize, usize, bool)>> = BTreeMap::new();
+    for (number, field) in fields.iter().enumerate() {
+        for (position, value) in field.here.iter().enumerate() {
+            for cluster in value.clusters.iter() {
+                let mut overridden = field.overridden.iter();
+                let overridden = overridden.any(|(clusters, _)| clusters.binary_search(cluster).is_ok());
+                there
+                    .entry(cluster)
+                    .or_default()
+                    .push((number, position, overridden));
+            }
+        }
+    }
+    let mut alike: BTreeMap<Vec<(usize, usize, bool)>, Vec<&str>> = BTreeMap::new();
+    for (cluster, values) in there {
+        alike.entry(values).or_default().push(cluster);
+    }
+    let report = |(number, position, overridden): &(usize, usize, bool)| {
+        let field = fields.get(*number)?;
+        Some(OverlaidFieldReport {
+            path: field.path.clone(),
+            hub: field.hub.clone(),
+            here: field.here.get(*position)?.value.clone(),
+            overridden: *overridden,
+        })
+    };
+    let mut groups: Vec<_> = alike
+        .into_iter()
+        .map(|(values, clusters)| (values.iter().filter_map(report).collect(), clusters))
+        .collect();
+    groups.sort_by(|(_, one), (_, other): &(Vec<OverlaidFieldReport>, Vec<&str>)| one.cmp(other));
+    groups
+}
+
+/// One line about what overlays change: `1 overlay changes 1 object on eu-2`; none if they change nothing.
+#[must_use]
+pub fn overlays_line(overlays: &Overlays, is_effective: impl Fn(&Identity, &str) -> bool) -> Option<String> {
+    let (mut changing, mut objects, mut clusters) = (0_usize, BTreeSet::new(), BTreeSet::new());
+    for overlay in &overlays.overlays {
+        let mut changes = false;
+        for field in &overlay.fields {
+            let same = field.same_as_hub.iter();
+            let overridden = field.overridden.iter().flat_map(|(clusters, _)| clusters.iter());
+            let without: BTreeSet<&String> = same.chain(overridden).collect();
+            let here = field.here.iter().flat_map(|value| value.clusters.iter());
+            for cluster in here.filter(|cluster| !without.contains(cluster)) {
+                if is_effective(&field.object, cluster) {
+                    changes = true;
+                    objects.insert(&field.object);
+                    clusters.insert(cluster);
+                }
+            }
+        }
+        changing = changing.saturating_add(usize::from(changes));
+    }
+    (changing > 0).then(|| {
+        format!(
+            "{} {} {} on {}",
+            counted(changing, "overlay"),
+            if changing == 1 { "changes" } else { "change" },
+            counted(objects.len(), "object"),
+            first_names(clusters, MOST_CLUSTERS)
+        )
+    })
+}
+
+/// What overlays change, below the title of an overlay or of an object.
+pub(super) fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
+    let locators = Locators::default();
+    for change in changes {
+        text.blank();
+        let at = change.place.as_ref();
+        let at = at.map_or_else(String::new, |at| format!("  {}:{}", at.path, at.line));
+        text.push(format_args!(
+            "{} changes {}{at}",
+            locators.short(&change.overlay),
+            locators.short(&change.object)
+        ));
+        text.push(format_args!(
+            "  on {}",
+            fitting_names(&change.clusters, width.saturating_sub(5))
+        ));
+        for field in &change.fields {
+            let values = [&field.hub, &field.here];
+            let [hub, here] =
+                values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+            let overridden = if field.overridden {
+                ", which a higher priority overrides"
+            } else {
+                ""
+            };
+            text.push(format_args!("    {}: {hub} -> {here}{overridden}", field.path));
+        }
+    }
+}
