@@ -105,7 +105,7 @@ pub struct NotFound {
     pub missing: String,
     /// What is there instead, in the order of the value and in the notation of the step: names of a mapping, or labels of
     /// entries. At most a hundred.
-    pub names: Vec<String>,
+    pub names: Box<[String]>,
     /// How many entries of a list the step matches: none, or several.
     pub matches: usize,
 }
@@ -247,7 +247,7 @@ impl Step {
     }
 
     /// What this step could have been in a value.
-    fn names(&self, value: &Value) -> Vec<String> {
+    fn names(&self, value: &Value) -> Box<[String]> {
         match (self, value) {
             (Self::Member(_), Value::Object(fields)) => {
                 let names = fields.keys().map(ToString::to_string);
@@ -260,7 +260,7 @@ impl Step {
                 });
                 names.take(MOST_NAMES).collect()
             }
-            _ => Vec::new(),
+            _ => Box::default(),
         }
     }
 }
@@ -392,7 +392,7 @@ mod tests {
             pointer: "/spec/limits".to_owned(),
             step: "read".to_owned(),
             missing: "spec.limits.read".to_owned(),
-            names: vec!["reads".to_owned(), "writes".to_owned()],
+            names: ["reads".to_owned(), "writes".to_owned()].into(),
             matches: 0,
         };
         assert_eq!(missing, expected);
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(several.matches, 2);
         let none = resolved("[name=c]", &value).expect_err("no entry");
         assert_eq!((none.matches, none.step.as_str()), (0, "[name=c]"));
-        assert_eq!(none.names, ["[name=a]", "[name=b]", "[name=a]"]);
+        assert_eq!(*none.names, ["[name=a]", "[name=b]", "[name=a]"]);
     }
 
     #[test]
@@ -480,10 +480,10 @@ mod tests {
                 for (position, below) in items.iter().enumerate() {
                     let pointer = format!("{pointer}/{position}");
                     fields(below, &pointer, &item(path, position), found);
-                    let name = names[position].as_ref();
-                    if name.is_some() && names.iter().filter(|other| other.as_ref() == name).count() == 1 {
+                    let Some(name) = &names[position] else { continue };
+                    if names.iter().flatten().filter(|other| *other == name).count() == 1 {
                         let mut label = String::new();
-                        push_field(&mut label, "name", name.unwrap());
+                        push_field(&mut label, "name", name);
                         fields(below, &pointer, &format!("{path}[{label}]"), found);
                     }
                 }

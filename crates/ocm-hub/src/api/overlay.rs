@@ -197,15 +197,15 @@ struct Check<'o> {
 }
 
 impl Check<'_> {
-    fn finding(&mut self, code: Code, place: Place, message: &str, help: impl Into<Text>) {
+    fn finding(&mut self, place: Place, message: &str, help: impl Into<Text>) {
         let message = format!("{KIND} {}: {message}", self.object.key());
-        let mut finding = Finding::new(code, place, message);
+        let mut finding = Finding::new(Code::OVERLAY_INVALID, place, message);
         finding.help = Some(help.into()).filter(|help| !help.is_empty());
         self.findings.push(finding);
     }
 
     fn invalid(&mut self, at: &str, message: &str, help: impl Into<Text>) {
-        self.finding(Code::OVERLAY_INVALID, self.object.place(at), message, help);
+        self.finding(self.object.place(at), message, help);
     }
 
     fn violation(&mut self, violation: &Violation) {
@@ -215,7 +215,7 @@ impl Check<'_> {
             self.object.place(&violation.pointer)
         };
         let help = violation::help(violation).unwrap_or_default();
-        self.finding(Code::OVERLAY_INVALID, place, &violation.to_string(), help);
+        self.finding(place, &violation.to_string(), help);
     }
 
     /// Whether the schema refuses something here or below, so that what is left of it is not what the author meant.
@@ -248,23 +248,19 @@ impl Check<'_> {
         let claim_selector = self.selector(written.claim_selector.as_ref(), &format!("{AT}/claimSelector"));
         let clusters = Clusters {
             names,
-            label_selector: label_selector?,
-            claim_selector: claim_selector?,
+            label_selector: label_selector.ok()?,
+            claim_selector: claim_selector.ok()?,
         };
         (!self.refuses(AT)).then_some(clusters)
     }
 
-    /// The compiled selector, if there is one; `None` if it is wrong.
-    fn selector(&mut self, labels: Option<&Labels>, at: &str) -> Option<Option<Selector>> {
-        match labels.map(|labels| labels.selector().compile()) {
-            _ if self.refuses(at) => None,
-            None => Some(None),
-            Some(Ok(selector)) => Some(Some(selector)),
-            Some(Err(error)) => {
-                self.invalid(&format!("{at}{}", error.origin.pointer()), &error.message, "");
-                None
-            }
+    /// The compiled selector, if there is one; an error, which has been reported, if it is wrong.
+    fn selector(&mut self, labels: Option<&Labels>, at: &str) -> Result<Option<Selector>, ()> {
+        if self.refuses(at) {
+            return Err(());
         }
+        let compiled = labels.map(|labels| labels.selector().compile()).transpose();
+        compiled.map_err(|error| self.invalid(&format!("{at}{}", error.origin.pointer()), &error.message, ""))
     }
 
     fn change(&mut self, change: &written::Change, pointer: String) -> Option<Change> {
@@ -286,11 +282,12 @@ impl Check<'_> {
                 with_article(&target.kind)
             );
             let place = self.object.place(&format!("{at}/kind"));
-            self.finding(Code::OVERLAY_NOT_ALLOWED, place, &message, "remove the change");
+            let finding = Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message);
+            self.findings.push(finding.help("remove the change"));
             return None;
         }
         let labels = format!("{at}/labelSelector");
-        let selector = self.selector(target.label_selector.as_ref(), &labels)?;
+        let selector = self.selector(target.label_selector.as_ref(), &labels).ok()?;
         let objects = match (&target.name, selector) {
             (Some(name), None) => Targeted::Name(name.clone()),
             (None, Some(selector)) => Targeted::Labels(selector),
@@ -412,7 +409,7 @@ impl Check<'_> {
                 let place = self.object.key_place(at);
                 let message = "a key cannot contain a value of the cluster";
                 let help = "write one overlay for each key";
-                self.finding(Code::OVERLAY_INVALID, place, message, help);
+                self.finding(place, message, help);
             }
         }
     }

@@ -116,7 +116,7 @@ pub(super) struct Field {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(super) path: String,
     /// The value there, any YAML; it replaces lists and mappings as a whole. Its texts may contain values of the cluster,
-    /// such as ${cluster.labels["region"]}. Exclusive with remove.
+    /// such as ${cluster.name}. Exclusive with remove.
     #[cfg_attr(feature = "schema", schemars(schema_with = "any"))]
     #[serde(default)]
     pub(super) value: Option<Value>,
