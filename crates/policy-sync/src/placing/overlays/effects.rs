@@ -122,7 +122,7 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         }
         let mut without: BTreeMap<Reason, Vec<(&str, &str)>> = BTreeMap::new();
         for (name, pointer) in &self.overlay.named {
-            let reason = if self.overlay.applied_on.binary_search(name).is_ok() {
+            let reason = if is_among(&self.overlay.applied_on, name) {
                 self.without_effect(change, name)
             } else {
                 self.is_left_out(name).then_some(Reason::NotSelected)
@@ -133,28 +133,17 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         }
         let findings = without.into_iter().filter_map(|(reason, names)| {
             let (_, pointer) = names.first()?;
-            let clusters = first_names(names.iter().map(|(name, _)| name), MOST_NAMES);
-            Some(self.finding(
-                change,
-                first,
-                &format!(" on {clusters}"),
-                &reason,
-                pointer,
-                &clusters,
-            ))
+            let clusters: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            Some(self.finding(change, first, &clusters, &reason, pointer))
         });
         findings.collect()
     }
 
     /// Whether the selectors leave out a cluster that the overlay names.
     fn is_left_out(&self, name: &str) -> bool {
-        let is_selected = self.overlay.clusters.iter().any(|cluster| cluster == name);
-        !is_selected
-            && self
-                .hub
-                .objects
-                .find(GROUP, "ManagedCluster", None, name)
-                .is_some()
+        let clusters = &self.hub.objects;
+        !is_among(&self.overlay.clusters, name)
+            && clusters.find(GROUP, "ManagedCluster", None, name).is_some()
     }
 
     /// An overlay without names whose selectors no cluster matches.
@@ -194,7 +183,7 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             .iter()
             .find(|reason| **reason != Reason::NotThere)
             .or(all.first())?;
-        Some(self.finding(change, first, "", reason, CLUSTERS, "no cluster that it selects"))
+        Some(self.finding(change, first, &[], reason, CLUSTERS))
     }
 
     /// Why nothing remains of a change on a cluster, if nothing does. A field without a value there is an error already.
@@ -208,50 +197,55 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
     }
 
     fn reason(&self, field: &ChangedField, cluster: &str) -> Option<Reason> {
-        let is_among = |clusters: &[String]| {
-            clusters
-                .binary_search_by(|name| name.as_str().cmp(cluster))
-                .is_ok()
-        };
         let local = || (self.local_winner)(&field.object, cluster).map(Reason::Local);
         if !(self.goes_to)(&field.object, cluster) {
             // A policy that is overridden as a whole is not shipped.
             return Some(local().unwrap_or(Reason::NotThere));
         }
-        let by = field.overridden.iter().find(|(clusters, _)| is_among(clusters));
+        let by = field
+            .overridden
+            .iter()
+            .find(|(clusters, _)| is_among(clusters, cluster));
         if let Some((_, by)) = by {
             return Some(Reason::Overridden(by.clone()));
         }
-        if is_among(&field.same_as_hub) {
+        if is_among(&field.same_as_hub, cluster) {
             return Some(Reason::SameAsHub);
         }
         local()
     }
 
+    /// That a change has no effect on clusters that the overlay names, or on any if it names none.
     fn finding(
         &self,
         change: &[ChangedField],
         first: &ChangedField,
-        on: &str,
+        named: &[&str],
         reason: &Reason,
         pointer: &str,
-        clusters: &str,
     ) -> Finding {
         let Overlay { identity, fields, .. } = self.overlay;
         let object = &first.object;
+        let clusters = first_names(named, MOST_NAMES);
+        let on = if named.is_empty() {
+            String::new()
+        } else {
+            format!(" on {clusters}")
+        };
         // Another change of the overlay may have an effect.
         let of_object = if fields.len() > change.len() {
             format!(" in {object}")
         } else {
             String::new()
         };
-        let why = match reason {
-            Reason::NotSelected => "its selectors do not select it".to_owned(),
-            Reason::NotThere if on.is_empty() => format!("{clusters} gets {object}"),
-            Reason::NotThere => format!("{object} does not go there"),
-            Reason::SameAsHub => "the hub has this value already".to_owned(),
-            Reason::Overridden(by) => format!("{by} has a higher priority"),
-            Reason::Local(policy) => format!("a local policy, {}, overrides it", key(policy)),
+        let why = match (reason, named.len()) {
+            (Reason::NotSelected, _) => "its selectors do not match".to_owned(),
+            (Reason::NotThere, 0) => format!("no cluster that it selects gets {object}"),
+            (Reason::NotThere, 1) => format!("{clusters} does not get {object}"),
+            (Reason::NotThere, _) => format!("they do not get {object}"),
+            (Reason::SameAsHub, _) => "the hub has this value already".to_owned(),
+            (Reason::Overridden(by), _) => format!("the priority of `{}` is higher", key(by)),
+            (Reason::Local(policy), _) => format!("a local policy, {}, overrides it", key(policy)),
         };
         let message = format!("{identity} changes nothing{of_object}{on}: {why}");
         let finding = Finding::new(
@@ -263,12 +257,19 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             self.overlay.origin.place(&first.entry, Part::Value),
             "this change",
         );
-        finding.help(if on.is_empty() {
+        finding.help(if named.is_empty() {
             "remove the change, or select other clusters"
         } else {
             "remove the change, or the names of these clusters"
         })
     }
+}
+
+/// Whether a cluster is in a sorted list.
+fn is_among(clusters: &[String], cluster: &str) -> bool {
+    clusters
+        .binary_search_by(|name| name.as_str().cmp(cluster))
+        .is_ok()
 }
 
 /// `namespace/name`.

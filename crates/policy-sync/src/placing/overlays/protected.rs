@@ -121,14 +121,17 @@ pub(super) fn first_difference(
     Some((pointer.clone(), *part))
 }
 
-/// Whether a change at a pointer can replace a protected part without leading into one: nothing deeper is above a part.
+/// Whether a field may have protected parts inside it, although it is none itself.
 pub(super) fn may_contain_parts(pointer: &str) -> bool {
-    pointer::tokens(pointer).count() <= 3
+    match pointer.strip_prefix("/spec/listeners/") {
+        Some(listener) => !listener.contains('/'),
+        None => ["/metadata", "/metadata/annotations", "/spec", "/spec/listeners"].contains(&pointer),
+    }
 }
 
 fn is_reserved(annotation: &str) -> bool {
-    let has_prefix = |prefix: &&str| annotation.starts_with(*prefix);
-    RESERVED.contains(&annotation) || RESERVED_PREFIXES.iter().any(|prefix| has_prefix(&prefix))
+    let mut prefixes = RESERVED_PREFIXES.iter();
+    RESERVED.contains(&annotation) || prefixes.any(|prefix| annotation.starts_with(prefix))
 }
 
 fn group_and_kind(object: &Value) -> Option<(&str, &str)> {

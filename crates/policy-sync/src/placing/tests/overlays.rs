@@ -100,8 +100,11 @@ fn reported(yaml: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// The clusters of a class, and the name of each object with a value in it.
+type Class = (String, Vec<(String, Option<Value>)>);
+
 /// For each class of clusters, each object with the value at a pointer.
-fn values(overlays: &Overlays, pointer: &str) -> Vec<(String, Vec<(String, Option<Value>)>)> {
+fn values(overlays: &Overlays, pointer: &str) -> Vec<Class> {
     let classes = overlays.classes.iter().map(|class| {
         let objects = class.objects.iter();
         let objects = objects.map(|object| (object.name.to_string(), object.value.pointer(pointer).cloned()));
@@ -526,7 +529,7 @@ fn a_named_cluster_where_nothing_remains_of_a_change_is_reported() {
     assert_eq!(
         without_effect(&[&named], &["eu-1"], false),
         [
-            "overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-2: RateLimitPolicy shop/limits does not go there"
+            "overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-2: eu-2 does not get RateLimitPolicy shop/limits"
         ]
     );
     assert_eq!(
@@ -551,7 +554,7 @@ fn a_named_cluster_where_nothing_remains_of_a_change_is_reported() {
     assert_eq!(
         us_9(without_effect(&[&named, &higher], &all, false)),
         [
-            "overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-2, eu-1: ClusterOverlay shop/b has a higher priority"
+            "overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-2, eu-1: the priority of `shop/b` is higher"
         ]
     );
     let both = overlay(
@@ -562,7 +565,7 @@ fn a_named_cluster_where_nothing_remains_of_a_change_is_reported() {
     );
     assert_eq!(
         without_effect(&[&both], &all, false),
-        ["overlay/no-effect: ClusterOverlay shop/a changes nothing on us-1: its selectors do not select it"]
+        ["overlay/no-effect: ClusterOverlay shop/a changes nothing on us-1: its selectors do not match"]
     );
 }
 
@@ -591,7 +594,7 @@ fn an_overlay_without_names_is_reported_if_it_has_an_effect_nowhere() {
     );
     assert_eq!(
         without_effect(&[&none], &["eu-1"], false),
-        ["overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-1: its selectors do not select it"]
+        ["overlay/no-effect: ClusterOverlay shop/a changes nothing on eu-1: its selectors do not match"]
     );
     let value = overlay(
         "a",

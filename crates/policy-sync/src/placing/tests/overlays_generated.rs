@@ -134,7 +134,7 @@ fn set_at(object: &mut Value, pointer: &str, value: Option<i32>) {
         (Value::Object(members), Some(value)) => drop(members.insert(name, value.into())),
         (Value::Object(members), None) => drop(members.remove(name)),
         (Value::Array(items), Some(value)) => {
-            items[name.parse::<usize>().expect("a position")] = value.into()
+            items[name.parse::<usize>().expect("a position")] = value.into();
         }
         (other, _) => panic!("{other:?}"),
     }
