@@ -4,6 +4,7 @@
 //! Flows out: classes of clusters. Must not know: how overlays are written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use apimachinery::Work;
@@ -30,9 +31,10 @@ pub(super) struct Applying<'s, 'a> {
     work: &'s Work,
     /// What changes of an object come to.
     outcomes: BTreeMap<Vec<SetValue>, Arc<Outcome>>,
-    /// Every distinct changed object, and the number of each.
+    /// Every distinct changed object.
     changed: Vec<Arc<Object>>,
-    numbers: HashMap<(usize, Value), usize>,
+    /// Their numbers, by the position of the object in the hub and the hash of the value.
+    numbers: HashMap<(usize, u64), Vec<usize>>,
     pub(super) overridden: Overridden,
     /// Each two entries in conflict: the changes that show it, the objects, and the clusters.
     conflicting: BTreeMap<(usize, usize), Conflict>,
@@ -194,20 +196,40 @@ impl<'s, 'a> Applying<'s, 'a> {
             for side in sides {
                 set(&mut value, side.pointer, side.value);
             }
-            let next = self.changed.len();
-            let number = *self.numbers.entry((object, value.clone())).or_insert(next);
-            if number == next {
-                self.changed.push(Arc::new(Object {
-                    value,
-                    overlaid: Some(fields.into()),
-                    ..target.clone_without_value()
-                }));
-            }
-            Some(number)
+            Some(self.number(object, target, value, fields))
         };
         let outcome = Arc::new(Outcome { changed, ..outcome });
         self.outcomes.insert(changes, Arc::clone(&outcome));
         Some(outcome)
+    }
+
+    /// The number of a changed object: clusters with equal ones are one class, whoever changed them.
+    fn number(
+        &mut self,
+        position: usize,
+        target: &Object,
+        value: Value,
+        fields: Vec<OverlaidField>,
+    ) -> usize {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        let alike = self.numbers.entry((position, hasher.finish())).or_default();
+        let is_equal = |number: &&usize| {
+            self.changed
+                .get(**number)
+                .is_some_and(|known| known.value == value)
+        };
+        if let Some(known) = alike.iter().find(is_equal) {
+            return *known;
+        }
+        let number = self.changed.len();
+        alike.push(number);
+        self.changed.push(Arc::new(Object {
+            value,
+            overlaid: Some(fields.into()),
+            ..target.clone_without_value()
+        }));
+        number
     }
 
     fn side(&self, (setting, value): SetValue) -> Option<Side<'s>> {
