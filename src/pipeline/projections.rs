@@ -19,6 +19,10 @@ use apimachinery::{Identity, Work};
 /// So many clusters are named in a note; the rest is counted.
 const MOST_CLUSTERS: usize = 5;
 
+/// The work for an object of the hub, for each group of clusters that gets other objects: it is evaluated and rendered for
+/// each (docs/reference/limits.md).
+const STEPS_PER_OBJECT: u64 = 100;
+
 /// Between the clusters and the overlays of a note.
 const WITH: &str = ", with ClusterOverlay ";
 
@@ -52,7 +56,17 @@ impl Projections {
         findings: &mut Findings,
     ) -> Self {
         let mut overlays = Overlays::new(hub, admits, findings);
-        let classes = std::mem::take(&mut overlays.classes);
+        let mut classes = std::mem::take(&mut overlays.classes);
+        let objects = hub.objects.len().saturating_mul(classes.len());
+        if !Work::default().pay(objects, STEPS_PER_OBJECT) {
+            let stage = format!("to evaluate the hub for {} groups of clusters", classes.len());
+            let finding = Finding::too_costly(&stage, Place::Run, "no ClusterOverlay is applied");
+            findings.push(finding.help(
+                "render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`), or use fewer values that differ from \
+                 cluster to cluster",
+            ));
+            classes.clear();
+        }
         let hubs = parallel::map_each(classes, |class| Projection {
             hub: hub.with_changed(class.objects.iter().map(Arc::as_ref)),
             clusters: class.clusters,

@@ -334,21 +334,25 @@ pub(super) fn plan<'a>(
         synced.append(&mut of_hub.synced.objects);
         variants.append(&mut of_hub.variants);
     }
-    let hubs: Vec<&Analysis<'_>> = analysis.hubs().collect();
-    let reports = || parallel::map(&hubs, |hub| report(hub));
+    // What is reported about the hub as it is written may revise what was.
+    let reports = |findings: &mut Findings| {
+        let mut labels = vec![report(analysis, findings)];
+        let projected = parallel::map(&analysis.projected, |hub| {
+            let mut found = Findings::new();
+            (report(hub, &mut found), found)
+        });
+        let (of_projected, found): (Vec<NamespaceLabels>, _) = projected.into_iter().unzip();
+        labels.extend(of_projected);
+        loaded.projections.add_findings(found, &loaded.sources, findings);
+        labels
+    };
     let references = || {
         let mut findings = Findings::new();
         let synced = (synced.as_slice(), variants.as_slice());
         report_references((hub, grants), ours, &gateways, synced, &on_spokes, &mut findings);
         findings
     };
-    let (reported, missing) = rayon::join(reports, references);
-    let (labels, found): (Vec<NamespaceLabels>, Vec<Findings>) = reported.into_iter().unzip();
-    let mut found = found.into_iter();
-    findings.extend(found.next().unwrap_or_default());
-    loaded
-        .projections
-        .add_findings(found.collect(), &loaded.sources, findings);
+    let (labels, missing) = rayon::join(|| reports(findings), references);
     findings.extend(missing);
     let namespaces: Vec<_> = labels.iter().map(render::Namespaces::new).collect();
     let input = render::Input {
@@ -395,7 +399,7 @@ pub(super) fn plan<'a>(
 }
 
 /// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
-fn report(analysis: &Analysis<'_>) -> (NamespaceLabels, Findings) {
+fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let Placed {
         hub, ours, clusters, ..
     } = analysis.placed.as_ref();
@@ -405,13 +409,11 @@ fn report(analysis: &Analysis<'_>) -> (NamespaceLabels, Findings) {
         routes,
         ..
     } = &analysis.attached;
-    let mut findings = Findings::new();
-    analysis.report_not_synced(&mut findings);
-    routes.report_loose(ours, clusters, &mut findings);
-    report_unused(attachments, kinds, ours, clusters, &hub.objects, &mut findings);
-    report_misspelled_backends(hub, &mut findings);
-    report_same_hostnames(attachments, kinds, hub, clusters, &mut findings);
-    report_chosen_nowhere(hub, ours, routes, clusters, &mut findings);
-    let labels = check_admission(routes, attachments, hub, ours, clusters, &mut findings);
-    (labels, findings)
+    analysis.report_not_synced(findings);
+    routes.report_loose(ours, clusters, findings);
+    report_unused(attachments, kinds, ours, clusters, &hub.objects, findings);
+    report_misspelled_backends(hub, findings);
+    report_same_hostnames(attachments, kinds, hub, clusters, findings);
+    report_chosen_nowhere(hub, ours, routes, clusters, findings);
+    check_admission(routes, attachments, hub, ours, clusters, findings)
 }

@@ -10,6 +10,7 @@ fn fleet() -> Scratch {
     let scratch = Scratch::new();
     for name in ["fleet", "before"] {
         copy(&fixtures().join("../examples/fleet"), &scratch.path(name));
+        scratch.remove(&format!("{name}/hub/shop/overlay.yaml"));
     }
     scratch
 }

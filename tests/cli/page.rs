@@ -11,6 +11,7 @@ use crate::scratch::{Scratch, copy, fixtures};
 fn fleet() -> Scratch {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
+    scratch.remove("fleet/hub/shop/overlay.yaml");
     scratch
 }
 

@@ -7,6 +7,7 @@ use crate::scratch::{Scratch, copy, fixtures};
 fn fleet() -> Scratch {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch.remove("hub/shop/overlay.yaml");
     scratch
 }
 

@@ -84,6 +84,7 @@ fn every_work_and_set_has_a_rule_for_progressing() {
     for kind in ["manifest-work", "replica-set"] {
         let scratch = Scratch::new();
         copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+        scratch.remove("hub/shop/overlay.yaml");
         scratch
             .run(&["render", "hub", "-o", "rendered", "--work-kind", kind])
             .exits(0);
@@ -534,6 +535,7 @@ fn hub_objects_stand_beside_the_sets() {
 pub(crate) fn sets_of_the_example_fleet() -> Scratch {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet/hub"), &scratch.path("hub"));
+    scratch.remove("hub/shop/overlay.yaml");
     render(&scratch, &[]).exits(0);
     let mut count = 0;
     for (path, text) in scratch.tree("rendered/_replica-sets") {

@@ -137,6 +137,7 @@ fn the_most_specific_rule_takes_a_request_and_the_reason_is_given() {
 fn what_holds_is_what_the_policies_on_its_way_come_to_where_clusters_differ_too() {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch.remove("hub/shop/overlay.yaml");
     let web = scratch.run(&["explain", "https://shop.acme.example/"]);
     web.prints("GET https://shop.acme.example/\n\nGateway shop/storefront, listener web\n")
         .prints("  served by HTTPRoute shop/web, rule rule-1  hub/shop/routes.yaml:")

@@ -350,8 +350,8 @@ fn what_follows_from_a_suppressed_finding_is_said_itself() {
     scratch.write("hub/second.yaml", &second);
     let policy = scratch.read("hub/policies.yaml");
     let policy = policy
-        .split("---\n")
-        .last()
+        .split("\n---\n")
+        .nth(1)
         .expect("a policy")
         .replace("name: per-route", "name: second");
     scratch.write(
