@@ -132,11 +132,12 @@ impl<'f> Missing<'f> {
         match finding.code {
             Code::GATEWAY_CLASS_NOT_FOUND => of(&["GatewayClass"]),
             Code::PLACEMENT_NOT_FOUND => of(&["Placement", "PlacementDecision"]),
-            Code::PLACEMENT_UNKNOWN_CLUSTER => of(&["ManagedCluster"]),
+            Code::PLACEMENT_UNKNOWN_CLUSTER | Code::OVERLAY_UNKNOWN_CLUSTER => of(&["ManagedCluster"]),
             Code::PARAMS_INVALID => of(&["ConfigMap"]),
-            // These begin with the object: `Gateway shop/web is not in the input`.
+            // These begin with the object: `Gateway shop/web is not in the input`; or with the overlay that changes it.
             _ => {
-                let mut words = finding.message.split(' ');
+                let object = finding.message.split(" changes ").last().unwrap_or_default();
+                let mut words = object.split([' ', ',']);
                 let kind = words.next().map(|kind| kind.split('.').next().unwrap_or(kind));
                 let key = words.next().unwrap_or_default();
                 let (namespace, name) = match key.rsplit_once('/') {
