@@ -208,7 +208,16 @@ impl<'a> Analysis<'a> {
             by_key: &analysis.placed.by_key,
             cluster: spokes.cluster,
         });
-        let decided: Vec<_> = decided.zip(&spokes.by_hub).collect();
+        let mut decided: Vec<_> = decided.zip(&spokes.by_hub).collect();
+        // For one cluster, the hub is the one that it gets.
+        let own = spokes
+            .cluster
+            .and_then(|cluster| self.placed.loaded.projections.position(cluster));
+        if let Some(position) = own.map(|position| position.saturating_add(1))
+            && position < decided.len()
+        {
+            decided.swap(0, position);
+        }
         evaluate(&decided, findings)
     }
 
