@@ -199,7 +199,12 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         clusters,
         shard: request.shard,
     };
-    let projections = Projections::new(&hub, &sources, |cluster| selection.admits(cluster), &mut findings);
+    let projections = Projections::new(
+        (&hub, &config.controller_name),
+        &sources,
+        |cluster| selection.admits(cluster),
+        &mut findings,
+    );
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),

@@ -152,12 +152,13 @@ impl Loaded {
         self.remove_object(identity);
         let Self {
             hub,
+            config,
             sources,
             selection,
             ..
         } = self;
         self.projections = Projections::new(
-            hub,
+            (hub, &config.controller_name),
             sources,
             |cluster| selection.admits(cluster),
             &mut Findings::new(),

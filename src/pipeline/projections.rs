@@ -48,9 +48,9 @@ pub(super) struct Projections {
 }
 
 impl Projections {
-    /// Reads the overlays of a hub, for the clusters that `admits` accepts.
+    /// Reads the overlays of a hub, for the clusters that `admits` accepts. The name is that of our controller.
     pub(super) fn new(
-        hub: &Hub,
+        (hub, controller_name): (&Hub, &str),
         sources: &Sources,
         admits: impl Fn(&str) -> bool,
         findings: &mut Findings,
@@ -83,7 +83,7 @@ impl Projections {
             hubs,
             overlays,
         };
-        projections.add_findings(projections.refused(hub), sources, findings);
+        projections.add_findings(projections.refused(hub, controller_name), sources, findings);
         projections
     }
 
@@ -93,7 +93,7 @@ impl Projections {
     }
 
     /// What an API server would refuse in changed objects, by hub: each different object is checked once.
-    fn refused(&self, hub: &Hub) -> Vec<Findings> {
+    fn refused(&self, hub: &Hub, controller_name: &str) -> Vec<Findings> {
         let mut changed: BTreeMap<(Identity, String), (&Object, Vec<usize>)> = BTreeMap::new();
         for (position, projection) in self.hubs.iter().enumerate() {
             for object in projection
@@ -110,7 +110,16 @@ impl Projections {
         let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
         let work = Work::of_definitions(definitions.map(|object| &object.value));
         let changed: Vec<(&Object, Vec<usize>)> = changed.into_values().collect();
-        let refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
+        let mut refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
+        if refused.iter().any(|found| !found.is_empty()) {
+            let unused = hub::unused(hub, controller_name);
+            let unused: HashSet<Identity> = unused.into_iter().map(Object::identity).collect();
+            let objects = changed.iter().zip(&mut refused);
+            let bystanders = objects.filter(|((object, _), _)| unused.contains(&object.identity()));
+            for finding in bystanders.flat_map(|(_, found)| found) {
+                hub::make_bystander(finding);
+            }
+        }
         let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();
         for ((_, positions), refused) in changed.iter().zip(refused) {
             for position in positions {

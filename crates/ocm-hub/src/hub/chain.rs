@@ -194,7 +194,8 @@ pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
         .collect()
 }
 
-fn make_bystander(finding: &mut Finding) {
+/// Makes a warning of an error in an object that rendering does not use.
+pub fn make_bystander(finding: &mut Finding) {
     finding.severity = Severity::Warning;
     let why = "this does not stop the run, because rendering does not use this object";
     finding.notes.push(why.into());

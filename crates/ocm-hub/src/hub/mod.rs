@@ -24,7 +24,7 @@ mod table;
 mod versions;
 
 pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};
-pub use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
+pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
 pub use class_params::params_place;
 pub use grants::Grants;
 pub use index::{Hub, Objects};
