@@ -468,12 +468,12 @@ fn target() -> impl Strategy<Value = usize> + Clone {
 
 /// At least `least` and up to `most` of something, each further one being as `likely` as the one before it. What is left
 /// out is left out when a hub is shrunk, too.
-fn few<T: std::fmt::Debug + Clone>(
+pub(crate) fn few<T: std::fmt::Debug + Clone>(
     one: impl Strategy<Value = T> + Clone,
     least: usize,
     most: usize,
     likely: f64,
-) -> impl Strategy<Value = Vec<T>> {
+) -> impl Strategy<Value = Vec<T>> + Clone {
     (
         vec(one.clone(), least),
         vec(prop::option::weighted(likely, one), most - least),

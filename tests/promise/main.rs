@@ -23,6 +23,7 @@ mod findings;
 mod hubs;
 mod kinds;
 mod letters;
+mod overlays;
 mod removal;
 mod rights;
 mod shipped;
@@ -40,6 +41,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 use compare::{Breach, Counts, Verdict, judge};
 use letters::Fate;
+use overlays::drafts::Draft;
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
@@ -51,6 +53,8 @@ const MISSPELLED: usize = 12;
 const MOST_MISSPELLED: usize = 200;
 /// How many hubs lose each of their policies.
 const REMOVALS: usize = 40;
+/// How many hubs get overlays.
+const OVERLAID: usize = 60;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
@@ -199,6 +203,34 @@ fn what_is_said_of_the_removal_of_a_policy_is_what_is_lost_by_it() {
         tally.removals > 0 && tally.of_no_effect > 0 && tally.lost > 0,
         "{tally:?}"
     );
+}
+
+#[test]
+fn a_cluster_gets_what_it_would_get_if_the_hub_held_what_overlays_change() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(OVERLAID);
+    let tally = Mutex::new(overlays::Counts::default());
+    let judge = |(hub, drafts): &(hubs::Hub, Vec<Draft>)| {
+        let counts = overlays::judge(&hub.input(), drafts)?;
+        tally.lock().expect("no panic").add(counts);
+        Ok(())
+    };
+    let strategy = || (hubs::hubs(), overlays::drafts::drafts());
+    each(strategy, hubs, judge, |part, (hub, drafts), wrong| {
+        let input = overlays::input(&hub.input(), drafts);
+        if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+            write(
+                &Path::new(&directory).join(format!("overlays-{part}")),
+                &input,
+                wrong,
+            );
+        }
+        shown(&input)
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("{tally:?}");
+    // Or the rule would be held by nothing.
+    assert!(tally.changed > 0 && tally.clusters > tally.changed, "{tally:?}");
+    assert!(tally.refused.contains_key("overlay/conflict"), "{tally:?}");
 }
 
 /// Judges so many values, in parallel; one that fails is shrunk, and shown as `describe` does.

@@ -518,7 +518,7 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
 }
 
 pub(crate) fn load(texts: &Texts, replica_sets: bool) -> Loaded {
-    load_to(texts, replica_sets, None)
+    load_with(texts, replica_sets, Request::default())
 }
 
 /// Loads an input.
@@ -528,24 +528,28 @@ pub(crate) fn load_input(input: &Input) -> Loaded {
 
 /// Loads an input whose works are to stand in a directory.
 pub(crate) fn load_into(input: &Input, output: &Path) -> Loaded {
-    load_to(&input.texts, input.replica_sets, Some(output.to_path_buf()))
+    let request = Request {
+        output: Some(output.to_path_buf()),
+        ..Request::default()
+    };
+    load_with(&input.texts, input.replica_sets, request)
 }
 
-fn load_to(texts: &Texts, replica_sets: bool, output: Option<PathBuf>) -> Loaded {
+/// Loads an input with more that the command line says.
+pub(crate) fn load_with(texts: &Texts, replica_sets: bool, request: Request) -> Loaded {
     let request = Request {
-        output,
         paths: vec![PathBuf::from(ROOT)],
         work_kind: if replica_sets {
             WorkKind::ReplicaSet
         } else {
             WorkKind::ManifestWork
         },
-        ..Request::default()
+        ..request
     };
     load_from(&request, Files::Tree(&Memory(texts)))
 }
 
-fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
+pub(crate) fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
     let analysis = Analysis::new(loaded, &mut findings);
     let (received, spokes) = analysis.received(cluster);
