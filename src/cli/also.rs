@@ -42,7 +42,6 @@ pub(crate) fn parse(text: &str) -> Result<Also, String> {
 }
 
 /// Writes each form, warnings included, whatever stderr is spared.
-#[must_use]
 pub(crate) fn write(all: &[Also], findings: &Findings, locate: &dyn Locate, speech: Speech) -> Findings {
     let mut failed = Findings::new();
     for also in all {

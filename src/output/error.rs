@@ -38,7 +38,6 @@ pub enum Obstacle {
 
 impl Obstacle {
     /// Whether `--force` overrides it. It never overrides directories, links, and files that cannot be read.
-    #[must_use]
     pub const fn yields_to_force(&self) -> bool {
         matches!(self, Self::Edited | Self::Foreign | Self::Replaced)
     }
@@ -55,7 +54,6 @@ pub struct Offender {
 
 impl Offender {
     /// The finding about it; `root` is the output as the user named it.
-    #[must_use]
     pub fn finding(&self, root: &Path) -> Finding {
         let path = shown(root, &self.path);
         let word = shell_path(&path);
@@ -269,7 +267,6 @@ impl OutputError {
     }
 
     /// One finding for each problem; all codes are `output/*`, so the exit status is 5.
-    #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         match self {
             Self::Refused { root, offenders } => {

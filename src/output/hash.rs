@@ -8,7 +8,6 @@ use sha2::{Digest as _, Sha256};
 pub type Hash = [u8; 32];
 
 /// The hash of some bytes.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }

@@ -29,13 +29,11 @@ pub struct TreeFile {
 }
 
 /// Whether a directory is an output tree: whether it has an inventory.
-#[must_use]
 pub fn is_tree(root: &Path) -> bool {
     Directory::named(root).is_ok_and(|root| matches!(root.entry(INVENTORY), Ok(Some(Entry::File))))
 }
 
 /// The inventory of an output as it is on disk; `None` if there is none that can be read.
-#[must_use]
 pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
     let root = open_to_read(root, within).ok()??;
     let mut bytes = Vec::new();
@@ -44,7 +42,6 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
 }
 
 /// The paths that an inventory lists, and that a tree which speaks for them does not want, sorted; none if it is damaged.
-#[must_use]
 pub fn unwanted(tree: &dyn Tree, inventory: &[u8]) -> Vec<String> {
     stale(tree, Inventory::of_bytes(inventory).as_ref())
 }

@@ -145,7 +145,6 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// A directory, wherever it is.
-    #[must_use]
     pub fn anywhere(root: &'a Path) -> Self {
         Self {
             root,

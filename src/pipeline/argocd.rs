@@ -169,7 +169,6 @@ impl Parameters {
     }
 
     /// The request of an Application in the current directory, as one stream.
-    #[must_use]
     pub fn request(&self, config: &RenderConfig) -> Request {
         // The user interface hands back the defaults that were announced to it. A directory that somebody names must be
         // there; the default one need not.
@@ -353,7 +352,6 @@ fn unknown(name: &str) -> Finding {
 ///
 /// Where only a part of the repository was streamed (`manifest-generate-paths`), the directory ends with only the
 /// last components of that path; so as many are climbed as agree, and never into the directory of all checkouts.
-#[must_use]
 pub fn boundary(directory: &Path, source_path: &str) -> PathBuf {
     let mut boundary = directory;
     let components = source_path

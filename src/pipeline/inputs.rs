@@ -36,26 +36,22 @@ struct Whereabouts {
 }
 
 /// Reads configuration and input. Mistakes are in [`Loaded::findings`]; nothing here fails.
-#[must_use]
 pub fn load(request: &Request) -> Loaded {
     read(request, Files::Disk, Purpose::Write)
 }
 
 /// The same from files that need not be on disk: the paths of the request lead into `files`.
-#[must_use]
 pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
     read(request, files, Purpose::Compare)
 }
 
 /// The same from Git's index, a tree that represents the files on disk. The output is written to disk, so it must not
 /// overlap the input, and a named path that the tree lacks is an error.
-#[must_use]
 pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
 }
 
 /// The same from a checkout: nothing outside it is read.
-#[must_use]
 pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
     read(request, Files::Tree(checkout), Purpose::Write)
 }
@@ -260,7 +256,6 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
 
 /// The input as it is on disk, for a caller that waits until it changes. A configuration that cannot be read counts as
 /// none: the run reports what is wrong with it.
-#[must_use]
 pub fn watched(request: &Request) -> Watched {
     let places = whereabouts(request, Files::Disk);
     let config_file = places.config_file.clone();

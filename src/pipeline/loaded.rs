@@ -88,7 +88,6 @@ impl Loaded {
 
     /// Where the output is in its repository, with `/` between components; as the user named it if there is no
     /// repository.
-    #[must_use]
     pub fn output_in_repository(&self) -> String {
         let named = || self.output.components().collect::<PathBuf>();
         let inside = source::in_repository(&self.output).unwrap_or_else(named);
@@ -99,7 +98,6 @@ impl Loaded {
     }
 
     /// The ClusterOverlays, and what each changes where.
-    #[must_use]
     pub const fn overlays(&self) -> &Overlays {
         &self.projections.overlays
     }
@@ -130,7 +128,6 @@ impl Loaded {
     }
 
     /// The objects of the hub that rendering does not use, in their order.
-    #[must_use]
     pub fn unused(&self) -> Vec<&Object> {
         hub::unused(&self.hub, &self.config.controller_name)
     }
@@ -181,7 +178,6 @@ impl Loaded {
     }
 
     /// The input for an evaluation of this input's Placements.
-    #[must_use]
     pub fn evaluation_input<'a>(&self, inventory: &'a Inventory<'a>) -> placement::Input<'a> {
         placement::Input {
             inventory,
@@ -196,13 +192,11 @@ impl Loaded {
     }
 
     /// Every cluster that is registered, decided for, or has a folder of its own.
-    #[must_use]
     pub fn known_clusters(&self) -> BTreeSet<&str> {
         placing::known_clusters(&self.hub)
     }
 
     /// Whether `--clusters` and `--shard` admit this cluster.
-    #[must_use]
     pub fn admits(&self, cluster: &str) -> bool {
         self.selection.admits(cluster)
     }

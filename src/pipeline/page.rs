@@ -38,13 +38,11 @@ pub struct PageInput<'p> {
 
 impl Analysis<'_> {
     /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
-    #[must_use]
     pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
         policy_report(view, spokes.withheld(), &self.placed.loaded.sources)
     }
 
     /// The data of a page. Equal input gives equal data.
-    #[must_use]
     pub fn page(&self, input: PageInput<'_>, options: &PageOptions) -> FleetPage {
         let loaded = self.placed.loaded;
         let hub = &loaded.hub;

@@ -42,7 +42,6 @@ pub const SCHEMAS: &[(&str, &str)] = reports![
 pub const SCHEMA_STORE_CATALOG: &str = include_str!("../../schemas/catalog.json");
 
 /// The CustomResourceDefinition of ClusterOverlays, as YAML, for an API server that should store them.
-#[must_use]
 pub fn overlay_definition() -> String {
     let kind = own_kinds::OVERLAY;
     let plural = own_kinds::OVERLAYS;
@@ -132,7 +131,6 @@ fn structural_fields(schema: &Value) -> Map {
 
 /// The contents of the built-in catalog: a line for each version of each kind, with the release that its schema is
 /// from.
-#[must_use]
 pub fn catalog_text() -> String {
     let mut text = String::new();
     for entry in catalog::kinds() {

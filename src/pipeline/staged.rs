@@ -22,7 +22,6 @@ pub struct InIndex<'a> {
 
 impl<'a> InIndex<'a> {
     /// None if the output is outside the repository, or if the repository's rules exclude it.
-    #[must_use]
     pub fn new(index: &'a IndexTree, output: &Path, tree: &'a dyn Tree) -> Option<Self> {
         let at = index.locate(output)?;
         let staged = index.below(&at);
@@ -37,7 +36,6 @@ impl<'a> InIndex<'a> {
     ///
     /// A file that is no longer wanted counts if the last commit's inventory lists it: files of others may be next to
     /// ours.
-    #[must_use]
     pub fn unstaged(
         &self,
         head: impl FnOnce() -> Option<GitTree>,

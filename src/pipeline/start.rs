@@ -115,7 +115,6 @@ impl Tool {
     }
 
     /// Where its file is.
-    #[must_use]
     pub const fn path(self) -> &'static str {
         self.file().0
     }
@@ -125,7 +124,6 @@ impl Tool {
 const WITHOUT_OWNER: &str = "OWNER/spokewright";
 
 /// The files of tools. One that names spokewright's repository before it has an address says so in its first line.
-#[must_use]
 pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
     let mut files = owned(tools.iter().map(|tool| tool.file()));
     for text in files.values_mut().filter(|text| text.contains(WITHOUT_OWNER)) {
@@ -138,7 +136,6 @@ pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
 }
 
 /// The files of tools in a directory that name spokewright's repository without its owner.
-#[must_use]
 pub fn without_owner(directory: &Path) -> Vec<&'static str> {
     let mut paths = TOOLS.map(Tool::path).to_vec();
     paths.retain(|path| {
@@ -150,7 +147,6 @@ pub fn without_owner(directory: &Path) -> Vec<&'static str> {
 }
 
 /// The files of a hub that renders, with policies of a controller, or of the default one.
-#[must_use]
 pub fn hub_files(controller: Option<&str>) -> BTreeMap<String, String> {
     let mut known = CONTROLLERS.into_iter();
     let chosen = known.find(|(name, ..)| controller.is_none_or(|controller| controller == *name));
@@ -176,7 +172,6 @@ pub struct Sorted {
 
 impl Sorted {
     /// Whether any object was sorted.
-    #[must_use]
     pub fn has_objects(&self) -> bool {
         self.files.keys().any(|path| path.starts_with("hub/"))
     }
@@ -186,7 +181,6 @@ impl Sorted {
 /// are read [without a status](super::Request::without_status).
 ///
 /// Left out are Secrets, whose values do not belong into Git, and ManifestWorks and their sets, which are rendered.
-#[must_use]
 pub fn sorted_files<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Sorted {
     let mut sorted = Sorted::default();
     let mut taken: BTreeSet<String> = BTreeSet::new();

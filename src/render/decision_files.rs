@@ -11,13 +11,11 @@ use kube_json::Value;
 use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 
 /// The path of the file for a Placement, in the directory of all. Both names were checked by Kubernetes' rules when they were read.
-#[must_use]
 pub fn decision_file(namespace: &str, placement: &str) -> String {
     format!("{namespace}/{placement}.yaml")
 }
 
 /// The files that contain these objects, with those of one Placement (by its label) in one file.
-#[must_use]
 pub fn decision_files(objects: impl Iterator<Item = Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for object in objects {

@@ -21,7 +21,6 @@ type Last = (bool, Vec<String>, Arc<str>);
 /// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
-#[must_use]
 pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
     thread_local! {
         /// Those of the Gateway before, of listeners of these names: many Gateways are alike in this.
@@ -71,7 +70,6 @@ fn rules_of_listeners<'a>(listeners: impl Iterator<Item = &'a str>, raw_feedback
 }
 
 /// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
-#[must_use]
 pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Arc<str>> {
     let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
@@ -92,7 +90,6 @@ pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResour
 }
 
 /// The rules that the parameters request. Nothing else is reported about a route.
-#[must_use]
 pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Arc<str>> {
     rules(asked_paths(resource).collect())
 }

@@ -75,7 +75,6 @@ pub struct FluxKustomizations {
 impl FluxKustomizations {
     /// For every directory that the root of `layout` lists. `tree` is the path of the tree from the root of its
     /// repository, with `/` between components.
-    #[must_use]
     pub fn new(layout: &Layout<'_>, tree: &str) -> Self {
         let directories = layout.root_resources();
         let mut directories: Vec<(String, String)> = directories

@@ -12,7 +12,6 @@ pub(super) const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1
 ///
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
-#[must_use]
 pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
     let names = resources.iter().map(AsRef::as_ref);
     let mut text = LIST_BEGIN.to_owned();

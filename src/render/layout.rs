@@ -46,14 +46,12 @@ enum File {
 
 impl<'a> Layout<'a> {
     /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
-    #[must_use]
     pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
         Self::of_part(plan, all_clusters, Selection::default())
     }
 
     /// Lays out the part of a fleet that `selection` selects, which is the part in `plan`. The directories of all other
     /// clusters belong to another run.
-    #[must_use]
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let sets = plan.replica_sets.as_deref();
         let clusters: Vec<(&str, &[WorkId])> = plan
@@ -117,7 +115,6 @@ impl<'a> Layout<'a> {
     }
 
     /// The plan.
-    #[must_use]
     pub fn plan(&self) -> &'a Plan {
         self.plan
     }

@@ -21,7 +21,6 @@ struct Leaving<'p> {
 }
 
 /// One finding for each work that objects leave for another one.
-#[must_use]
 pub(crate) fn moved(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters: Vec<&String> = plan.clusters.keys().collect();
     let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));

@@ -21,7 +21,6 @@ const HASH_SUFFIX: usize = 9;
 
 /// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a hash if
 /// it is too long; or the name in its annotation.
-#[must_use]
 pub(crate) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {
         return name.to_owned();
@@ -31,7 +30,6 @@ pub(crate) fn work_name(object: &Object) -> String {
 }
 
 /// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.
-#[must_use]
 pub(crate) fn manifest_key(work_name: &str) -> String {
     cut(work_name.to_owned(), LABEL_MAX)
 }
@@ -41,7 +39,6 @@ pub(crate) fn manifest_key(work_name: &str) -> String {
 /// The hub labels those works with `<namespace>.<name>`, which has to fit a label, and finds the way back at
 /// the dot (docs/systems/ocm-work.md#works-of-a-set): dots become dashes, and what is too long is cut, both
 /// with a hash of the whole.
-#[must_use]
 pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
     let limit = LABEL_MAX.saturating_sub(namespace.len()).saturating_sub(1);
     if work_name.len() <= limit && !work_name.contains('.') {

@@ -20,7 +20,6 @@ pub(crate) struct Namespaces<'l> {
 
 impl<'l> Namespaces<'l> {
     /// With the labels by which listeners select routes from them.
-    #[must_use]
     pub(crate) fn new(labels: &'l NamespaceLabels) -> Self {
         let made = RwLock::default();
         Self { labels, made }

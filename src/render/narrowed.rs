@@ -31,7 +31,6 @@ struct Left<'a> {
 }
 
 /// Rights of clusters that would go before the objects that they are for: one finding for each class.
-#[must_use]
 pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters = plan.clusters.iter().filter(|(_, works)| !works.is_empty());
     let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();

@@ -125,7 +125,6 @@ impl Work {
 
 impl Plan {
     /// How many works there are on all clusters together.
-    #[must_use]
     pub fn work_count(&self) -> usize {
         self.clusters.values().map(Vec::len).sum()
     }

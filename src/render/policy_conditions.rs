@@ -53,7 +53,6 @@ const ROWS: &[Row] = &[
 ];
 
 /// The status of a kind: built in; else the one in its CRD; else the one that GEP-713 requires of a policy.
-#[must_use]
 pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
     // Istio writes no condition of Gateway API (docs/systems/other-policies.md#istio): nobody waits for one.
     if kind.group.ends_with(".istio.io") {

@@ -24,7 +24,6 @@ use kube_json::Text;
 type Refused<'a> = ((Identity, Refusal), (Option<&'a Origin>, BTreeSet<&'a str>));
 
 /// One finding for each rule that refuses the update of an object.
-#[must_use]
 pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Finding> {
     let hub = replaced.hub;
     // The works that have an object whose update a rule may refuse.

@@ -24,7 +24,6 @@ pub struct Shard {
 
 impl Shard {
     /// The part `index` of `total`; `None` unless `1 <= index <= total`.
-    #[must_use]
     pub fn new(index: u32, total: u32) -> Option<Self> {
         (1..=total).contains(&index).then_some(Self { index, total })
     }
@@ -37,7 +36,6 @@ impl Shard {
     /// let shards: Vec<Shard> = (1..=4).filter_map(|index| Shard::new(index, 4)).collect();
     /// assert_eq!(shards.iter().filter(|shard| shard.holds("eu-1")).count(), 1);
     /// ```
-    #[must_use]
     pub fn holds(self, cluster: &str) -> bool {
         let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(Sha256::digest(cluster.as_bytes()));
         let number = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
@@ -94,13 +92,11 @@ impl ClusterNames {
     }
 
     /// Whether one of them is, or matches, this name.
-    #[must_use]
     pub fn admit(&self, cluster: &str) -> bool {
         self.names.iter().any(|name| name.is_match(cluster))
     }
 
     /// The first one that none of these clusters has: a typo, more often than not.
-    #[must_use]
     pub fn unknown<'k>(&self, known: impl Iterator<Item = &'k str> + Clone) -> Option<&str> {
         let unknown = |name: &&GlobMatcher| !known.clone().any(|cluster| name.is_match(cluster));
         self.names.iter().find(unknown).map(|name| name.glob().glob())
@@ -132,19 +128,16 @@ pub struct Selection {
 
 impl Selection {
     /// Whether the run speaks for a cluster of this name, whether or not there is one.
-    #[must_use]
     pub fn admits(&self, cluster: &str) -> bool {
         self.matches(cluster) && self.shard.is_none_or(|shard| shard.holds(cluster))
     }
 
     /// Whether the run is responsible for every cluster.
-    #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.clusters.is_none() && self.shard.is_none()
     }
 
     /// Whether `--clusters` accepts a name, regardless of the shard.
-    #[must_use]
     pub fn matches(&self, cluster: &str) -> bool {
         self.clusters.as_ref().is_none_or(|names| names.admit(cluster))
     }

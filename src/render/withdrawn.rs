@@ -13,7 +13,6 @@ use crate::object::{Object, Origin};
 use apimachinery::Identity;
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
-#[must_use]
 pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -> Vec<&'a Object> {
     let works = plan.works.rows().iter().map(|work| &work.manifests);
     let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);

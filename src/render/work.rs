@@ -50,7 +50,6 @@ pub struct WorkText {
 
 impl WorkText {
     /// The text before and after the name of the cluster, the same for every cluster that gets it.
-    #[must_use]
     pub fn halves(&self) -> (&str, &str) {
         (&self.before, &self.after)
     }
@@ -70,7 +69,6 @@ impl WorkText {
     }
 
     /// How many bytes [`WorkText::write`] appends for `cluster`.
-    #[must_use]
     pub fn len(&self, cluster: &str) -> usize {
         self.before
             .len()
@@ -81,7 +79,6 @@ impl WorkText {
 
 /// The wave that Argo CD is told of an object, where it is one: a user who orders Gateways means what Argo CD applies
 /// for them, and inside a work waves do nothing.
-#[must_use]
 pub(super) fn wave(object: &Object) -> Option<i64> {
     object.annotation(SYNC_WAVE)?.parse().ok()
 }
@@ -91,7 +88,6 @@ pub(super) fn wave(object: &Object) -> Option<i64> {
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
-#[must_use]
 pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
     let (spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);

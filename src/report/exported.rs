@@ -76,7 +76,6 @@ impl ExportedWorks {
     }
 
     /// Whether there is no ManifestWork, of any cluster.
-    #[must_use]
     pub fn has_no_work(&self) -> bool {
         let mut others = self.others.iter();
         self.works.is_empty() && !others.any(|object| object.is(GROUP, MANIFEST_WORK))
@@ -90,7 +89,6 @@ impl ExportedWorks {
     }
 
     /// How many documents are not objects.
-    #[must_use]
     pub const fn passed_over(&self) -> usize {
         self.passed_over
     }

@@ -180,20 +180,17 @@ enum Link {
 
 impl Graph {
     /// How many nodes there are.
-    #[must_use]
     pub fn nodes(&self) -> usize {
         self.vertices.len()
     }
 
     /// How many things they stand for.
-    #[must_use]
     pub fn things(&self) -> usize {
         let things = self.vertices.iter().map(|vertex| vertex.names.len());
         things.fold(0, usize::saturating_add)
     }
 
     /// How many edges there are.
-    #[must_use]
     pub fn edges(&self) -> usize {
         self.edges.len()
     }

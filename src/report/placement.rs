@@ -20,7 +20,6 @@ use crate::hub::Hub;
 use crate::placing::{Decided, place_of};
 
 /// A table of placements that fits `width` columns: how many clusters, who decided, how an evaluation ends, which ones.
-#[must_use]
 pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
     let rows = document.report.placements.each();
     let rows: Vec<Row> = rows.map(|(_, placed)| table_row(placed, width)).collect();
@@ -83,7 +82,6 @@ fn table_row(placed: PlacedPlacement, width: usize) -> Row {
 }
 
 /// Why each Placement has, or has not, selected a cluster.
-#[must_use]
 pub fn why_text(document: &PlacementExplanation<'_>) -> String {
     let mut text = Lines::default();
     let placements = &document.placements;
@@ -163,7 +161,6 @@ pub struct PlacementReport<'e> {
 impl<'e> PlacementReport<'e> {
     /// The document of one evaluation with full detail: of the Placements that select a cluster that `admits` accepts;
     /// `None` accepts all, also those without a cluster.
-    #[must_use]
     pub fn new(
         evaluation: &'e Evaluation<'e>,
         hub: &'e Hub,
@@ -385,7 +382,6 @@ impl At {
 
 impl<'a> PlacementExplanation<'a> {
     /// The document about one cluster.
-    #[must_use]
     pub fn new(
         cluster: &'a str,
         explanations: &'a [Explanation],

@@ -17,7 +17,6 @@ const HEADINGS: [&str; 4] = ["POLICY", "TARGET", "STATE", "CLUSTERS"];
 
 /// A line for each policy, as `kubectl get` prints it, with exceptions below it; or the settings in `effect`, equal ones
 /// on several paths once.
-#[must_use]
 pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, width: usize) -> String {
     let mut text = Lines::default();
     let elsewhere = report.elsewhere.iter().map(|entry| &entry.policy);

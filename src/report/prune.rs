@@ -192,7 +192,6 @@ impl std::fmt::Display for Prunable {
 
 impl PruneList {
     /// The objects that may be deleted, as `kubectl delete -f -` reads them; empty if there are none.
-    #[must_use]
     pub fn documents(&self) -> String {
         let documents = self.remove.iter().map(|entry| {
             kube_yaml::write_document(&json!({

@@ -157,7 +157,6 @@ pub struct WithheldPolicy {
 
 impl WithheldPolicy {
     /// The report's entry for one decision.
-    #[must_use]
     pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
         Self {
             policy: attachments.policy(withheld.policy).object.identity().locator(),
@@ -175,7 +174,6 @@ const MOST_NAMED: usize = 3;
 
 /// Two lines about the policies of which local ones leave nothing on their clusters, shipped or not, and what follows;
 /// `None` if there are none.
-#[must_use]
 pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
     let mut pairs: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for (policy, everywhere) in view.fates.iter() {
@@ -242,7 +240,6 @@ const MOST_WORKS: usize = 500_000;
 
 impl<'a> RenderReport<'a> {
     /// Why the works of a plan are not listed, if they are too many.
-    #[must_use]
     pub fn too_many_to_list(plan: &Plan) -> Option<Finding> {
         let works = plan.work_count();
         let is_too_much = plan.replica_sets.is_none() && works > MOST_WORKS;
@@ -255,7 +252,6 @@ impl<'a> RenderReport<'a> {
     }
 
     /// The report of one run. Paths are relative to the input's root, so that it is the same on any machine.
-    #[must_use]
     pub fn new(
         plan: &'a Plan,
         objects: &'a [ObjectStatus],

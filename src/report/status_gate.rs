@@ -26,7 +26,6 @@ pub struct Required<'r> {
 impl<'r> Required<'r> {
     /// The objects among `objects` that are judged: all but the Gateways and classes of other controllers, which have
     /// no status here.
-    #[must_use]
     pub fn new(statuses: &'r [ObjectStatus], objects: &[&'r Object]) -> Self {
         let of_hub = statuses.iter().filter(|status| status.lives_on.is_empty());
         let by_locator: HashMap<&str, &ObjectStatus> =
@@ -50,13 +49,11 @@ impl<'r> Required<'r> {
     }
 
     /// Whether nothing is judged.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
     /// The conditions that some of them have.
-    #[must_use]
     pub fn conditions(&self) -> BTreeSet<&'r str> {
         let statuses = self.objects.iter().filter_map(|(_, status)| *status);
         statuses
@@ -67,7 +64,6 @@ impl<'r> Required<'r> {
 
     /// One line for each that does not have this condition True, or not on every cluster. As `kubectl wait` does, it
     /// compares names without case.
-    #[must_use]
     pub fn without(&self, condition: &str) -> Vec<String> {
         let lines = self.objects.iter().filter_map(|(object, status)| {
             let because = match status {
@@ -114,7 +110,6 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
 
 /// One line for each thing that keeps the clusters from having just what is planned. A work that nothing says whose it
 /// is is not in the way: another input may have rendered it.
-#[must_use]
 pub fn works_in_the_way(works: &WorkSummary) -> Vec<String> {
     let in_the_way = works
         .problems

@@ -39,7 +39,6 @@ pub enum StatusSource {
 
 impl<'r> StatusReport<'r> {
     /// The report of predicted statuses.
-    #[must_use]
     pub const fn predicted(objects: &'r [ObjectStatus]) -> Self {
         Self {
             api_version: API_VERSION,
@@ -51,7 +50,6 @@ impl<'r> StatusReport<'r> {
     }
 
     /// The report of aggregated statuses.
-    #[must_use]
     pub fn aggregated(aggregated: &'r Aggregated) -> Self {
         Self {
             source: StatusSource::Works,

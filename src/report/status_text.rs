@@ -29,7 +29,6 @@ const LONGEST_VALUE: usize = 60;
 const MAX_CLUSTERS: usize = 10;
 
 /// The tables, at most `width` columns wide as far as names allow.
-#[must_use]
 pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     let mut text = Lines::default();
     let mut rest = report.objects;

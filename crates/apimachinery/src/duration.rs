@@ -6,7 +6,6 @@
 const SECOND: u64 = 1_000_000_000;
 
 /// Nanoseconds by Go's `time.ParseDuration`: a sign, then numbers with units; a fraction of a nanosecond is cut off.
-#[must_use]
 pub fn nanoseconds(text: &str) -> Option<i64> {
     let (negative, body) = match text.strip_prefix('-') {
         Some(body) => (true, body),

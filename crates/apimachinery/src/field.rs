@@ -101,7 +101,6 @@ pub struct Mismatch {
 
 impl<'a> Field<'a> {
     /// A cursor on a whole object.
-    #[must_use]
     pub fn new(value: &'a Value) -> Self {
         Self {
             value: Some(value),
@@ -110,7 +109,6 @@ impl<'a> Field<'a> {
     }
 
     /// The pointer of this field, also of one that is absent.
-    #[must_use]
     pub fn pointer(&self) -> String {
         self.way.pointer()
     }
@@ -124,13 +122,11 @@ impl<'a> Field<'a> {
     }
 
     /// The value, when the field is present and not null (an API server drops nulls).
-    #[must_use]
     pub fn value(&self) -> Option<&'a Value> {
         self.value.filter(|value| !value.is_null())
     }
 
     /// Whether the field is present and not null.
-    #[must_use]
     pub fn is_present(&self) -> bool {
         self.value().is_some()
     }
@@ -149,7 +145,6 @@ impl<'a> Field<'a> {
 
     /// The member `key`, if it is present and not null. Most of what may be there is not: that costs no cursor.
     #[inline]
-    #[must_use]
     pub fn present(&self, key: &'a str) -> Option<Self> {
         let value = self.member(key)?;
         (!value.is_null()).then(|| self.below(Step::Member(key), Some(value)))
@@ -157,13 +152,11 @@ impl<'a> Field<'a> {
 
     /// Whether the member `key` is present and not null.
     #[inline]
-    #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.member(key).is_some_and(|value| !value.is_null())
     }
 
     /// The elements of a list; none when this is absent or no list.
-    #[must_use]
     pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
         let list = self.clone();
         let items = self.values();
@@ -174,7 +167,6 @@ impl<'a> Field<'a> {
     }
 
     /// The elements of a list, without cursors on them; none when this is absent or no list.
-    #[must_use]
     pub fn values(&self) -> &'a [Value] {
         let list = self.value.and_then(Value::as_array);
         list.map(Vec::as_slice).unwrap_or_default()
@@ -216,7 +208,6 @@ impl<'a> Field<'a> {
     }
 
     /// The string here; `None` when absent or of another type.
-    #[must_use]
     pub fn str(&self) -> Option<&'a str> {
         self.value.and_then(Value::as_str)
     }
@@ -224,7 +215,6 @@ impl<'a> Field<'a> {
     /// The string of the member `key`; `None` when absent or of another type. Without a cursor on it, which would be copied
     /// for nothing.
     #[inline]
-    #[must_use]
     pub fn text(&self, key: &str) -> Option<&'a str> {
         self.member(key)?.as_str()
     }

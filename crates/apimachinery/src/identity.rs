@@ -23,7 +23,6 @@ impl ApiVersion {
     /// let core = ApiVersion::parse("v1");
     /// assert_eq!((core.group.as_str(), core.version.as_str()), ("", "v1"));
     /// ```
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         match text.rsplit_once('/') {
             Some((group, version)) => Self {
@@ -49,7 +48,6 @@ impl fmt::Display for ApiVersion {
 }
 
 /// The group of a reference: some authors write `core` for the empty group of the core kinds.
-#[must_use]
 pub fn core_group(group: &str) -> &str {
     if group == "core" { "" } else { group }
 }
@@ -65,7 +63,6 @@ pub struct GroupKind {
 
 impl GroupKind {
     /// From its two halves.
-    #[must_use]
     pub fn new(group: impl Into<String>, kind: impl Into<String>) -> Self {
         Self {
             group: group.into(),
@@ -98,7 +95,6 @@ pub struct Identity {
 
 impl Identity {
     /// From its parts.
-    #[must_use]
     pub fn new(group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Self {
         Self {
             group_kind: GroupKind::new(group, kind),
@@ -115,7 +111,6 @@ impl Identity {
     /// let policy = Identity::new("kuadrant.io", "RateLimitPolicy", Some("infra"), "global");
     /// assert_eq!(policy.locator(), "ratelimitpolicy.kuadrant.io:infra/global");
     /// ```
-    #[must_use]
     pub fn locator(&self) -> String {
         let GroupKind { group, kind } = &self.group_kind;
         let mut locator = kind.to_lowercase();
@@ -157,7 +152,6 @@ impl fmt::Display for Identity {
 /// }
 /// assert_eq!(named_parts("global"), None);
 /// ```
-#[must_use]
 pub fn named_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
     let (kind, rest) = text.split('#').next()?.split_once(['/', ' ', ':'])?;
     let parts = match rest.split_once('/') {
@@ -188,7 +182,6 @@ impl Locators<'_> {
     /// assert_eq!(kinds.short("authpolicy.a.org:x/y"), "authpolicy/x/y");
     /// assert_eq!(kinds.short("gateway.a.org:x/y"), "gateway.a.org/x/y");
     /// ```
-    #[must_use]
     pub fn short(&self, locator: &str) -> String {
         let (kind, name) = locator.split_once(':').unwrap_or((locator, ""));
         let (bare, _) = kind.split_once('.').unwrap_or((kind, ""));

@@ -37,7 +37,6 @@ impl NameRule {
     ///
     /// Custom resources follow [`NameRule::Rfc1123Subdomain`]. So do ManagedClusters, although a cluster can have no
     /// works if a Namespace cannot have its name: see [`check_cluster_name`].
-    #[must_use]
     pub fn of_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {
             ("", "Namespace") => Self::Rfc1123Label,

@@ -52,7 +52,6 @@ impl ParsedPattern {
     }
 
     /// About the states that it is compiled to.
-    #[must_use]
     pub const fn weight(&self) -> u64 {
         self.weight
     }
@@ -81,7 +80,6 @@ pub struct Pattern {
 
 impl Pattern {
     /// Whether something in `text` matches.
-    #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -92,7 +90,6 @@ impl Pattern {
     }
 
     /// About its states.
-    #[must_use]
     pub const fn weight(&self) -> u64 {
         self.weight
     }

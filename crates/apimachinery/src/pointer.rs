@@ -27,7 +27,6 @@ pub fn push(pointer: &mut String, key: &str) {
 /// ```
 /// assert_eq!(apimachinery::pointer::child("/metadata/labels", "a/b"), "/metadata/labels/a~1b");
 /// ```
-#[must_use]
 pub fn child(parent: &str, key: &str) -> String {
     let mut pointer = String::with_capacity(parent.len().saturating_add(key.len()).saturating_add(1));
     pointer.push_str(parent);
@@ -36,7 +35,6 @@ pub fn child(parent: &str, key: &str) -> String {
 }
 
 /// The key that a reference token represents.
-#[must_use]
 pub fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {
         // `~1` first: `~01` is the escaped `~1`, not a slash.
@@ -56,7 +54,6 @@ pub fn tokens(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
 /// ```
 /// assert_eq!(apimachinery::pointer::dotted("/spec/listeners/0/name"), "spec.listeners[0].name");
 /// ```
-#[must_use]
 pub fn dotted(pointer: &str) -> String {
     let mut path = String::new();
     for token in tokens(pointer) {

@@ -184,7 +184,6 @@ impl Quantity {
     }
 
     /// From a YAML integer, which Kubernetes reads as its decimal text.
-    #[must_use]
     pub fn from_integer(value: i64) -> Self {
         Self::parse(&value.to_string()).unwrap_or(Self {
             unscaled: i128::from(value),
@@ -196,7 +195,6 @@ impl Quantity {
 
     /// The value as a float64, computed as Kubernetes' `AsApproximateFloat64` does: the integer part times a
     /// power of ten (docs/systems/ocm-placement.md#scores).
-    #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn approximate(&self) -> f64 {
         match self.form {
@@ -219,7 +217,6 @@ impl Quantity {
     /// assert_eq!((int64("1.5k"), int64("4Ki")), (Some(1500), Some(4096)));
     /// assert_eq!((int64("1000m"), int64("1.5Ki"), int64("8Ei")), (None, None, None));
     /// ```
-    #[must_use]
     pub fn int64(&self) -> Option<i64> {
         let power = u32::try_from(self.exponent).ok()?;
         let value = self.unscaled.checked_mul(10_i128.checked_pow(power)?)?;
@@ -239,7 +236,6 @@ impl Quantity {
     /// assert_eq!(canonical("1.5Gi"), Ok("1536Mi".to_owned()));
     /// assert_eq!(canonical("1.500"), Ok("1.500".to_owned()));
     /// ```
-    #[must_use]
     pub fn canonical(&self) -> String {
         if let Form::Quick(Some(text)) = &self.form {
             return text.to_string();

@@ -37,7 +37,6 @@ pub struct MatchExpression {
 
 impl LabelSelector {
     /// Reads `matchLabels` and `matchExpressions`; what has another type is left out (the schema refuses it).
-    #[must_use]
     pub fn read(field: &Field<'_>) -> Self {
         let text = |field: &Field<'_>| field.str().unwrap_or_default().to_owned();
         Self {
@@ -114,7 +113,6 @@ pub enum RequirementOrigin {
 
 impl RequirementOrigin {
     /// The JSON pointer inside the selector.
-    #[must_use]
     pub fn pointer(&self) -> String {
         match self {
             Self::MatchLabels(key) => pointer::child("/matchLabels", key),
@@ -213,7 +211,6 @@ impl Requirement {
     }
 
     /// Whether the value of the requirement's key, `None` when the key is missing, meets it.
-    #[must_use]
     pub fn accepts(&self, value: Option<&str>) -> bool {
         let listed = |value: &str| {
             self.values
@@ -249,7 +246,6 @@ pub struct Selector {
 
 impl Selector {
     /// Reads and compiles a selector; `None` when an API server would refuse it.
-    #[must_use]
     pub fn read(field: &Field<'_>) -> Option<Self> {
         LabelSelector::read(field).compile().ok()
     }

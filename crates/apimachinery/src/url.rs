@@ -130,31 +130,26 @@ impl Url {
     }
 
     /// The scheme in lower case; empty if there is none.
-    #[must_use]
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
     /// The host with its port, and an IPv6 address in its brackets.
-    #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
     /// The host without port and brackets.
-    #[must_use]
     pub fn hostname(&self) -> &str {
         self.name_and_port().0
     }
 
     /// The port as written; empty if there is none.
-    #[must_use]
     pub fn port(&self) -> &str {
         self.name_and_port().1
     }
 
     /// The path, percent-encoded.
-    #[must_use]
     pub fn escaped_path(&self) -> &str {
         &self.path
     }
@@ -171,7 +166,6 @@ impl Url {
     }
 
     /// The bytes of its parts.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         let optional = [&self.user, &self.query, &self.fragment];
         let parts = [&self.scheme, &self.opaque, &self.host, &self.path];

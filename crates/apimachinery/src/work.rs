@@ -60,20 +60,17 @@ impl Default for Work {
 
 impl Work {
     /// For what strangers wrote, where these definitions say what is to be done: they bring along something, too.
-    #[must_use]
     pub fn of_definitions<'v>(definitions: impl Iterator<Item = &'v Value>) -> Self {
         let bytes = definitions.map(bytes).fold(0, u64::saturating_add);
         Self::with_limit(bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(STOCK))
     }
 
     /// For what this program brings along itself.
-    #[must_use]
     pub fn unlimited() -> Self {
         Self::with_limit(u64::MAX)
     }
 
     /// With a stock of so many steps.
-    #[must_use]
     pub fn with_limit(limit: u64) -> Self {
         Self {
             limit,
@@ -83,19 +80,16 @@ impl Work {
     }
 
     /// Whether more was asked for than there is.
-    #[must_use]
     pub fn is_spent(&self) -> bool {
         self.spent.load(Ordering::Relaxed) > self.limit
     }
 
     /// The allowance of an object with these values.
-    #[must_use]
     pub fn allowance(&self, value: &Value) -> Allowance<'_> {
         self.allowance_of(bytes(value).saturating_mul(STEPS_PER_BYTE))
     }
 
     /// An allowance of so many steps.
-    #[must_use]
     pub const fn allowance_of(&self, steps: u64) -> Allowance<'_> {
         Allowance {
             work: self,
@@ -115,7 +109,6 @@ impl Work {
     }
 
     /// For how many things that cost `steps` each there is work left.
-    #[must_use]
     pub fn left(&self, steps: u64) -> usize {
         let left = self.limit.saturating_sub(self.spent.load(Ordering::Relaxed));
         usize::try_from(left / steps.max(1)).unwrap_or(usize::MAX)
@@ -220,7 +213,6 @@ impl<'w> Allowance<'w> {
     }
 
     /// The stock behind it.
-    #[must_use]
     pub const fn work(&self) -> &'w Work {
         self.work
     }

@@ -34,20 +34,17 @@ pub struct Expression {
 
 impl Expression {
     /// An expression made of what [`parse`] has read.
-    #[must_use]
     pub fn new(root: IdedExpr) -> Self {
         let is_deep = is_deeper(&root, DEPTH_OF_A_SMALL_ONE);
         Self { root, is_deep }
     }
 
     /// Its parts.
-    #[must_use]
     pub const fn root(&self) -> &IdedExpr {
         &self.root
     }
 
     /// Its parts, to make another one of them.
-    #[must_use]
     pub fn into_root(self) -> IdedExpr {
         self.root
     }
@@ -154,7 +151,6 @@ fn is_deeper(expression: &IdedExpr, depth: usize) -> bool {
 }
 
 /// The expressions directly inside one.
-#[must_use]
 pub fn parts(expression: &IdedExpr) -> Vec<&IdedExpr> {
     match &expression.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),

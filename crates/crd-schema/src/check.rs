@@ -54,7 +54,6 @@ pub(crate) fn trusted() -> &'static Work {
 
 /// What is wrong with the metadata of an object, regardless of its kind: each of them is [`ViolationKind::Metadata`]. A
 /// field that ObjectMeta does not have is left to the schema of the kind.
-#[must_use]
 pub fn check_metadata(object: &Value) -> Vec<Violation> {
     static ANY: LazyLock<Node> = LazyLock::new(|| {
         let (mut any, _) = compile(&json!({"x-kubernetes-preserve-unknown-fields": true}));

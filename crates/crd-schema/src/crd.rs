@@ -78,7 +78,6 @@ impl Crd {
 
     /// Compiles every pattern and CEL rule of every version, and returns those that cannot be used, which are not
     /// checked. If no work is left, the others are not compiled.
-    #[must_use]
     pub fn verify(&self, work: &Work) -> Vec<SchemaProblem> {
         let of_version = |version: &CrdVersion| {
             let at = schema_pointer(version.index);
@@ -92,7 +91,6 @@ impl Crd {
     }
 
     /// The version of this name, served or not.
-    #[must_use]
     pub fn version(&self, name: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.name == name)
     }

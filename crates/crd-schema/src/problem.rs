@@ -30,7 +30,6 @@ impl SchemaProblem {
     }
 
     /// The pointer in Kubernetes' notation: `spec.versions[0].schema.openAPIV3Schema.properties[a].pattern`.
-    #[must_use]
     pub fn field(&self) -> String {
         let mut field = String::new();
         let mut is_name = false;

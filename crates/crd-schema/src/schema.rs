@@ -39,7 +39,6 @@ impl Schema {
     /// checked, because an API server drops them from what is created; unknown fields there still count.
     /// Whatever cannot be understood is left out of the checks and reported; the rest still works. Patterns
     /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
-    #[must_use]
     pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
         let (mut root, problems) = compile::compile(schema);
         root.resource = true;
@@ -51,7 +50,6 @@ impl Schema {
     }
 
     /// Compiles the schema of a value that is not a Kubernetes object: parameters, configuration.
-    #[must_use]
     pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
         let schema = Self {
@@ -62,13 +60,11 @@ impl Schema {
     }
 
     /// Compiles every pattern and rule, and returns those that cannot be used and are not checked.
-    #[must_use]
     pub fn verify(&self) -> Vec<SchemaProblem> {
         self.verify_within(check::trusted())
     }
 
     /// As [`Schema::verify`], as far as a stock has work left.
-    #[must_use]
     pub fn verify_within(&self, work: &Work) -> Vec<SchemaProblem> {
         compile::verify(&self.root, "", work)
     }
@@ -76,14 +72,12 @@ impl Schema {
     /// Everything that is wrong with `value`, in the order of its fields. Empty if it is accepted.
     ///
     /// For schemas that can be trusted: only the costs of their rules limit how long it takes.
-    #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
         self.violations_of_written(value, self.counted())
     }
 
     /// As [`Schema::validate`], for somebody who asks [`check_metadata`](crate::check_metadata) about every object: what
     /// that says is left out.
-    #[must_use]
     pub fn validate_beside_metadata(&self, value: &Value) -> Vec<Violation> {
         let counts = self.counted();
         self.violations_of_written(value, |violation| {
@@ -94,7 +88,6 @@ impl Schema {
     /// As [`Schema::validate`], for a schema that a stranger wrote: it stops when no work is left. Then
     /// [`Work::is_spent`] is true and the result is incomplete, so the caller must refuse the value, or report nothing
     /// about any value.
-    #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
         let mut allowance = work.allowance(value);
         match complete::completed_within(&self.root, value, &mut allowance) {
@@ -105,13 +98,11 @@ impl Schema {
 
     /// As [`Schema::validate`], with the values below `status`, also where status is a subresource: for objects whose
     /// status no controller writes.
-    #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
         self.violations_of_written(value, |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
-    #[must_use]
     pub fn validate_defaulted(&self, value: &Value) -> Vec<Violation> {
         self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
@@ -149,7 +140,6 @@ impl Schema {
     }
 
     /// Whether any rule compares a value with the one before it, so that [`Schema::transitions`] may find something.
-    #[must_use]
     pub const fn has_transitions(&self) -> bool {
         self.root.transitions_below
     }
@@ -157,7 +147,6 @@ impl Schema {
     /// The rules by which an API server refuses to update the object `old` to `new`, although it may accept either
     /// (docs/systems/kubernetes.md#transition-rules). What is wrong with `new` itself is left to the other functions. As
     /// for [`Schema::validate_within`], the result is incomplete when no work is left.
-    #[must_use]
     #[cfg_attr(not(feature = "cel"), expect(unused_variables, reason = "there are no rules"))]
     pub fn transitions(&self, old: &Value, new: &Value, work: &Work) -> Vec<Violation> {
         let mut violations = Vec::new();
@@ -179,7 +168,6 @@ impl Schema {
     ///
     /// Such a value is not in the input, so it brings no work along: each costs something of the `allowance`. Where
     /// that has nothing left, nothing is said.
-    #[must_use]
     pub fn validate_part(
         &self,
         holder: &str,
@@ -219,13 +207,11 @@ impl Schema {
     }
 
     /// As [`Schema::default`], with a copy only if that changes anything.
-    #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         complete::completed(&self.root, value)
     }
 
     /// Whether a value may have a field: the schema knows it, or keeps unknown fields there.
-    #[must_use]
     pub fn takes_field(&self, path: &[&str]) -> bool {
         let mut node = &self.root;
         for name in path {
@@ -239,7 +225,6 @@ impl Schema {
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list represents its items.
-    #[must_use]
     pub fn has_field(&self, path: &[&str]) -> bool {
         let mut node = &self.root;
         for name in path {

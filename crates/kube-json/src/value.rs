@@ -35,43 +35,36 @@ static NULL: Value = Value::Null;
 
 impl Value {
     /// Whether this is `null`.
-    #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// Whether this is a boolean.
-    #[must_use]
     pub const fn is_boolean(&self) -> bool {
         matches!(self, Self::Bool(_))
     }
 
     /// Whether this is a number.
-    #[must_use]
     pub const fn is_number(&self) -> bool {
         matches!(self, Self::Number(_))
     }
 
     /// Whether this is a text.
-    #[must_use]
     pub const fn is_string(&self) -> bool {
         matches!(self, Self::String(_))
     }
 
     /// Whether this is a list.
-    #[must_use]
     pub const fn is_array(&self) -> bool {
         matches!(self, Self::Array(_))
     }
 
     /// Whether this is a mapping.
-    #[must_use]
     pub const fn is_object(&self) -> bool {
         matches!(self, Self::Object(_))
     }
 
     /// The boolean, if this is one.
-    #[must_use]
     pub const fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(bool) => Some(*bool),
@@ -80,7 +73,6 @@ impl Value {
     }
 
     /// The number, if this is one.
-    #[must_use]
     pub const fn as_number(&self) -> Option<&Number> {
         match self {
             Self::Number(number) => Some(number),
@@ -89,25 +81,21 @@ impl Value {
     }
 
     /// The integer, if this is one of 64 bits with a sign.
-    #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.as_number()?.as_i64()
     }
 
     /// The integer, if this is one of 64 bits without a sign.
-    #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         self.as_number()?.as_u64()
     }
 
     /// The number as a float, if this is a number.
-    #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.as_number()?.as_f64()
     }
 
     /// The text of a string, to be shared.
-    #[must_use]
     pub const fn as_text(&self) -> Option<&Text> {
         match self {
             Self::String(text) => Some(text),
@@ -116,7 +104,6 @@ impl Value {
     }
 
     /// The text, if this is one.
-    #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -125,7 +112,6 @@ impl Value {
     }
 
     /// The list, if this is one.
-    #[must_use]
     pub const fn as_array(&self) -> Option<&Vec<Self>> {
         match self {
             Self::Array(items) => Some(items),
@@ -134,7 +120,6 @@ impl Value {
     }
 
     /// The list, if this is one, to change it.
-    #[must_use]
     pub const fn as_array_mut(&mut self) -> Option<&mut Vec<Self>> {
         match self {
             Self::Array(items) => Some(items),
@@ -143,7 +128,6 @@ impl Value {
     }
 
     /// The mapping, if this is one.
-    #[must_use]
     pub const fn as_object(&self) -> Option<&Map> {
         match self {
             Self::Object(map) => Some(map),
@@ -152,7 +136,6 @@ impl Value {
     }
 
     /// The mapping, if this is one, to change it.
-    #[must_use]
     pub const fn as_object_mut(&mut self) -> Option<&mut Map> {
         match self {
             Self::Object(map) => Some(map),
@@ -161,19 +144,16 @@ impl Value {
     }
 
     /// The member of this name, or the item at this position.
-    #[must_use]
     pub fn get(&self, step: impl Step) -> Option<&Self> {
         step.of(self)
     }
 
     /// The member of this name, or the item at this position, to change it.
-    #[must_use]
     pub fn get_mut(&mut self, step: impl Step) -> Option<&mut Self> {
         step.of_mut(self)
     }
 
     /// The value at a JSON pointer; the whole one at `""`.
-    #[must_use]
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
         steps(pointer)?.try_fold(self, |value, step| match value {
             Self::Object(map) => match unescaped(step) {
@@ -186,7 +166,6 @@ impl Value {
     }
 
     /// The value at a JSON pointer, to change it.
-    #[must_use]
     pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
         steps(pointer)?.try_fold(self, |value, step| match value {
             Self::Object(map) => match unescaped(step) {
@@ -328,13 +307,11 @@ pub struct Map(EcoVec<(Text, Value)>);
 
 impl Map {
     /// A map without members; needs no memory.
-    #[must_use]
     pub const fn new() -> Self {
         Self(EcoVec::new())
     }
 
     /// The members in any order; `None` where two have one name.
-    #[must_use]
     pub fn from_distinct(mut members: Vec<(Text, Value)>) -> Option<Self> {
         members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         let is_distinct = members.is_sorted_by(|(one, _), (other, _)| one < other);
@@ -342,19 +319,16 @@ impl Map {
     }
 
     /// The number of members.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are no members.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether both are clones that still share their members.
-    #[must_use]
     pub fn is_shared_with(&self, other: &Self) -> bool {
         std::ptr::eq(self.0.as_slice(), other.0.as_slice())
     }
@@ -376,20 +350,17 @@ impl Map {
     }
 
     /// The value of this name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(self.find(name)?).map(|(_, value)| value)
     }
 
     /// The value of this name, to change it.
-    #[must_use]
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let position = self.find(name)?;
         self.0.make_mut().get_mut(position).map(|(_, value)| value)
     }
 
     /// Whether there is a member of this name.
-    #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -433,13 +404,11 @@ impl Map {
     }
 
     /// The names, sorted.
-    #[must_use]
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Text> + ExactSizeIterator + Clone {
         self.0.iter().map(|(name, _)| name)
     }
 
     /// The values, by name.
-    #[must_use]
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
         self.0.iter().map(|(_, value)| value)
     }

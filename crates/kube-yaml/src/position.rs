@@ -73,19 +73,16 @@ impl Positions {
 
     /// The bytes of the key that `pointer` ends with, quotes included; `None` for the whole document, for
     /// entries of lists and for what does not exist.
-    #[must_use]
     pub fn key(&self, pointer: &str) -> Option<Range<usize>> {
         self.find(pointer).and_then(|spot| spot.key).map(Place::range)
     }
 
     /// The bytes of the value at `pointer`; empty for an absent null; `None` for what does not exist.
-    #[must_use]
     pub fn value(&self, pointer: &str) -> Option<Range<usize>> {
         self.find(pointer).map(|spot| spot.value.range())
     }
 
     /// The deepest existing part of `pointer`: a place for a finding about something that is missing.
-    #[must_use]
     pub fn nearest<'p>(&self, pointer: &'p str) -> Nearest<'p> {
         let mut spot = &self.root;
         let mut depth = 0;

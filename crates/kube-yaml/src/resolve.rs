@@ -143,7 +143,6 @@ fn decode_binary(text: &str, range: &Range<usize>) -> Outcome<String> {
 }
 
 /// The bytes of padded base64; line breaks are ignored.
-#[must_use]
 pub fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let mut group = 0u32;

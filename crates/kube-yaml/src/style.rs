@@ -75,7 +75,6 @@ pub(super) fn style(text: &str) -> Style {
 }
 
 /// The string on one line: plain or between double quotes, as a key, a value or an entry in block context.
-#[must_use]
 pub fn scalar(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         Cow::Borrowed(text)

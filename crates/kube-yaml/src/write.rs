@@ -51,7 +51,6 @@ impl KeyOrder {
 /// with a line that starts with `---` or `...`.
 ///
 /// Floats without a fraction come out as the integers that every reader of Kubernetes makes of them.
-#[must_use]
 pub fn write_document(value: &Value) -> String {
     let mut out = String::with_capacity(1024);
     append_value(&mut out, value, 0, KeyOrder::Object);
@@ -59,7 +58,6 @@ pub fn write_document(value: &Value) -> String {
 }
 
 /// The same for people who edit it: a text with double quotes is a block, in which none of them is escaped.
-#[must_use]
 pub fn write_editable(value: &Value) -> String {
     let mut out = String::with_capacity(1024);
     let blocks = true;

@@ -75,7 +75,6 @@ pub enum Obstruction {
 
 impl Obstruction {
     /// As an error of the system.
-    #[must_use]
     pub fn into_error(self) -> io::Error {
         match self {
             Self::Nothing => io::Error::from(io::ErrorKind::NotFound),

@@ -37,7 +37,6 @@ pub enum Stage {
 
 impl Stage {
     /// A description, which ends before the things that are counted.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::Finding => "finding files",
@@ -80,7 +79,6 @@ struct Told {
 
 impl Progress {
     /// Tells this observer.
-    #[must_use]
     pub fn to(observer: Arc<dyn Observer>) -> Self {
         Self(Some(Arc::new(Told {
             observer,

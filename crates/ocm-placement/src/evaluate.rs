@@ -62,7 +62,6 @@ pub(crate) struct Run<'a> {
 /// Evaluates every Placement of the input.
 ///
 /// Equal inputs give equal results, regardless of the order of the objects and the number of threads.
-#[must_use]
 pub fn evaluate<'a>(input: &Input<'a>, detail: Detail) -> Evaluation<'a> {
     let plan = Plan::new(input);
     let state = State::given(&plan);

@@ -25,7 +25,6 @@ pub struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     /// How many decisions all Placements have together.
-    #[must_use]
     pub fn decision_count(&self) -> usize {
         self.results.values().map(|result| result.clusters.len()).sum()
     }
@@ -33,7 +32,6 @@ impl Evaluation<'_> {
     /// The clusters of a Placement in the order of output, each once; `None` if there is no such Placement.
     ///
     /// For one that is left alone or cannot be synced, these are the clusters of its given decisions.
-    #[must_use]
     pub fn clusters_of(&self, namespace: &str, name: &str) -> Option<Vec<&str>> {
         let placement = self.plan.input.inventory.placement(namespace, name)?;
         let mut seen = HashSet::new();

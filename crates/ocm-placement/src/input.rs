@@ -21,7 +21,6 @@ pub enum Mode {
 
 impl Mode {
     /// The name in reports and options.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Snapshot => "snapshot",

@@ -122,7 +122,6 @@ pub struct Difference {
 impl Evaluation<'_> {
     /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, and times that
     /// would decide something in a run without a clock; in the order of the Placements.
-    #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let placements = &self.plan.input.inventory.placements;
         let mut problems = Vec::new();
@@ -176,7 +175,6 @@ impl Evaluation<'_> {
 
     /// The Placements whose decisions no API server would accept: a label contains the name, and the value of a label
     /// has at most 63 characters, but a name may have 253.
-    #[must_use]
     pub fn unwritable(&self) -> Vec<Problem> {
         let placements = self.plan.input.inventory.placements.values();
         let too_long = placements.filter(|placement| !value_complaints(placement.name).is_empty());
@@ -189,7 +187,6 @@ impl Evaluation<'_> {
     }
 
     /// Where the decisions of the input and the evaluation differ, for Placements that have any.
-    #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
         let inventory = self.plan.input.inventory;
         let mut differences = Vec::new();

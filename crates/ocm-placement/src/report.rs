@@ -182,14 +182,12 @@ pub struct DecisionGroupReport {
 
 impl Evaluation<'_> {
     /// The whole report. Filters, scores and ranking are there after an evaluation with full detail only.
-    #[must_use]
     pub fn report(&self) -> Report {
         self.report_with(self.placement_reports().collect())
     }
 
     /// The report with its Placements in another form: thousands of them with thousands of clusters each need not be in
     /// memory at once ([`Self::placement_reports`] makes them one by one).
-    #[must_use]
     pub fn report_with<P>(&self, placements: P) -> Report<P> {
         let input = &self.plan.input;
         Report {

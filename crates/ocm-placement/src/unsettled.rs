@@ -31,7 +31,6 @@ impl Evaluation<'_> {
     /// Three orders are compared, each until nothing changes: by namespace and name, the reverse, and all at once before
     /// they go on by name, as they do on a hub that has just started. That costs a few rounds of an evaluation, and
     /// nothing where no Placement chooses among its candidates.
-    #[must_use]
     pub fn unsettled(&self) -> Vec<Problem> {
         let placements = self.plan.input.inventory.placements.ids();
         let choosing: Vec<PlacementId> = placements.filter(|id| self.chooses(*id)).collect();

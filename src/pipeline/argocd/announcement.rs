@@ -89,7 +89,6 @@ const fn words(name: &str) -> (&'static str, &'static str) {
 /// The announcement of every parameter as Argo CD's dynamic parameters command prints it
 /// (docs/systems/gitops.md#plugin-parameters): a JSON array. The values serve only the user interface, and
 /// are what applies when an Application sets nothing.
-#[must_use]
 pub fn announcements(config: &RenderConfig) -> Value {
     let announce = |(name, shape): &(&'static str, Shape)| {
         let (title, tooltip) = words(name);

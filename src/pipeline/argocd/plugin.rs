@@ -44,7 +44,6 @@ pub enum Discovery {
 }
 
 /// The plugin's declaration.
-#[must_use]
 pub fn plugin_yaml(discovery: Discovery) -> String {
     let discovery = match discovery {
         Discovery::Off => WITHOUT,

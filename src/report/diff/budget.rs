@@ -17,7 +17,6 @@ use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
 const MOST_LISTED: usize = 10;
 
 /// The limits that are exceeded and were not allowed.
-#[must_use]
 pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
     let mut findings = Findings::new();
     for exceeded in exceeded.iter().filter(|exceeded| !exceeded.allowed) {
@@ -33,7 +32,6 @@ pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
 }
 
 /// The limits that a report exceeds.
-#[must_use]
 pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
     let all = Limit::ALL.into_iter().filter_map(|limit| {
         let most = usize::try_from(match limit {

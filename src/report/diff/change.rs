@@ -20,7 +20,6 @@ pub enum Change {
 
 impl Change {
     /// The word.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",

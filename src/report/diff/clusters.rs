@@ -15,7 +15,6 @@ const LISTED_OF_MANY: usize = 3;
 ///
 /// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
 /// members among `all`.
-#[must_use]
 pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
     let names: Vec<&str> = members
         .iter()

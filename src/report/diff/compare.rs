@@ -91,7 +91,6 @@ pub struct ObjectChange {
 
 impl ObjectChange {
     /// Whether the agents may delete and recreate it, because it leaves one work for another. Works orphan Namespaces.
-    #[must_use]
     pub fn is_moved(&self) -> bool {
         self.moved_from.is_some() && !self.is_namespace()
     }

@@ -13,7 +13,6 @@ pub(super) const DENIED: &str = ", unless clusters are as only this change says"
 
 /// The losses of a comparison with the old side's clusters that are not among `with_new_spokes`, the losses of
 /// the comparison with the new side's clusters.
-#[must_use]
 pub fn denied(
     with_new_spokes: &[EffectiveChange],
     on_old_spokes: Vec<EffectiveChange>,

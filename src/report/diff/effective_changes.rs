@@ -25,7 +25,6 @@ const NEW: usize = 1;
 
 impl EffectiveSettings {
     /// The settings that differ on the new side, by kind and path.
-    #[must_use]
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut sides = Sides {
             sides: [old, new],

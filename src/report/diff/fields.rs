@@ -41,7 +41,6 @@ const IDENTITIES: [&[&str]; 10] = [
 ];
 
 /// The fields that differ, in the order of the paths' keys, old before new.
-#[must_use]
 pub(crate) fn field_changes(old: &Value, new: &Value) -> Vec<FieldChange> {
     let mut changes = Vec::new();
     compare("", old, new, &mut changes);

@@ -15,7 +15,6 @@ use super::summary::{arriving, remaining};
 use crate::diagnostic::one_line;
 
 /// The report as text.
-#[must_use]
 pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
     let mut text = String::new();
     look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());

@@ -155,7 +155,6 @@ struct Origin {
 }
 
 /// The report as JSON, with a final newline.
-#[must_use]
 pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
     let comparison = &report.comparison;
     let document = Document {

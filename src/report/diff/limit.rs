@@ -42,7 +42,6 @@ impl Limit {
     pub const ALL: [Self; 3] = [Self::Removed, Self::Clusters, Self::LostPolicies];
 
     /// The word for it on a command line.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Removed => "removed",
@@ -72,7 +71,6 @@ fn are(count: usize, noun: &str) -> String {
 
 impl Exceeded {
     /// `12 objects are removed, and at most 5 may be`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let most = match self.most {
             0 => "none".to_owned(),

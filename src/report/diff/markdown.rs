@@ -27,7 +27,6 @@ use crate::diagnostic::{Lines, and_more, one_line};
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// The report as GitHub's Markdown, at most `budget` bytes.
-#[must_use]
 pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> String {
     let comparison = &report.comparison;
     let mut text = head(report);

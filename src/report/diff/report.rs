@@ -161,7 +161,6 @@ pub struct DiffReport {
 
 impl DiffReport {
     /// Puts a report together; `effective_changes` are what the comparison of objects cannot see.
-    #[must_use]
     pub fn new(
         titles: Titles,
         mut comparison: Comparison,
@@ -194,7 +193,6 @@ impl DiffReport {
 
     /// How many paths have lost all policies of a kind, also where only the new side's `spokes` deny that, and how many
     /// policies are away while they change their works.
-    #[must_use]
     pub fn lost_policies(&self) -> usize {
         let lost = self.losing().filter(|(change, _)| change.is_lost);
         let moved = self.comparison.moved().filter(|moved| moved.is_policy()).count();
@@ -203,20 +201,17 @@ impl DiffReport {
     }
 
     /// How many objects are deleted on all clusters together, also those that come back in another work.
-    #[must_use]
     pub fn removed_objects(&self) -> usize {
         let moved = self.comparison.moved().map(|moved| moved.clusters.len());
         moved.fold(self.comparison.objects.removed, usize::saturating_add)
     }
 
     /// Whether both sides are the same, and a later change would be judged as before.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
     }
 
     /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.
-    #[must_use]
     pub fn headline(&self) -> String {
         let comparison = &self.comparison;
         if comparison.changes.is_empty() {

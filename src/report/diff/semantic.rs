@@ -17,7 +17,6 @@ use super::side::BothSides;
 use super::summary::{arriving, remaining};
 
 /// The report as text.
-#[must_use]
 pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
     let mut text = String::new();
     let plain = Style::new();

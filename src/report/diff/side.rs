@@ -55,7 +55,6 @@ impl Body<'_> {
 
 impl<'a> Side<'a> {
     /// The side of a plan that was just made.
-    #[must_use]
     pub fn of_plan(plan: &'a Plan) -> Self {
         let mut side = Self {
             bodies: plan
@@ -92,7 +91,6 @@ impl<'a> Side<'a> {
 
     /// The side of an output tree that was read from somewhere. Lists for kustomize are not compared: they
     /// follow from the rest.
-    #[must_use]
     pub fn of_files(files: &'a [TreeFile]) -> Self {
         let mut side = Self::default();
         let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
@@ -119,7 +117,6 @@ impl<'a> Side<'a> {
     }
 
     /// The side of an output tree that was read against `expected`: texts that both sides have are one body for both.
-    #[must_use]
     pub fn of_tree(tree: &'a TreeFiles, expected: &Self) -> Self {
         let mut side = Self::of_files(&tree.others);
         let offset = side.bodies.len();
@@ -142,7 +139,6 @@ impl<'a> Side<'a> {
     ///
     /// A reader of a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
     /// and never is in memory.
-    #[must_use]
     pub fn expects(&self, path: &str, bytes: &[u8]) -> bool {
         let Some((cluster, work)) = cluster_and_work(path) else {
             return true;
@@ -221,7 +217,6 @@ pub struct BothSides<'a> {
 
 impl<'a> BothSides<'a> {
     /// The texts of both sides, and how many files the new one has.
-    #[must_use]
     pub fn new((new, new_files): (&'a dyn Locate, usize), old: &'a dyn Locate) -> Self {
         let offset = u32::try_from(new_files).unwrap_or(u32::MAX);
         Self { new, old, offset }

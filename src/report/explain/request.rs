@@ -120,7 +120,6 @@ pub struct UnknownRule {
 }
 
 /// Explains a request to the Gateways of an input.
-#[must_use]
 pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Locate) -> RequestExplanation {
     let explainer = Explainer::new(view, locate);
     let work = Work::default();

@@ -9,7 +9,6 @@ use super::{Graph, Layer, Link, State, id};
 
 impl Graph {
     /// A digraph, for `dot -Tsvg`.
-    #[must_use]
     pub fn dot(&self) -> String {
         let mut text = String::from(
             "digraph spokewright {\n  graph [rankdir=LR, charset=\"UTF-8\"]\n  \

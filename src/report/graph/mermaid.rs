@@ -9,7 +9,6 @@ use super::{Graph, Layer, Link, id};
 
 impl Graph {
     /// A mermaid flowchart, which GitHub and GitLab draw in a fenced block.
-    #[must_use]
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         for (position, vertex) in self.vertices.iter().enumerate() {

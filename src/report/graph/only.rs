@@ -20,7 +20,6 @@ pub struct Only {
 
 impl Only {
     /// Reads the name of an object, or of a cluster.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, namespace, name) = named_parts(text)?;
         let namespace = namespace.map(|namespace| format!("{namespace}/"));

@@ -69,7 +69,6 @@ fn flush_left(text: &str) -> String {
 
 impl FleetPage {
     /// The page, as a file that needs nothing else.
-    #[must_use]
     pub fn html(&mut self) -> String {
         let data = self.small_enough();
         let [style, script] = &*PIECES;

@@ -95,7 +95,6 @@ pub struct PageOptions {
 
 impl PageOptions {
     /// A page of this title.
-    #[must_use]
     pub fn new(title: String, source_url: Option<String>) -> Self {
         Self { title, source_url }
     }
@@ -103,7 +102,6 @@ impl PageOptions {
 
 impl Page<'_> {
     /// The data of the page. Equal input gives equal data.
-    #[must_use]
     pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
         let view = self.view;
         let relative = self.sources.root_relative();

@@ -8,7 +8,6 @@ use crate::names::{LABEL_MAX, SUBDOMAIN_MAX, SUBDOMAIN_TEXT, is_key_name, is_sub
 const NAME_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 /// Kubernetes' complaints about a label key; none if it is valid.
-#[must_use]
 pub fn key_complaints(key: &str) -> Vec<String> {
     const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
     const RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -49,7 +48,6 @@ pub fn key_complaints(key: &str) -> Vec<String> {
 }
 
 /// Kubernetes' complaints about a label value; none if it is valid.
-#[must_use]
 pub fn value_complaints(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     if value.len() > LABEL_MAX {

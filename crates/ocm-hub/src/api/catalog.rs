@@ -62,14 +62,12 @@ pub fn kinds() -> impl Iterator<Item = &'static Entry> {
 }
 
 /// The kind of this group and name.
-#[must_use]
 pub fn find(group: &str, kind: &str) -> Option<&'static Entry> {
     kinds().find(|entry| (entry.group, entry.kind) == (group, kind))
 }
 
 impl Entry {
     /// Scope.
-    #[must_use]
     pub const fn scope(&self) -> Scope {
         if self.is_namespaced {
             Scope::Namespaced
@@ -84,31 +82,26 @@ impl Entry {
     }
 
     /// The release that the schema of a version is of, such as `Gateway API v1.6.1`.
-    #[must_use]
     pub fn product(&self, version: &str) -> Option<&'static str> {
         CATALOG.products.get(self.version(version)?.product).copied()
     }
 
     /// Whether the spec of any version has this field: `parentRefs`, `targetRef`, `targetRefs` or `targetSelectors`.
-    #[must_use]
     pub(crate) fn has_reference(&self, field: &str) -> bool {
         self.references.contains(&field)
     }
 
     /// What a version lets its objects name as targets.
-    #[must_use]
     pub fn targeting(&self, version: &str) -> Option<Targeting> {
         serde_json::from_str(self.version(version)?.targeting?.get()).ok()
     }
 
     /// The definition, as far as the catalog has it.
-    #[must_use]
     pub fn value(&self) -> Value {
         serde_json::from_str(self.definition.get()).unwrap_or_default()
     }
 
     /// The definition.
-    #[must_use]
     pub(crate) fn definition(&self) -> Option<Crd> {
         Crd::read(&self.value()).ok()
     }

@@ -134,7 +134,6 @@ impl Default for RenderConfig {
 
 impl RenderConfig {
     /// What `diff` lets pass.
-    #[must_use]
     pub fn budget(&self) -> Budget {
         self.diff.and_then(|diff| diff.budget).unwrap_or_default()
     }
@@ -148,7 +147,6 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
 
 /// Reads the configuration. Every fault is a finding `config/invalid` or `config/unknown-field`; the
 /// configuration that comes back has the defaults where the file is wrong.
-#[must_use]
 pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let mut findings = Vec::new();
     let value = match reading::read(text) {

@@ -24,7 +24,6 @@ const CONTROLLERS: [(&str, &str, &[&str]); 12] = [
 const OF_GKE: &str = "gke-l7-";
 
 /// The product whose class has this name, if it is a usual one.
-#[must_use]
 pub fn product_of_class(name: &str) -> Option<&'static str> {
     let is_of = |(_, product, classes): &&(_, &str, &[&str])| {
         classes.contains(&name) || (*product == "GKE" && name.starts_with(OF_GKE))
@@ -33,7 +32,6 @@ pub fn product_of_class(name: &str) -> Option<&'static str> {
 }
 
 /// The product of a controller, and its most common class. A product may have several controllers in one domain.
-#[must_use]
 pub fn product_of_controller(name: &str) -> Option<(&'static str, &'static str)> {
     let domain = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let is_of = |(known, ..): &&(&str, _, _)| domain(known) == domain(name);

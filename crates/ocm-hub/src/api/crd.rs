@@ -32,13 +32,11 @@ pub enum PolicyLabel {
 
 impl PolicyLabel {
     /// The value of the label of a definition; `None` if it has none.
-    #[must_use]
     pub fn of(crd: &Crd) -> Option<Self> {
         crd.labels.get(POLICY_LABEL).map(|value| Self::parse(value))
     }
 
     /// Reads the label's value.
-    #[must_use]
     pub fn parse(value: &str) -> Self {
         match value.to_lowercase().as_str() {
             "direct" => Self::Direct,
@@ -52,7 +50,6 @@ impl PolicyLabel {
 ///
 /// `None` if not even group, kind, plural, and scope are there: the findings explain why. Broken versions and
 /// schemas are left out, with findings.
-#[must_use]
 pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
     let (crd, wrong) = match Crd::read(&object.value) {
         Ok(crd) => {
@@ -72,13 +69,11 @@ pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
 
 /// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that needs
 /// them. `object` is the one that `crd` was read from. Patterns and rules beyond the limit of `work` are not reported.
-#[must_use]
 pub fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     findings(object, &crd.verify(work))
 }
 
 /// The finding if the definitions of the input need more work than a run spends on them; `object` is the first.
-#[must_use]
 pub fn too_much_work(object: &Object) -> Finding {
     let stage = "evaluating the schemas, CEL rules, and patterns of the CustomResourceDefinitions";
     let place = object.place("/spec/versions");
@@ -88,7 +83,6 @@ pub fn too_much_work(object: &Object) -> Finding {
 }
 
 /// Whether `object` is a definition.
-#[must_use]
 pub fn is_one(object: &Object) -> bool {
     object.is(GROUP, KIND)
 }
@@ -96,7 +90,6 @@ pub fn is_one(object: &Object) -> bool {
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
 /// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no
 /// answer that it was for counts.
-#[must_use]
 pub fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     let Some(version) = crd
         .version(&object.api_version.version)
@@ -115,7 +108,6 @@ pub fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 ///
 /// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant
 /// to be one of them, or the spec.
-#[must_use]
 pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
     let version = &object.api_version.version;
     let Some(schema) = crd.version(version).and_then(|version| version.schema.as_ref()) else {

@@ -20,27 +20,23 @@ pub const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
 
 /// Whether a policy or a route was synced: exported from a cluster, it is not one of the cluster's own. The RFC's
 /// annotation says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
-#[must_use]
 pub fn is_synced_copy(object: &Object) -> bool {
     is_synced_policy(&object.value)
         || (object.root().get("spec").get("parentRefs").is_present() && is_owned_by_work(object))
 }
 
 /// Whether a manifest is a synced policy.
-#[must_use]
 pub fn is_synced_policy(manifest: &Value) -> bool {
     let annotations = manifest.pointer("/metadata/annotations");
     annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str()) == Some("true")
 }
 
 /// Whether an object was synced: a policy, a route or a Gateway.
-#[must_use]
 pub fn is_downstream(object: &Object) -> bool {
     is_synced_copy(object) || object.label(MANAGED_LABEL) == Some("true")
 }
 
 /// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
-#[must_use]
 pub fn downstream_namespace(namespace: &str) -> Option<String> {
     let name = [NAMESPACE_PREFIX, namespace].concat();
     (name.len() <= apimachinery::names::LABEL_MAX).then_some(name)
@@ -50,7 +46,6 @@ pub fn downstream_namespace(namespace: &str) -> Option<String> {
 ///
 /// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A
 /// namespace has no dot, so the first dot ends it, and two objects of one kind never share a name.
-#[must_use]
 pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
     if namespace == into {
         name.to_owned()

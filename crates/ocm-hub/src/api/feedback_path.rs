@@ -45,7 +45,6 @@ impl FeedbackPath {
 
     /// What the agent would feed back of this object: the first thing that the path finds. `None`, too, where a
     /// wildcard, a slice, a union, or `..` leaves open which is the first on a cluster, which adds fields of its own.
-    #[must_use]
     pub fn first(&self, object: &Value) -> Option<Value> {
         evaluate::found(&self.steps, object)?
             .first()

@@ -27,7 +27,6 @@ impl<'a, 'f> Reading<'a, 'f> {
     }
 
     /// Whether anything was wrong so far.
-    #[must_use]
     pub(crate) const fn is_wrong(&self) -> bool {
         self.wrong
     }

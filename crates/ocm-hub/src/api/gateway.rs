@@ -24,7 +24,6 @@ pub const X_GROUP: &str = "gateway.networking.x-k8s.io";
 pub const LISTENER_SETS: [(&str, &str); 2] = [(GROUP, "ListenerSet"), (X_GROUP, "XListenerSet")];
 
 /// Whether this group and kind is a ListenerSet.
-#[must_use]
 pub fn is_listener_set(group: &str, kind: &str) -> bool {
     LISTENER_SETS.contains(&(group, kind))
 }
@@ -297,7 +296,6 @@ impl<'a> ReferenceGrant<'a> {
     }
 
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) here.
-    #[must_use]
     pub(crate) fn permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> bool {
         self.from.contains(&from)
             && self.to.iter().any(|(group, kind, name)| {

@@ -43,7 +43,6 @@ pub(crate) const WEBHOOK_LIMIT: u64 = 500 * 1024;
 
 /// Whether the work agent applied an object: its AppliedManifestWork then owns it
 /// (docs/systems/ocm-work.md#appliedmanifestwork).
-#[must_use]
 pub(crate) fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
@@ -80,7 +79,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// The finding about `object`.
-    #[must_use]
     pub fn into_finding(self, object: &Object) -> Finding {
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
@@ -106,7 +104,6 @@ impl Default for WorkValidation {
 
 impl WorkValidation {
     /// Finds both definitions.
-    #[must_use]
     pub fn new() -> Self {
         // That the catalog has both is tested.
         let definition = |kind| catalog::find(GROUP, kind)?.definition();
@@ -119,7 +116,6 @@ impl WorkValidation {
     /// Everything that OCM would refuse in a ManifestWork or ManifestWorkReplicaSet, the CRD's reasons first.
     ///
     /// Other kinds are not refused.
-    #[must_use]
     pub fn check(&self, work: &Value) -> Vec<Refusal> {
         let root = Field::new(work);
         let (definition, template) = match root.text("kind") {

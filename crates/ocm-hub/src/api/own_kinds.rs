@@ -57,7 +57,6 @@ pub(crate) fn is_object(api_version: &ApiVersion, kind: &str) -> bool {
 }
 
 /// Whether a document is a configuration.
-#[must_use]
 pub fn is_config(value: &Value) -> bool {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     text("kind") == READ && !text("apiVersion").is_empty() && is_own_document(text("apiVersion"), READ)

@@ -96,7 +96,6 @@ fn read_reference<'a>(
 }
 
 /// The groups and kinds that the references and selectors of an object name, whatever else is wrong with them.
-#[must_use]
 pub fn target_kinds(object: &Object) -> Vec<(String, String)> {
     let spec = object.root().get("spec");
     let single = spec.get("targetRef");

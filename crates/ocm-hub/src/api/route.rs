@@ -15,7 +15,6 @@ use apimachinery::{Field, Selector, core_group};
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
 
 /// Whether this group and kind is a route of Gateway API.
-#[must_use]
 pub fn is_route(group: &str, kind: &str) -> bool {
     group == GROUP && ROUTE_KINDS.contains(&kind)
 }
@@ -25,13 +24,11 @@ const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.
 
 /// Whether a reference of this kind means other routes instead of a backend: one by name, all of a namespace (`*`), or
 /// those with a label. Requests are handed on to them (docs/systems/other-policies.md#route-delegation).
-#[must_use]
 pub fn stands_for_routes(group: &str, kind: &str) -> bool {
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
 }
 
 /// Whether a route inherits the matches of the routes that hand requests on to it, as one of its annotations requests.
-#[must_use]
 pub fn inherits_matches(route: &Object) -> bool {
     LABEL_GROUPS.iter().any(|group| {
         let annotation = route.annotation(&format!("{group}/inherit-parent-matcher"));
@@ -129,7 +126,6 @@ pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
 
 impl<'a> ParentRef<'a> {
     /// A Gateway that is a parent of routes that request default Gateways.
-    #[must_use]
     pub fn to_default(gateway: &'a Object) -> Self {
         Self {
             group: GROUP,
@@ -143,7 +139,6 @@ impl<'a> ParentRef<'a> {
     }
 
     /// The pointer of the reference inside the route.
-    #[must_use]
     pub fn pointer(&self) -> String {
         match self.at {
             ParentPlace::Entry(position) => format!("/spec/parentRefs/{position}"),
@@ -154,7 +149,6 @@ impl<'a> ParentRef<'a> {
 
 impl BackendRef<'_> {
     /// The pointer of the reference inside the route.
-    #[must_use]
     pub fn pointer(&self) -> String {
         let BackendPlace { rule, entry, filter } = self.at;
         let mut pointer = format!("/spec/rules/{rule}");
@@ -311,7 +305,6 @@ fn backend_ref<'a>(
 
 /// The ports of a Service by the names that a policy's sectionName uses: the port's name, or its number where
 /// it has none (a Service with a single port need not name it).
-#[must_use]
 pub fn service_ports(object: &Object) -> Vec<String> {
     let ports = object.root().get("spec").get("ports");
     ports
@@ -353,7 +346,6 @@ pub enum AdmittedNamespaces {
 
 impl AdmittedNamespaces {
     /// Reads a `namespaces` field whose `from` defaults to `default`.
-    #[must_use]
     pub fn read(field: &Field<'_>, default: &str) -> Self {
         match field.text("from").unwrap_or(default) {
             "All" => Self::All,
@@ -381,7 +373,6 @@ impl AdmittedNamespaces {
 impl Admission {
     /// Reads what a listener admits. The defaults are Gateway API's: the same namespace; the kinds of the
     /// protocol.
-    #[must_use]
     pub fn read(listener: &Listener<'_>) -> Self {
         let allowed = listener.field.get("allowedRoutes");
         let listed: Vec<(String, String)> = allowed
@@ -406,7 +397,6 @@ impl Admission {
     }
 
     /// Whether routes of this group and kind are admitted.
-    #[must_use]
     pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
         self.kinds
             .as_ref()
@@ -414,13 +404,11 @@ impl Admission {
     }
 
     /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    #[must_use]
     pub const fn lists_kinds(&self) -> bool {
         self.lists_kinds
     }
 
     /// Which namespaces routes may come from.
-    #[must_use]
     pub const fn namespaces(&self) -> &AdmittedNamespaces {
         &self.namespaces
     }

@@ -40,7 +40,6 @@ use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
 /// What an API server with the CRD of this kind would refuse, and what no controller would take.
-#[must_use]
 pub fn broken(object: &Object) -> Vec<Finding> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let by = |code: Code, check: fn(&mut Complaints<'_>)| {
@@ -71,7 +70,6 @@ pub fn broken(object: &Object) -> Vec<Finding> {
 }
 
 /// What every API server takes and no controller serves: also said where the CRD is in the input.
-#[must_use]
 pub fn conflicting(object: &Object) -> Vec<Finding> {
     let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
     listeners::protocols_on_one_port(&mut complaints);

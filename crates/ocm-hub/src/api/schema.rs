@@ -53,7 +53,6 @@ pub(super) fn overlay() -> &'static Schema {
 }
 
 /// The schema of one of the configuration's profiles.
-#[must_use]
 pub fn profile() -> Schema {
     compiled(value(CONFIG).pointer(PROFILE).unwrap_or(&Value::Null))
 }

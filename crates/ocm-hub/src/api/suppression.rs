@@ -60,7 +60,6 @@ impl PartialEq for Suppression {
 
 impl Suppression {
     /// The note that an accepted finding gets.
-    #[must_use]
     pub fn suppressed(&self) -> Suppressed {
         let by = match self.scope {
             Scope::Own(_) => SuppressedBy::Object,
@@ -97,7 +96,6 @@ pub struct Entry {
 
 /// The entries of `suppress` in the configuration. Entries that its schema refuses are left out, because they have been
 /// reported.
-#[must_use]
 pub(crate) fn of_configuration(
     entries: &List<Entry>,
     document: DocumentId,
@@ -165,7 +163,6 @@ fn moment(text: &str) -> Option<Timestamp> {
 
 /// The suppressions in the annotation of an object: entries of a code, a colon, and a reason, one on each line or with
 /// `;` between them.
-#[must_use]
 pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppression> {
     let Some(text) = object.annotation(SUPPRESS_ANNOTATION) else {
         return Vec::new();
@@ -225,7 +222,6 @@ fn no_reason(place: Place) -> Finding {
 }
 
 /// The finding about a suppression that does not apply.
-#[must_use]
 pub fn invalid(place: Place, message: impl Into<Text>, help: impl Into<Text>) -> Finding {
     Finding::new(Code::SUPPRESSION_INVALID, place, message).help(help)
 }

@@ -37,7 +37,6 @@ pub struct AllowedTarget {
 
 impl AllowedTarget {
     /// Whether it is this kind. `core` is the group of those that have none.
-    #[must_use]
     pub fn is(&self, group: &str, kind: &str) -> bool {
         let (own, named) = (self.group.as_str(), self.kind.as_str());
         (named == ANY || named == kind) && (own == ANY || core_group(own) == core_group(group))
@@ -62,7 +61,6 @@ impl TargetField {
     pub const ALL: [Self; 3] = [Self::TargetRef, Self::TargetRefs, Self::TargetSelectors];
 
     /// The field's name in a spec.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::TargetRef => "targetRef",
@@ -141,7 +139,6 @@ impl Targeting {
     /// Asks a schema about the known kinds and about `further` ones. `None`: it has no field for targets.
     ///
     /// Where rules are not run, nothing but types and enums restricts a target.
-    #[must_use]
     pub fn of_schema(schema: &Schema, further: &BTreeSet<(String, String)>, work: &Work) -> Option<Self> {
         let names = |field: &TargetField| schema.has_field(&["spec", field.name()]);
         if !TargetField::ALL.iter().any(names) {

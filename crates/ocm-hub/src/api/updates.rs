@@ -63,7 +63,6 @@ pub struct Refusal {
 }
 
 /// The rules of `schema` that refuse an update.
-#[must_use]
 pub fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<Refusal> {
     let is_shown = !holds_secret(old) && !holds_secret(new);
     let refusal = |violation: Violation| Refusal {

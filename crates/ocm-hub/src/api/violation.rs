@@ -16,7 +16,6 @@ use crate::object::Object;
 const LISTED_MAX: usize = 16;
 
 /// Whether the place of a violation is the key of a field, not its value.
-#[must_use]
 pub const fn is_unknown_field(violation: &Violation) -> bool {
     matches!(violation.kind, ViolationKind::UnknownField { .. })
 }

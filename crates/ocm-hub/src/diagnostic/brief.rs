@@ -43,7 +43,6 @@ impl Brief {
     ///     "error[empty/nothing-rendered]: no cluster receives anything\n"
     /// );
     /// ```
-    #[must_use]
     pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
         let severity = if findings.has_errors() {
             Severity::Error

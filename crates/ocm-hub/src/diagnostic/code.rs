@@ -23,7 +23,6 @@ macro_rules! codes {
 
         impl Code {
             /// The name, such as `yaml/syntax`.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$constant => $name,)+
@@ -31,7 +30,6 @@ macro_rules! codes {
             }
 
             /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
-            #[must_use]
             pub fn page(self) -> &'static str {
                 match self {
                     $(Self::$constant => {
@@ -165,7 +163,6 @@ codes! {
 
 impl Code {
     /// The code with this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         CODES
             .iter()
@@ -174,7 +171,6 @@ impl Code {
     }
 
     /// Severity unless the configuration says otherwise.
-    #[must_use]
     pub fn default_severity(self) -> Severity {
         CODES
             .iter()
@@ -183,7 +179,6 @@ impl Code {
     }
 
     /// One line that says what the code means.
-    #[must_use]
     pub fn summary(self) -> &'static str {
         CODES
             .iter()
@@ -195,7 +190,6 @@ impl Code {
     /// error: what could not be read or written, parameters that cannot be used, identities and names that
     /// would be ambiguous or unsafe in a path, works that cannot exist side by side, a placement that no time
     /// decides; nor for an empty result, which is meant for one run (`--allow-empty`) and never for good.
-    #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
         const FIXED: [Code; 17] = [
@@ -262,7 +256,6 @@ impl Code {
     }
 
     /// Whether it says that an object of a name is not in the input, at the place of the name.
-    #[must_use]
     pub fn is_about_a_name(self) -> bool {
         [
             Self::GATEWAY_CLASS_NOT_FOUND,
@@ -300,7 +293,6 @@ impl Code {
     }
 
     /// The part before the slash: `policy`.
-    #[must_use]
     pub fn group(self) -> &'static str {
         let name = self.name();
         name.split_once('/').map_or(name, |(group, _)| group)
@@ -315,7 +307,6 @@ impl Code {
 
     /// The exit status of an error with this code, also if it is a warning that `--deny warnings` made an error
     /// (docs/reference/exit-statuses.md).
-    #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
             _ if [

@@ -65,7 +65,6 @@ pub struct Finding {
 
 impl Finding {
     /// A finding with the default severity of its code.
-    #[must_use]
     pub fn new(code: Code, place: Place, message: impl Into<Text>) -> Self {
         Self {
             code,
@@ -86,7 +85,6 @@ impl Finding {
     }
 
     /// That a stage of the run would take more work than a run allows, with what is at `place`, and what follows.
-    #[must_use]
     pub fn too_costly(stage: &str, place: Place, consequence: &str) -> Self {
         let message = format!("{stage} takes more work than a run allows, so {consequence}");
         Self::new(Code::INPUT_TOO_COSTLY, place, message)
@@ -136,7 +134,6 @@ impl Finding {
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
     /// input could not be read.
-    #[must_use]
     pub fn is_about_absence(&self) -> bool {
         self.code.is_about_absence() || self.is_about_parameters()
     }
@@ -148,13 +145,11 @@ impl Finding {
     }
 
     /// Whether the place is a name, of an object that is not in the input.
-    #[must_use]
     pub fn is_about_a_name(&self) -> bool {
         self.code.is_about_a_name() || self.is_about_parameters()
     }
 
     /// Whether it counts as one of this severity: an accepted finding does not.
-    #[must_use]
     pub fn counts_as(&self, severity: Severity) -> bool {
         self.severity == severity && self.suppressed().is_none()
     }
@@ -175,13 +170,11 @@ impl Finding {
     }
 
     /// Whether it [settles](Self::settles) any field.
-    #[must_use]
     pub fn settles_any(&self) -> bool {
         !self.settles.is_empty()
     }
 
     /// Why it is not counted, if it is accepted.
-    #[must_use]
     pub fn suppressed(&self) -> Option<&Suppressed> {
         self.suppressed.as_ref()
     }
@@ -192,7 +185,6 @@ impl Finding {
     }
 
     /// The field that is missing because its key is misspelled here.
-    #[must_use]
     pub fn misspelled(&self) -> Option<&Place> {
         self.misspells.as_ref()
     }
@@ -205,7 +197,6 @@ impl Finding {
     }
 
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
-    #[must_use]
     pub fn lacking(&self) -> Option<&Lacks> {
         self.lacks.as_ref()
     }

@@ -41,7 +41,6 @@ pub struct Findings {
 
 impl Findings {
     /// An empty collector.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -75,7 +74,6 @@ impl Findings {
     }
 
     /// Whether any finding is an error.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.found
             .iter()
@@ -83,7 +81,6 @@ impl Findings {
     }
 
     /// How many findings have this severity, without those that are suppressed.
-    #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.found
             .iter()
@@ -92,7 +89,6 @@ impl Findings {
     }
 
     /// How many findings are suppressed.
-    #[must_use]
     pub fn suppressed(&self) -> usize {
         self.found
             .iter()
@@ -101,7 +97,6 @@ impl Findings {
     }
 
     /// Whether there are no findings.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -221,7 +216,6 @@ impl Findings {
 
     /// The exit status that these findings call for (docs/reference/exit-statuses.md): 0 without an error; of several,
     /// 5 before 3 before 4.
-    #[must_use]
     pub fn exit_status(&self) -> u8 {
         let rank = |status: &u8| match *status {
             Code::EXIT_FAILED => 0,

@@ -12,7 +12,6 @@ use super::visible::one_line;
 use super::{Finding, Findings, Locate, Place};
 
 /// Every finding that is not suppressed as one line `::error file=...,line=...,...::message`.
-#[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
     for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {

@@ -55,7 +55,6 @@ impl CodeQuality {
     /// let report = CodeQuality::new(&Findings::new(), &Sources::default());
     /// assert_eq!(json_text(&report).unwrap(), "[]\n");
     /// ```
-    #[must_use]
     pub fn new(findings: &Findings, locate: &dyn Locate) -> Self {
         let mut seen = BTreeMap::new();
         let reported = findings.iter().filter(|finding| finding.suppressed().is_none());

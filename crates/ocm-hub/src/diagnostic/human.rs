@@ -53,7 +53,6 @@ impl Default for Human {
 impl Human {
     /// All findings, a blank line after each, and a last line that counts those beyond the limit. Empty if there are no
     /// findings; suppressed ones are not shown. The closing line of a run is [`Findings::summary`].
-    #[must_use]
     pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
         let mut text = String::new();
         let mut shown = FindingCounts::default();

@@ -27,7 +27,6 @@ pub struct FindingList<'a> {
 
 impl<'a> FindingList<'a> {
     /// The document for all of `findings`.
-    #[must_use]
     pub fn new(findings: &'a Findings, locate: &'a dyn Locate) -> Self {
         Self {
             api_version: API_VERSION,
@@ -102,7 +101,6 @@ pub struct SuppressedEntry<'a> {
 
 impl<'a> FindingEntry<'a> {
     /// The entry of one finding.
-    #[must_use]
     pub fn new(finding: &'a Finding, locate: &'a dyn Locate) -> Self {
         Self {
             code: finding.code.name(),
@@ -167,7 +165,6 @@ pub struct Position<'a> {
 
 impl<'a> Position<'a> {
     /// The position of `place`, as far as it has one. Reports use it for the origin of objects as well.
-    #[must_use]
     pub fn new(place: &'a Place, locate: &'a dyn Locate) -> Self {
         let pointer = place.field().map(|(_, pointer)| pointer);
         let Some(Location { path, region }) = resolve(place, locate) else {

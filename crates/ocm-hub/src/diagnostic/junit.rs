@@ -24,7 +24,6 @@ use super::{CODES, Code, Finding, Findings, Locate, Severity};
 /// let text = junit::render(&Findings::new(), &Sources::default());
 /// assert!(text.contains("failures=\"0\""));
 /// ```
-#[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut by_code: BTreeMap<Code, Vec<&Finding>> =
         CODES.iter().map(|(code, _, _)| (*code, Vec::new())).collect();

@@ -46,7 +46,6 @@ impl<'k> KnownNames<'k> {
     }
 
     /// The result of [`nearest()`].
-    #[must_use]
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::of(candidate)?;
         let mut likely: Vec<(usize, &Spelled<'k>)> = Vec::new();

@@ -74,7 +74,6 @@ pub enum Place {
 
 impl Place {
     /// The value at `pointer` of `document`.
-    #[must_use]
     pub fn value(document: DocumentId, pointer: impl Into<Text>) -> Self {
         Self::Field {
             document,
@@ -93,7 +92,6 @@ impl Place {
     }
 
     /// The document and the pointer in it; `None` for what has no document.
-    #[must_use]
     pub fn field(&self) -> Option<(DocumentId, &str)> {
         match self {
             Self::Field {
@@ -105,13 +103,11 @@ impl Place {
     }
 
     /// The document that it is in.
-    #[must_use]
     pub fn document(&self) -> Option<DocumentId> {
         self.field().map(|(document, _)| document)
     }
 
     /// The object that it is in: a document or, in a `List`, one item of it.
-    #[must_use]
     pub fn object(&self) -> Option<(DocumentId, Option<&str>)> {
         let (document, pointer) = self.field()?;
         let item = pointer
@@ -121,7 +117,6 @@ impl Place {
     }
 
     /// The key at `pointer` of `document`.
-    #[must_use]
     pub fn key(document: DocumentId, pointer: impl Into<Text>) -> Self {
         Self::Field {
             document,
@@ -150,7 +145,6 @@ pub struct Span<'a> {
 
 impl<'a> Span<'a> {
     /// Path, line, and column.
-    #[must_use]
     pub const fn position(self) -> (&'a str, usize, usize) {
         (self.path, self.line, self.column)
     }

@@ -26,7 +26,6 @@ pub struct Region {
 
 impl Span<'_> {
     /// Start and end as lines and columns. Reads the bytes of the span once.
-    #[must_use]
     pub fn region(&self) -> Region {
         let start = floor_boundary(self.text, self.start);
         let end = floor_boundary(self.text, self.end).max(start);

@@ -198,7 +198,6 @@ struct ArtifactLocation {
 
 impl<'a> SarifLog<'a> {
     /// The log of `findings`, results in the order of the collector.
-    #[must_use]
     pub fn new(findings: &'a Findings, locate: &'a dyn Locate) -> Self {
         let codes: BTreeSet<Code> = findings.iter().map(|finding| finding.code).collect();
         let without_place = findings

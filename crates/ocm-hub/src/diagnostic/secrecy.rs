@@ -47,7 +47,6 @@ pub struct Hidden(HashMap<Value, usize>);
 impl Hidden {
     /// A value in which every value of a Secret is `(hidden N)`: of objects, of objects inside of them, and of texts that
     /// contain one. `is_whole`: a document of its own, which is a Secret by its kind alone; a part of one may be a reference.
-    #[must_use]
     pub fn conceal(&mut self, value: &Value, is_whole: bool) -> Value {
         let mut name = |value: &Value| {
             let next = self.0.len().saturating_add(1);
@@ -58,13 +57,11 @@ impl Hidden {
 }
 
 /// A part of a document, which is compared with nothing, with `(hidden)` in the place of each one of a Secret.
-#[must_use]
 pub fn without_secrets(value: &Value) -> Value {
     concealed(value, false, 0, &mut |_| "(hidden)".to_owned()).unwrap_or_else(|| value.clone())
 }
 
 /// Whether some value in an object is one of a Secret.
-#[must_use]
 pub fn holds_secret(value: &Value) -> bool {
     concealed(value, true, 0, &mut |_| String::new()).is_some()
 }
@@ -203,7 +200,6 @@ pub struct Secrecy<'t> {
 
 impl<'t> Secrecy<'t> {
     /// Of a whole file: where a document begins, and what another one lost, only all of it tells.
-    #[must_use]
     pub fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -224,7 +220,6 @@ impl<'t> Secrecy<'t> {
     }
 
     /// The same of a document of this file, for a caller that knows where it begins and ends.
-    #[must_use]
     pub fn covers_document(&self, document: &str) -> bool {
         let lower = document.to_ascii_lowercase();
         if !may_hold(&lower) && top_kind(&lower).is_some_and(|kind| !kind.ends_with("list")) {

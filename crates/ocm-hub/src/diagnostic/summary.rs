@@ -57,7 +57,6 @@ impl fmt::Display for FindingCounts {
 
 impl Findings {
     /// How many errors and warnings there are.
-    #[must_use]
     pub fn summary(&self) -> FindingCounts {
         FindingCounts {
             errors: self.count(Severity::Error),

@@ -15,7 +15,6 @@ pub enum SuppressedBy {
 
 impl SuppressedBy {
     /// SARIF's word for it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Object => "inSource",

@@ -19,7 +19,6 @@ pub const GAP: &str = "  ";
 /// assert_eq!(counted(1, "more error"), "1 more error");
 /// assert_eq!(counted(0, "policy"), "0 policies");
 /// ```
-#[must_use]
 pub fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
     if count == "1" {
@@ -30,7 +29,6 @@ pub fn counted(count: impl Display, noun: &str) -> String {
 }
 
 /// The plural of a noun or of the name of a kind: `files`, `policies`, `GatewayClasses`.
-#[must_use]
 pub fn plural(noun: &str) -> String {
     match noun.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
@@ -40,7 +38,6 @@ pub fn plural(noun: &str) -> String {
 }
 
 /// `and 3 more paths`, with an empty noun `and 3 more`; `None` where nothing is left out.
-#[must_use]
 pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
     match (left_out, noun) {
         (0, _) => None,
@@ -50,7 +47,6 @@ pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
 }
 
 /// The first `most` names, and how many more there are: `a, b and 3 more`.
-#[must_use]
 pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
     let (shown, left_out) = split(names, most);
     match and_more(left_out, "") {
@@ -60,7 +56,6 @@ pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usiz
 }
 
 /// A kind with its article, as it is spoken: `an HTTPRoute`, `a Gateway`, `a UDPRoute`.
-#[must_use]
 pub fn with_article(kind: &str) -> String {
     let mut letters = kind.chars();
     let (first, second) = (
@@ -80,7 +75,6 @@ pub fn with_article(kind: &str) -> String {
 }
 
 /// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
-#[must_use]
 pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
     let (mut shown, left_out) = split(names, most);
     shown.extend(and_more(left_out, ""));
@@ -101,7 +95,6 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
 
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always
 /// there.
-#[must_use]
 pub fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
     FirstNames::of(names, room).fitting(room)
 }
@@ -128,7 +121,6 @@ impl<N: AsRef<str>> FirstNames<N> {
     }
 
     /// The line of names, in no more columns than they were chosen for.
-    #[must_use]
     pub fn fitting(&self, room: usize) -> String {
         let names: Vec<&str> = self.first.iter().map(AsRef::as_ref).collect();
         let columns: usize = names.iter().map(|name| columns_of(name)).sum();
@@ -160,7 +152,6 @@ fn columns_of(name: &str) -> usize {
 }
 
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
-#[must_use]
 pub fn row(cells: &[&str], widths: &[usize]) -> String {
     let mut line = String::new();
     for (number, cell) in cells.iter().enumerate() {
@@ -184,7 +175,6 @@ pub fn row(cells: &[&str], widths: &[usize]) -> String {
 /// assert_eq!(shell_word("HEAD~1"), "HEAD~1");
 /// assert_eq!(shell_word("my hub"), "'my hub'");
 /// ```
-#[must_use]
 pub fn shell_word(text: &str) -> String {
     // Shells differ in what they make of anything else: zsh has `^` and a leading `=`, bash and zsh a leading `~` or
     // one behind `=` and `:`, and all of them globs. Inside single quotes nothing is special but the quote itself.
@@ -225,7 +215,6 @@ fn dollar_quoted(text: &str) -> String {
 }
 
 /// A path as an argument: one that begins with a dash is not read as an option.
-#[must_use]
 pub fn shell_path(path: &str) -> String {
     if path.starts_with('-') {
         shell_word(&format!("./{path}"))
@@ -235,7 +224,6 @@ pub fn shell_path(path: &str) -> String {
 }
 
 /// A name as an argument that is no option, either: nothing behind it is.
-#[must_use]
 pub fn shell_name(name: &str) -> String {
     let word = shell_word(name);
     if name.starts_with('-') {
@@ -253,7 +241,6 @@ pub fn shell_name(name: &str) -> String {
 ///
 /// assert_eq!(wrapped("run `git fetch origin` first", 12), ["run", "`git fetch origin`", "first"]);
 /// ```
-#[must_use]
 pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     // Byte offsets of the line, and of the last word that fits.
@@ -277,7 +264,6 @@ pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
 ///
 /// assert_eq!(wrapped_hanging("one two three", 8, 6), ["one two", "three"]);
 /// ```
-#[must_use]
 pub fn wrapped_hanging(text: &str, first: usize, others: usize) -> Vec<&str> {
     let line = wrapped(text, first).into_iter().next().unwrap_or_default();
     let rest = text.get(line.len()..).unwrap_or_default().trim_start_matches(' ');

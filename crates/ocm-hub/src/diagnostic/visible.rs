@@ -44,7 +44,6 @@ static UNSEEN_RANGES: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
 });
 
 /// Whether nobody sees `character`, or what it does to its surroundings: the one table for all that is printed.
-#[must_use]
 pub fn is_unseen(character: char) -> bool {
     if matches!(character, ' '..='~') {
         return false;
@@ -85,7 +84,6 @@ pub(super) fn is_printed_as_it_is(text: &str) -> bool {
 }
 
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
-#[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let text = text.trim_end();
     if text.len() <= limit && is_plain(text, false) {
@@ -118,13 +116,11 @@ fn without_marker(line: String) -> String {
 }
 
 /// `text` as a line of its own: uncut, safe to print, and not a command to a CI system that reads the log.
-#[must_use]
 pub fn whole_line(text: &str) -> String {
     not_a_command(one_line(text, usize::MAX))
 }
 
 /// `line` as a log shows it and does not obey it; as wide as before.
-#[must_use]
 pub fn not_a_command(line: String) -> String {
     let mut line = without_marker(line);
     let start = line.len().saturating_sub(line.trim_start().len());
@@ -152,13 +148,11 @@ impl Lines {
     }
 
     /// Whether nothing was written.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The text, with its last line end.
-    #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }

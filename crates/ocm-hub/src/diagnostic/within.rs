@@ -44,19 +44,16 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
     }
 
     /// The least that was noted of the same field of the same document, or below it.
-    #[must_use]
     pub fn least(&self, place: &Place) -> Option<T> {
         self.least_of(place.field()?)
     }
 
     /// The same of a field by its document and pointer.
-    #[must_use]
     pub fn least_of(&self, (document, pointer): (DocumentId, &str)) -> Option<T> {
         Some(self.by_value.get(&document)?.get(pointer)?.least)
     }
 
     /// Whether anything was noted of the same field of the same document, or of a value around it.
-    #[must_use]
     pub fn is_around(&self, place: &Place) -> bool {
         let Some((document, pointer)) = place.field() else {
             return false;

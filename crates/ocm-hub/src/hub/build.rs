@@ -46,7 +46,6 @@ pub struct Options<'a> {
 }
 
 /// Builds the hub. An object that an API server would refuse gets a finding and is left out.
-#[must_use]
 pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
     let mut taught = Drafts::default();
@@ -203,7 +202,6 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
 }
 
 /// What an API server would refuse in an object that ClusterOverlays changed, by the definition of its kind.
-#[must_use]
 pub fn check_changed(hub: &Hub, object: &Object, work: &Work) -> Vec<Finding> {
     let kind = object.group_kind();
     match (hub.crds.get(&kind), hub.catalog.get(&kind)) {
@@ -248,7 +246,6 @@ pub struct Exported {
 }
 
 /// Takes an exported document, or an item of its list, apart.
-#[must_use]
 pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
     let mut drafts = Drafts::default();
     match value {

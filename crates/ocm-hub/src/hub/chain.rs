@@ -182,7 +182,6 @@ pub fn soften_unreadable(
 }
 
 /// The objects of the hub that rendering does not use, in their order.
-#[must_use]
 pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
     let chain = Chain::new(hub, controller_name);
     // What leads to ours stays so, whatever else was found since: more names lead to more objects.

@@ -36,7 +36,6 @@ pub(super) fn resolve(
 }
 
 /// Where the parameters of a class are; `None` for a class without any.
-#[must_use]
 pub fn params_place(hub: &Hub, class: &Object) -> Option<ParamsPlace> {
     written(class, |namespace, name| {
         hub.objects.find("", "ConfigMap", Some(namespace), name)

@@ -55,7 +55,6 @@ impl<'a> Grants<'a> {
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_namespace.is_empty()
     }
@@ -73,7 +72,6 @@ impl<'a> Grants<'a> {
 
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) in
     /// `namespace`. Within one namespace everything may.
-    #[must_use]
     pub fn permit(&self, from: (&str, &str, &str), namespace: &str, to: (&str, &str, &str)) -> bool {
         from.2 == namespace
             || self
@@ -84,7 +82,6 @@ impl<'a> Grants<'a> {
 
     /// The same for an object of a cluster that is `assumed` to be delivered there by another tool: with the grants of
     /// the hub.
-    #[must_use]
     pub fn permit_there(
         &self,
         assumed: bool,
@@ -98,7 +95,6 @@ impl<'a> Grants<'a> {
 
     /// Where a grant would permit a reference but for a typo in a namespace, its own or the one that the reference comes
     /// from, or because it is at the wrong end, and the help that leads out.
-    #[must_use]
     pub fn almost_permit(
         &self,
         from: (&str, &str, &str),

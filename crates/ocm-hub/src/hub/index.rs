@@ -45,7 +45,6 @@ pub struct Hub {
 
 impl Hub {
     /// A hub of these objects and nothing else.
-    #[must_use]
     pub fn of(objects: Objects) -> Self {
         Self {
             objects,
@@ -96,7 +95,6 @@ impl Hub {
     }
 
     /// The schema of a version of a kind: of the input's CRD, or of the built-in catalog where there is none.
-    #[must_use]
     pub fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
         let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
         definition.version(version)?.schema.as_ref()
@@ -104,7 +102,6 @@ impl Hub {
 
     /// The schemas whose rules may refuse to update an object of a kind, by server-side apply or not, each with the version
     /// that it is for: of the input's CRD, or what is known of all versions where there is none.
-    #[must_use]
     pub fn update_rules(&self, kind: &GroupKind, server_side: bool) -> Vec<(Option<&str>, &Schema)> {
         let Some(crd) = self.crds.get(kind) else {
             let rules = updates::rules(&kind.group, &kind.kind, server_side);
@@ -136,7 +133,6 @@ struct Run {
 
 impl Objects {
     /// Sorts `objects`, whose identities are unique.
-    #[must_use]
     pub fn new(mut objects: Vec<Object>) -> Self {
         objects.sort_by(|a, b| {
             kind_of(a)
@@ -165,7 +161,6 @@ impl Objects {
 
     /// The same for objects that each come with something, which then is in the order of the objects. Of several objects of
     /// one identity, the first stays.
-    #[must_use]
     pub fn with<T>(mut objects: Vec<(Object, T)>) -> (Self, Vec<T>) {
         let order = |(a, _): &(Object, T), (b, _): &(Object, T)| {
             kind_of(a)
@@ -184,19 +179,16 @@ impl Objects {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
 
     /// The object with this identity.
-    #[must_use]
     pub fn get(&self, identity: &Identity) -> Option<&Object> {
         let Identity {
             group_kind: GroupKind { group, kind },
@@ -207,7 +199,6 @@ impl Objects {
     }
 
     /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
-    #[must_use]
     pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
         let run = self.run(group, kind)?;
         let objects = self.sorted.get(run)?;
@@ -216,7 +207,6 @@ impl Objects {
     }
 
     /// Where the object of the same identity is in the order.
-    #[must_use]
     pub fn position(&self, like: &Object) -> Option<usize> {
         // One of these itself is where it is in memory.
         let bytes = std::ptr::from_ref(like)
@@ -251,14 +241,12 @@ impl Objects {
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
-    #[must_use]
     pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
         let run = self.run(group, kind);
         run.and_then(|run| self.sorted.get(run)).unwrap_or_default()
     }
 
     /// All kinds that occur, sorted.
-    #[must_use]
     pub fn group_kinds(&self) -> Vec<GroupKind> {
         let first = self
             .runs
@@ -282,7 +270,6 @@ fn name_of(object: &Object) -> (Option<&str>, &str) {
 
 impl Hub {
     /// Every spelling of the kind of an object: the kind, its plural, and either with its group, in lower case.
-    #[must_use]
     pub fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
         let group = &object.api_version.group;
         let plural = self.kinds.kind(group, &object.kind);

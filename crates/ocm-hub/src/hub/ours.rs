@@ -96,7 +96,6 @@ impl<'a> Ours<'a> {
     }
 
     /// By the name of each of our classes, that of the class on the clusters.
-    #[must_use]
     pub fn downstream_classes(&self) -> BTreeMap<String, String> {
         let classes = self.classes.iter().filter_map(|(name, class)| {
             let params = class.params.as_deref().ok()?;
@@ -106,7 +105,6 @@ impl<'a> Ours<'a> {
     }
 
     /// Our Gateway with this namespace and name.
-    #[must_use]
     pub fn find(&self, namespace: &str, name: &str) -> Option<OurGatewayId> {
         self.by_key.get(&(namespace, name)).copied()
     }

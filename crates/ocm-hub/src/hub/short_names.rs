@@ -43,7 +43,6 @@ const SHORT_NAMES: &[(&str, &str, &[&str])] = &[
 impl Hub {
     /// Whether an object is of a kind that is spelled as the kind, its plural, or either with its group, as one of its
     /// short names, or as what it is: a `route` or a `policy`. Case does not matter.
-    #[must_use]
     pub fn is_of_kind(&self, object: &Object, wanted: &str) -> bool {
         let wanted = wanted.to_ascii_lowercase();
         let own_group = object.api_version.group.as_str();

@@ -46,7 +46,6 @@ pub struct Table<I, T> {
 
 impl<I: RowId, T> Table<I, T> {
     /// The rows in the order of their numbers.
-    #[must_use]
     pub fn of(rows: Vec<T>) -> Self {
         Self {
             rows,
@@ -79,7 +78,6 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// The number that the next row gets.
-    #[must_use]
     pub fn next(&self) -> I {
         match u32::try_from(self.rows.len()) {
             Ok(row) => I::of_row(row),
@@ -88,7 +86,6 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// The row of this number.
-    #[must_use]
     #[track_caller]
     pub fn get(&self, id: I) -> &T {
         match self.rows.get(id.row() as usize) {
@@ -113,7 +110,6 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// All rows.
-    #[must_use]
     pub fn rows(&self) -> &[T] {
         &self.rows
     }
@@ -139,13 +135,11 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// How many rows there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

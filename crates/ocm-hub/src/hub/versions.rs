@@ -32,7 +32,6 @@ pub(super) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Opt
 
 /// Says that an object has another version than those of its built-in kind. It would be read as if it had one of them,
 /// and shipped as it is.
-#[must_use]
 pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     let ApiVersion { group, version } = &object.api_version;
     let info = kinds.kind(group, &object.kind)?;

@@ -32,7 +32,6 @@ pub struct Origin {
 
 impl Origin {
     /// The place of a field of the object, given its pointer inside the object.
-    #[must_use]
     pub fn place(&self, pointer: &str, part: Part) -> Place {
         let (document, pointer) = self.field(pointer);
         Place::Field {
@@ -43,7 +42,6 @@ impl Origin {
     }
 
     /// The document and the JSON pointer in it of a field of the object here.
-    #[must_use]
     pub fn field(&self, pointer: &str) -> (DocumentId, Text) {
         let whole = if self.pointer.is_empty() {
             Text::from(pointer)
@@ -112,7 +110,6 @@ impl AsRef<Self> for Object {
 
 impl Object {
     /// What is said where a reference without a namespace leads to none, and this object has that name.
-    #[must_use]
     pub fn is_elsewhere(&self) -> String {
         format!(
             "{} has that name, but a reference without `namespace` stays in its own",
@@ -122,7 +119,6 @@ impl Object {
 
     /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
     /// input. Missing parts are empty.
-    #[must_use]
     pub fn from_value(value: Value, origin: Origin) -> Self {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_text).cloned();
         Self {
@@ -137,7 +133,6 @@ impl Object {
     }
 
     /// The object that a value is, as if it was alone in the first file of the input.
-    #[must_use]
     pub fn alone(value: Value) -> Self {
         let document = DocumentId {
             source: SourceId(0),
@@ -162,7 +157,6 @@ impl Object {
     }
 
     /// Group, kind, namespace and name: what must be unique in the input.
-    #[must_use]
     pub fn identity(&self) -> Identity {
         Identity {
             group_kind: self.group_kind(),
@@ -172,7 +166,6 @@ impl Object {
     }
 
     /// Group and kind.
-    #[must_use]
     pub fn group_kind(&self) -> GroupKind {
         GroupKind {
             group: self.api_version.group.clone(),
@@ -181,25 +174,21 @@ impl Object {
     }
 
     /// Whether the object is of this group and kind, regardless of its version.
-    #[must_use]
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.api_version.group == group && self.kind == kind
     }
 
     /// A cursor on the whole object.
-    #[must_use]
     pub fn root(&self) -> Field<'_> {
         Field::new(&self.value)
     }
 
     /// The effective namespace, or `""` for a cluster-scoped object.
-    #[must_use]
     pub fn namespace_or_empty(&self) -> &str {
         self.namespace.as_deref().unwrap_or_default()
     }
 
     /// `namespace/name`, or just `name` for a cluster-scoped object.
-    #[must_use]
     pub fn key(&self) -> String {
         match &self.namespace {
             Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
@@ -208,13 +197,11 @@ impl Object {
     }
 
     /// The place of the value at `pointer` inside the object: in a ClusterOverlay, if one set it.
-    #[must_use]
     pub fn place(&self, pointer: &str) -> Place {
         self.place_of_part(pointer, Part::Value)
     }
 
     /// The place of the key at `pointer` inside the object.
-    #[must_use]
     pub fn key_place(&self, pointer: &str) -> Place {
         self.place_of_part(pointer, Part::Key)
     }
@@ -243,7 +230,6 @@ impl Object {
     }
 
     /// The document and the JSON pointer in it of a field: in a ClusterOverlay, if one set it.
-    #[must_use]
     pub fn field(&self, pointer: &str) -> (DocumentId, Text) {
         match self.overlaid_at(pointer) {
             Some((field, rest)) => (field.document, format!("{}/value{rest}", field.entry).into()),
@@ -252,7 +238,6 @@ impl Object {
     }
 
     /// Where it came from, and the entries of the ClusterOverlays that changed it.
-    #[must_use]
     pub fn origins(&self) -> Vec<Origin> {
         let overlaid = self.overlaid.iter().flat_map(|fields| fields.iter());
         let entries = overlaid.map(|field| Origin {
@@ -263,7 +248,6 @@ impl Object {
     }
 
     /// The field that a ClusterOverlay changed and that `pointer` is or leads into, with the rest of the pointer.
-    #[must_use]
     pub fn overlaid_at<'p>(&self, pointer: &'p str) -> Option<(&OverlaidField, &'p str)> {
         self.overlaid
             .iter()
@@ -275,7 +259,6 @@ impl Object {
     }
 
     /// The label of this name, when it is there and a string.
-    #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
         self.value.get("metadata")?.get("labels")?.get(name)?.as_str()
     }
@@ -289,7 +272,6 @@ impl Object {
     }
 
     /// The annotation of this name, when it is there and a string.
-    #[must_use]
     pub fn annotation(&self, name: &str) -> Option<&str> {
         self.value
             .get("metadata")?

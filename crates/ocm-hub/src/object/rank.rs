@@ -37,7 +37,6 @@ fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
 
 /// The rank of an object among others of its kind: routes and ListenerSets have the rule of policies
 /// (docs/systems/gateway-api.md#which-rule-wins).
-#[must_use]
 pub fn rank_of(object: &Object, ages: Ages) -> Rank {
     Rank {
         priority: 0,
@@ -75,7 +74,6 @@ impl PartialOrd for Rank {
 
 impl Rank {
     /// Compares ages alone: the older is first, and an object of unknown age is last.
-    #[must_use]
     pub fn by_age(&self, other: &Self) -> Ordering {
         match (self.age, other.age) {
             (Some(a), Some(b)) => a.cmp(&b),
@@ -86,7 +84,6 @@ impl Rank {
     }
 
     /// Whether age puts it before another one.
-    #[must_use]
     pub fn is_older(&self, other: &Self) -> bool {
         self.by_age(other) == Ordering::Less
     }

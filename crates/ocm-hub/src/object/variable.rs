@@ -21,7 +21,6 @@ const WORDS: [&str; 5] = ["REPLACE_", "REPLACEME", "PLACEHOLDER", "CHANGEME", "C
 
 /// The first variable of a text, such as `${DOMAIN}` or `${DOMAIN:=example.com}`. A name begins with a letter or `_`;
 /// `$${DOMAIN}` is text.
-#[must_use]
 pub fn first_variable(text: &str) -> Option<&str> {
     let mut from = 0;
     while let Some(found) = text.get(from..)?.find("${") {
@@ -46,7 +45,6 @@ pub fn first_variable(text: &str) -> Option<&str> {
 
 /// The first part of a text that stands for a value: a [variable](first_variable), `{{ .Values.host }}`, `<host>`,
 /// `$(HOST)`, `@@HOST@@`, `REPLACE_HOST`.
-#[must_use]
 pub fn first_placeholder(text: &str) -> Option<&str> {
     let enclosed = |(open, close, more): (&str, &str, &str)| {
         text.match_indices(open).find_map(|(start, _)| {

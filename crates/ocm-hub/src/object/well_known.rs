@@ -45,7 +45,6 @@ pub const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 pub const LOCAL_CONFIG_POINTER: &str = "/metadata/annotations/config.kubernetes.io~1local-config";
 
 /// Whether kustomize drops an object from what it builds.
-#[must_use]
 pub fn is_local_config(object: &Value) -> bool {
     let annotation = object.pointer(LOCAL_CONFIG_POINTER).and_then(Value::as_str);
     annotation.is_some_and(|text| text != "false")

@@ -35,7 +35,6 @@ pub struct Generated {
 pub(crate) type ObjectName = [String; 3];
 
 /// The name of a document that is an object.
-#[must_use]
 pub fn object_name(value: &Value) -> Option<ObjectName> {
     let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     Some([text("/apiVersion")?, text("/kind")?, text("/metadata/name")?])

@@ -41,19 +41,16 @@ impl Files<'_> {
     }
 
     /// Whether a directory is at `path`.
-    #[must_use]
     pub fn is_dir(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
     /// Whether nothing is at `path`. A path outside the tree does not count.
-    #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
     }
 
     /// Whether something that is not a directory has this name, even if it is a dangling link.
-    #[must_use]
     pub fn has_name(self, path: &Path) -> bool {
         let has_name = |tree: &dyn FileTree| {
             let at = by_name(tree, path)?;
@@ -68,7 +65,6 @@ impl Files<'_> {
     }
 
     /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
-    #[must_use]
     pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
         let or_here = |path: Option<&'_ Path>| match path {
             Some(path) if !path.as_os_str().is_empty() => path.to_owned(),
@@ -209,14 +205,12 @@ fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
 }
 
 /// The repository around a directory, its real path; without one, the directory.
-#[must_use]
 pub fn repository_or(directory: &Path) -> Option<PathBuf> {
     let real = real_directory(directory)?;
     Some(Disk::default().repository(&real).unwrap_or(real))
 }
 
 /// The same; `None` without one.
-#[must_use]
 pub fn repository_around(directory: &Path) -> Option<PathBuf> {
     Disk::default().repository(&real_directory(directory)?)
 }

@@ -45,7 +45,6 @@ impl GitError {
     }
 
     /// How to fix it.
-    #[must_use]
     pub fn help(&self) -> &str {
         match self {
             Self::NoCommit => "commit first, or name another input: `--base-dir DIR`",
@@ -106,7 +105,6 @@ impl GitTree {
     }
 
     /// The revision, as it was asked for.
-    #[must_use]
     pub fn revision(&self) -> &str {
         &self.revision
     }

@@ -39,7 +39,6 @@ pub enum IndexError {
 
 impl IndexError {
     /// How to fix it.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::Repository(GitError::Foreign(error)) => error.help.clone(),
@@ -207,7 +206,6 @@ impl IndexTree {
     }
 
     /// What it has below a directory.
-    #[must_use]
     pub fn below(&self, directory: &Path) -> Staged<'_> {
         let directory = key(directory);
         let (before, files) = directory
@@ -254,7 +252,6 @@ impl IndexTree {
     }
 
     /// Whether a `.gitignore` of the index keeps a directory out of the repository.
-    #[must_use]
     pub fn ignores(&self, directory: &Path) -> bool {
         let mut rules = Rules::default();
         let mut above = PathBuf::new();
@@ -339,14 +336,12 @@ impl Entries {
 
 impl Staged<'_> {
     /// Whether it has nothing there.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// What it has at a path, relative to the directory, compared with these bytes: the bytes themselves, or what Git LFS
     /// puts there for them. No blob is read: ids are compared.
-    #[must_use]
     pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
         let Some((whole, item)) = self.file(path) else {
             let before = format!("{path}/");
@@ -369,7 +364,6 @@ impl Staged<'_> {
     }
 
     /// Whether it has something at a path that is not a directory.
-    #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.file(path).is_some()
     }

@@ -131,32 +131,27 @@ impl Sources {
     }
 
     /// Directories that are Helm charts, whose templates were not read.
-    #[must_use]
     pub fn charts(&self) -> &[String] {
         &self.charts
     }
 
     /// The file with this number.
-    #[must_use]
     pub fn file(&self, id: SourceId) -> Option<&SourceFile> {
         self.files.get(usize::try_from(id.0).ok()?)
     }
 
     /// All files, in the order of their numbers.
-    #[must_use]
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
     /// The same texts under paths relative to the input's root: for reports, which must not depend on the
     /// directory the tool was started in.
-    #[must_use]
     pub const fn root_relative(&self) -> RootRelative<'_> {
         RootRelative { sources: self }
     }
 
     /// The text of a document.
-    #[must_use]
     pub fn text_of(&self, document: DocumentId) -> Option<&str> {
         let (file, range) = self.document(document)?;
         file.text.get(range.start..range.end)

@@ -59,7 +59,6 @@ impl Request {
     }
 
     /// The root, as a directory that can be opened.
-    #[must_use]
     pub fn root(&self) -> &Path {
         let is_here = self.root.as_os_str().is_empty();
         if is_here { Path::new(".") } else { &self.root }

@@ -44,7 +44,6 @@ pub enum Change {
 
 impl Change {
     /// The file, as people see it.
-    #[must_use]
     pub fn path(&self) -> &str {
         match self {
             Self::Added(path) | Self::Removed(path) | Self::Changed(path) => path,
@@ -54,7 +53,6 @@ impl Change {
 
 impl Watched {
     /// Looks at everything that a run would read, and at `config`, the file from which `request` finds out what that is.
-    #[must_use]
     pub fn look(config: Option<&Path>, request: impl FnOnce() -> Request) -> Self {
         // Before it is read: if it changes meanwhile, the next look finds another one.
         let config_found = config.and_then(fingerprint);
@@ -79,25 +77,21 @@ impl Watched {
     }
 
     /// Inputs that were named and are not there.
-    #[must_use]
     pub fn missing(&self) -> &[PathBuf] {
         &self.missing
     }
 
     /// How many files a run would read.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
     /// Whether a run would read nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// The differences from an earlier look, by path.
-    #[must_use]
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
         for (path, fingerprint) in &self.files {

@@ -41,7 +41,6 @@ impl<'a> AddOnPlacementScore<'a> {
     }
 
     /// The value of the score of this name.
-    #[must_use]
     pub(crate) fn value(&self, score: &str) -> Option<i32> {
         self.scores
             .iter()

@@ -33,7 +33,6 @@ impl<'a> Inventory<'a> {
     ///
     /// An object with a field that an API server would refuse is left out, because it would not be on the hub either.
     /// The second result names the field, and [`Inventory::reject`] accepts what the caller found by itself.
-    #[must_use]
     pub fn read(objects: impl IntoIterator<Item = Object<'a>>) -> (Self, Vec<InvalidField>) {
         let mut inventory = Self::default();
         let mut all = Vec::new();
@@ -78,7 +77,6 @@ impl<'a> Inventory<'a> {
     }
 
     /// The objects that were left out because an API server would refuse them, sorted.
-    #[must_use]
     pub fn rejected(&self) -> &[Identity] {
         &self.rejected
     }
@@ -90,7 +88,6 @@ impl<'a> Inventory<'a> {
     }
 
     /// Whether there is a Placement of this namespace and name.
-    #[must_use]
     pub fn has_placement(&self, namespace: &str, name: &str) -> bool {
         self.placement(namespace, name).is_some()
     }

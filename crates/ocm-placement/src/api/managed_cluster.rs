@@ -67,7 +67,6 @@ pub(crate) enum TaintEffect {
 
 impl TaintEffect {
     /// The effect as it is written.
-    #[must_use]
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::NoSelect => "NoSelect",

@@ -34,7 +34,6 @@ pub struct Location {
 
 impl<'a> Object<'a> {
     /// An object whose namespace is the written one.
-    #[must_use]
     pub fn new(id: ObjectId, value: &'a Value) -> Self {
         Self {
             id,

@@ -5,7 +5,6 @@
 use jiff::Timestamp;
 
 /// Reads `2026-06-01T00:00:00Z`, with an optional fraction and any offset; `None` for anything else.
-#[must_use]
 pub fn parse_time(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);

@@ -14,7 +14,6 @@ impl<'a> Evaluation<'a> {
     /// How each Placement decides about a cluster, by namespace and name; `None` if there is no such ManagedCluster.
     ///
     /// Needs an evaluation with full detail: without it, scores and ranks are left out.
-    #[must_use]
     pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
         let id = self.plan.fleet.cluster_id(cluster)?;
         let placements = self.outcomes.iter();
@@ -26,7 +25,6 @@ impl<'a> Evaluation<'a> {
     }
 
     /// How one Placement, given by its position in [`Self::placement_reports`], decides about each cluster.
-    #[must_use]
     pub fn explain_placement(
         &self,
         position: usize,

@@ -304,7 +304,6 @@ struct OnClusterEntry<'o> {
 
 impl PolicyEntry {
     /// The entry of a policy of the hub.
-    #[must_use]
     pub fn of_hub(view: &PolicyView<'_>, id: PolicyId) -> Self {
         let hub = view.hub;
         let accepted = accepted(hub, id, None);
@@ -378,7 +377,6 @@ impl PolicyEntry {
     }
 
     /// The entry of a policy that lives on clusters that are alike.
-    #[must_use]
     pub fn of_clusters(view: &PolicyView<'_>, there: Seen<'_>, id: PolicyId) -> Self {
         let Seen {
             clusters,
@@ -529,7 +527,6 @@ impl DecisionEntry {
 
 impl OnCluster {
     /// A condition on one cluster.
-    #[must_use]
     pub fn new(cluster: &str, condition: Arc<Condition>) -> Self {
         Self {
             cluster: Arc::from(cluster),
@@ -538,7 +535,6 @@ impl OnCluster {
     }
 
     /// The condition there.
-    #[must_use]
     pub fn condition(&self) -> Option<&Condition> {
         self.condition.as_deref()
     }
@@ -574,7 +570,6 @@ impl schemars::JsonSchema for OnCluster {
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
 /// policy that lives there is what a reader looks for. A kind that has no such condition gets Envoy Gateway's.
-#[must_use]
 pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
     let of = |shape| effect_of(kind, shape, outcome, &by);
@@ -591,7 +586,6 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 
 impl PolicyReport {
     /// The report without places and without what there is beside policies: what the text for people is made from.
-    #[must_use]
     pub fn of(view: &PolicyView<'_>) -> Self {
         Self {
             api_version: API_VERSION,

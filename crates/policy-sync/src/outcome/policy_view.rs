@@ -52,7 +52,6 @@ pub type Refusals<'a> = BTreeMap<PolicyId, Vec<(&'a [String], Condition)>>;
 
 /// Which policies clusters refuse though the hub alone would not. A conflict is no refusal: which policy wins is the
 /// outcome on a cluster.
-#[must_use]
 pub fn refusals<'a>(hub: &Attachments<'_>, spokes: &[SpokeView<'a>]) -> Refusals<'a> {
     let is_checked = |id| {
         let shape = hub.profile(id).status;
@@ -128,13 +127,11 @@ impl PolicyView<'_> {
     }
 
     /// The number of paths on which something was evaluated, for all kinds and classes of clusters.
-    #[must_use]
     pub fn path_count(&self) -> usize {
         self.seen().map(|seen| seen.effective.len()).sum()
     }
 
     /// Why not all settings on every path are listed, if that would be too much.
-    #[must_use]
     pub fn too_much_to_list(&self) -> Option<Finding> {
         let all = self.seen().flat_map(|seen| seen.effective.iter());
         let lines = all.map(|(_, path)| path.effective.content.len().saturating_add(1));
@@ -143,7 +140,6 @@ impl PolicyView<'_> {
 
     /// The same of what an explanation lists: of a policy every path that it makes a difference to, of another object
     /// those through it.
-    #[must_use]
     pub fn too_much_to_explain(&self, identity: &Identity) -> Option<Finding> {
         if self.is_policy(identity) {
             return self.too_much_to_list();
@@ -156,7 +152,6 @@ impl PolicyView<'_> {
     }
 
     /// Whether a policy of the hub, or of a cluster that was evaluated, has this identity.
-    #[must_use]
     pub fn is_policy(&self, identity: &Identity) -> bool {
         let locator = identity.locator();
         self.seen().any(|seen| !seen.standing_for(&locator).is_empty())
@@ -164,7 +159,6 @@ impl PolicyView<'_> {
 
     /// Objects that routes and policies name and that are not in the input: mostly Services. They have nothing but
     /// their names.
-    #[must_use]
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
@@ -196,7 +190,6 @@ impl PolicyView<'_> {
     /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
     /// Service of a mesh, as no Gateway says where that goes. Nothing says where else a Gateway may be that lives on
     /// clusters.
-    #[must_use]
     pub fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
         match path.start {
             Start::Gateway(gateway) => {
@@ -212,7 +205,6 @@ impl PolicyView<'_> {
 
     /// The clusters that an object of the hub goes to: those of the Gateways that lead to it, or that bring a policy to
     /// its targets.
-    #[must_use]
     pub fn placed_on(&self, identity: &Identity) -> BTreeSet<&str> {
         let topology = &self.hub.topology;
         let nodes = match self.hub.find(identity) {
@@ -250,7 +242,6 @@ fn too_much(lines: usize) -> Option<Finding> {
 
 impl Seen<'_> {
     /// The policies there that stand for the one of this locator, each with what it is in them.
-    #[must_use]
     pub fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
         let policies = self.attachments.policies.iter();
         policies
@@ -265,7 +256,6 @@ impl Seen<'_> {
     }
 
     /// Whether a policy is there: on the hub, whether it is on any path that is evaluated there.
-    #[must_use]
     pub fn goes_there(self, policy: PolicyId) -> bool {
         let topology = &self.attachments.topology;
         let nodes = self.attachments.policy(policy).nodes().into_iter();

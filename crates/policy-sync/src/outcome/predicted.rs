@@ -101,7 +101,6 @@ impl Prediction<'_, '_> {
 
     /// Our Gateways, those of a class with unusable parameters included
     /// (docs/systems/mgc.md#gateway-conditions).
-    #[must_use]
     pub fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
@@ -345,7 +344,6 @@ fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
 }
 
 /// An entry of `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had).
-#[must_use]
 pub fn reference(object: &Object) -> Value {
     json!({
         "name": object.name,
@@ -367,7 +365,6 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
 }
 
 /// A condition.
-#[must_use]
 pub fn condition(
     kind: &str,
     status: &'static str,
@@ -383,7 +380,6 @@ pub fn condition(
 }
 
 /// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
-#[must_use]
 pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -401,7 +397,6 @@ pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
 }
 
 /// What MGC says of a class and a Gateway that it takes care of.
-#[must_use]
 pub fn handled(class: &OurClass<'_>) -> Condition {
     let message = InvalidParameters::accepted_message(class.class.controller_name);
     condition("Accepted", "True", "Accepted", message)
@@ -431,14 +426,12 @@ fn gateway_status(
 }
 
 /// Programmed, everywhere.
-#[must_use]
 pub fn programmed_on(clusters: &[String]) -> Condition {
     let message = format!("gateway placed on clusters [{}]", clusters.join(" "));
     condition("Programmed", "True", "Programmed", message)
 }
 
 /// A Gateway without listeners cannot be placed.
-#[must_use]
 pub fn no_listeners() -> Condition {
     let message = "gateway failed to be placed on all clusters []".to_owned();
     condition("Programmed", "False", "Invalid", message)
@@ -454,7 +447,6 @@ fn placement_not_found(name: &str) -> String {
 }
 
 /// The Gateways for which `findings` report that nothing decides their placement.
-#[must_use]
 pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = crate::object::well_known::PLACEMENT_LABEL_POINTER;
     let places: BTreeSet<_> = findings

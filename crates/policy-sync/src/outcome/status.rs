@@ -64,7 +64,6 @@ pub struct ObjectStatus {
 
 impl ObjectStatus {
     /// A status that says nothing yet.
-    #[must_use]
     pub fn new(object: String, group: StatusGroup) -> Self {
         Self {
             object,
@@ -92,7 +91,6 @@ pub enum StatusGroup {
 
 impl StatusGroup {
     /// The heading of the group.
-    #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
             Self::GatewayClass => "GATEWAYCLASS",
@@ -223,7 +221,6 @@ pub enum WorkState {
 
 impl WorkState {
     /// What it is called.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -243,7 +240,6 @@ impl WorkState {
     }
 
     /// What to do about it, if that is not obvious.
-    #[must_use]
     pub const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::Conflict => {
@@ -267,7 +263,6 @@ impl WorkState {
     }
 
     /// Whether a gate stays closed: not where another input may have rendered the work.
-    #[must_use]
     pub const fn is_in_the_way(self) -> bool {
         !matches!(self, Self::Applied | Self::Unclaimed)
     }

@@ -14,7 +14,6 @@ use crate::object::well_known::PLACEMENT_LABEL;
 
 /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
 /// decide something in a run without a clock, and Placements that a live hub decides by chance or never settles.
-#[must_use]
 pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
     let problems = all_problems(evaluation);
     problems.iter().map(|problem| finding(hub, problem)).collect()
@@ -27,7 +26,6 @@ pub(super) fn all_problems(evaluation: &Evaluation<'_>) -> Vec<Problem> {
 }
 
 /// Placements whose decisions no API server would take.
-#[must_use]
 pub fn unwritable(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
     let unwritable = evaluation.unwritable();
     unwritable.iter().map(|problem| finding(hub, problem)).collect()

@@ -85,7 +85,6 @@ pub struct Decided<'a> {
 
 impl<'a> Decided<'a> {
     /// Mistakes in the decisions were reported where Gateways were placed.
-    #[must_use]
     pub fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self {
             given: GivenDecisions::new(hub, &mut Findings::new()),
@@ -103,7 +102,6 @@ impl<'a> Decided<'a> {
 }
 
 /// Every cluster that is registered, decided for, or has a directory of its own below `spokes/`.
-#[must_use]
 pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
     let managed = managed.map(|object| object.name.as_str());

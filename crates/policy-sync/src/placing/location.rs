@@ -31,7 +31,6 @@ pub(super) fn object_of<'a>(hub: &'a Hub, at: &Location) -> &'a Object {
 }
 
 /// The place of a location of an evaluation of this hub.
-#[must_use]
 pub fn place_of(hub: &Hub, at: &Location) -> Place {
     object_of(hub, at).place(&at.pointer)
 }

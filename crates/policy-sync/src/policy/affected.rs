@@ -22,7 +22,6 @@ const STEPS_ON_THE_WAY: u64 = 6;
 /// overridden there are left out (docs/systems/gep-713.md#affected-conditions).
 ///
 /// `None`: with all paths there are more policies on the way than anybody looks at.
-#[must_use]
 pub(crate) fn affecting(
     attachments: &Attachments<'_>,
     effective: &EffectivePolicies,

@@ -45,7 +45,6 @@ pub struct AncestorRef {
 }
 
 /// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.
-#[must_use]
 pub fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
     let class = Node::Class(attachments.topology.gateways.get(gateway).class);
     attachments

@@ -274,7 +274,6 @@ impl<'a> Attachments<'a> {
     }
 
     /// The policy with this identity.
-    #[must_use]
     pub fn find(&self, identity: &Identity) -> Option<PolicyId> {
         let by_identity = || {
             let mut ids = HashMap::new();
@@ -287,7 +286,6 @@ impl<'a> Attachments<'a> {
     }
 
     /// The number of a kind.
-    #[must_use]
     pub fn kind_of(&self, group: &str, kind: &str) -> Option<KindId> {
         let mut kinds = self.kinds.iter();
         let found = kinds.find(|(_, known)| known.profile.group == group && known.profile.kind == kind);
@@ -295,20 +293,17 @@ impl<'a> Attachments<'a> {
     }
 
     /// The policy with this number.
-    #[must_use]
     pub fn policy(&self, id: PolicyId) -> &Policy<'a> {
         self.policies.get(id)
     }
 
     /// The profile of a policy.
-    #[must_use]
     pub fn profile(&self, id: PolicyId) -> &Profile {
         &self.kinds.get(self.policy(id).kind).profile
     }
 
     /// Where traffic through a node begins that is any business of a policy: at Gateways, and at Services of a mesh if
     /// its controller serves those.
-    #[must_use]
     pub fn starts_of(&self, id: PolicyId, node: Node) -> Vec<Start> {
         let mut starts = self.topology.starts_of(node);
         if !self.profile(id).in_mesh {
@@ -318,7 +313,6 @@ impl<'a> Attachments<'a> {
     }
 
     /// The rule by which one policy beats another on the same node.
-    #[must_use]
     pub(crate) fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Rule {
         self.rule_between_peers(itself(winner), itself(loser))
     }
@@ -329,7 +323,6 @@ impl<'a> Attachments<'a> {
     }
 
     /// The originals of a policy, by its number.
-    #[must_use]
     pub fn authored(&self, id: AuthoredId) -> &Authored<'a> {
         let all = &self.policy(id.policy).authored;
         let found = all.get(id.position as usize).or_else(|| all.first());
@@ -337,13 +330,11 @@ impl<'a> Attachments<'a> {
     }
 
     /// The author of a setting.
-    #[must_use]
     pub fn author_of(&self, key: &str, leaf: &Leaf) -> AuthoredId {
         self.policy(leaf.policy).author_of(key, leaf)
     }
 
     /// The object that a setting is written in, and the pointer of it there.
-    #[must_use]
     pub fn written_at(&self, key: &str, leaf: &Leaf) -> (&Authored<'a>, String) {
         let authored = self.authored(self.author_of(key, leaf));
         let layers = authored.layers.iter();
@@ -353,14 +344,12 @@ impl<'a> Attachments<'a> {
     }
 
     /// A setting that does not apply, as its author wrote it.
-    #[must_use]
     pub fn lost(&self, author: AuthoredId, key: &str) -> Option<&Leaf> {
         let mut layers = self.authored(author).layers.iter();
         layers.find_map(|layer| layer.content.get(key))
     }
 
     /// The locator of a policy.
-    #[must_use]
     pub fn locator(&self, id: PolicyId) -> Arc<str> {
         self.policy(id).locator()
     }
@@ -379,7 +368,6 @@ impl<'a> Attachments<'a> {
     }
 
     /// The accepted policies of a kind on a node, established first.
-    #[must_use]
     pub fn on(&self, kind: KindId, node: Node) -> &[Entry] {
         let placed = self.kinds.get(kind).nodes.get(&node);
         placed
@@ -430,14 +418,12 @@ impl<'a> Attachments<'a> {
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.
-    #[must_use]
     pub(crate) fn leads_to_no_route(&self, kind: KindId, path: &Path) -> bool {
         let ends = &self.kinds.get(kind).profile.ends;
         path.end() == Level::Listener && !ends.contains(&Level::Listener) && !ends.contains(&Level::Gateway)
     }
 
     /// A path for people; one that leads to no route is described by what it stands for.
-    #[must_use]
     pub fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
         match self.last_step_label(kind, path) {
@@ -447,13 +433,11 @@ impl<'a> Attachments<'a> {
     }
 
     /// What stands at the end of such a label for the routes that are not known.
-    #[must_use]
     pub fn last_step_label(&self, kind: KindId, path: &Path) -> Option<&'static str> {
         self.leads_to_no_route(kind, path).then_some("any route")
     }
 
     /// The policy that excludes another one on a node, if its kind refuses a second one there.
-    #[must_use]
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
         let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node)?;
         let rank = &self.policy(id).rank;

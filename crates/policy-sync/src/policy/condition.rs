@@ -76,7 +76,6 @@ impl Condition {
     }
 
     /// Whether it holds.
-    #[must_use]
     pub fn is_true(&self) -> bool {
         self.status == "True"
     }
@@ -102,7 +101,6 @@ const MERGED: &str = "Merged with other policies in target(s) and attached";
 const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy in target(s)";
 
 /// The condition of a policy that no cluster receives, though it is accepted.
-#[must_use]
 pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
     Some(Condition::new(
@@ -114,7 +112,6 @@ pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
-#[must_use]
 pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Option<Condition> {
     let by = by.join(" ");
     Some(match (shape, outcome) {

@@ -61,7 +61,6 @@ pub enum Target {
 
 impl Declared {
     /// A reference.
-    #[must_use]
     pub(super) fn reference(reference: &TargetRef<'_>) -> Self {
         Self {
             group: reference.group.to_owned(),
@@ -77,7 +76,6 @@ impl Declared {
     }
 
     /// A selector, before it has selected.
-    #[must_use]
     pub(super) fn selector(selector: &TargetSelector<'_>) -> Self {
         Self {
             group: selector.group.to_owned(),
@@ -96,7 +94,6 @@ impl Declared {
     }
 
     /// A reference by name to what a selector selected, as an entry of `targetRefs`.
-    #[must_use]
     pub(crate) fn selected(&self) -> Option<Value> {
         self.pointer.starts_with("/spec/targetSelectors/").then(|| {
             let mut reference = json!({"group": self.group, "kind": self.kind, "name": self.name});
@@ -108,7 +105,6 @@ impl Declared {
     }
 
     /// The lookup in the hierarchy; `namespace` is the resolved one.
-    #[must_use]
     pub(crate) fn locator<'r>(&'r self, namespace: &'r str) -> Reference<'r> {
         Reference {
             group: &self.group,
@@ -129,7 +125,6 @@ impl Declared {
     }
 
     /// For people, of one that is nowhere: what it is, and why. `own` is the namespace of the policy.
-    #[must_use]
     pub fn unattached(&self, own: &str) -> String {
         let namespace = self.namespace.as_deref().unwrap_or(own);
         let what = self.described_with_group(namespace);

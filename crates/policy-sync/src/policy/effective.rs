@@ -54,7 +54,6 @@ impl Effective {
     }
 
     /// The policies that something of the result comes from, each once.
-    #[must_use]
     pub fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
         let content = self.content.iter();
         content
@@ -63,7 +62,6 @@ impl Effective {
     }
 
     /// The result as a spec: unwrapped, without targets and strategy. `None` where policies add up.
-    #[must_use]
     pub fn spec(&self, profile: &Profile) -> Option<Value> {
         let is_whole_policy = |leaf: &Leaf| leaf.at.is_empty();
         let adds_up = profile.same_target == SameTarget::AddUp || self.content.values().any(is_whole_policy);
@@ -71,7 +69,6 @@ impl Effective {
     }
 
     /// The rule by which one policy of this path displaced another.
-    #[must_use]
     pub fn rule(&self, attachments: &Attachments<'_>, winner: AuthoredId, loser: AuthoredId) -> Option<Rule> {
         let step = |id: AuthoredId| self.steps.get(&id.policy);
         let levels = step(winner)?.cmp(step(loser)?);

@@ -26,7 +26,6 @@ pub struct EffectivePolicies {
 
 impl EffectivePolicies {
     /// Computes them for every Gateway of any class and every Service of a mesh, in parallel.
-    #[must_use]
     pub fn new(attachments: &Attachments<'_>, work: &Work) -> Self {
         Self::of(attachments, work, |_| true)
     }
@@ -59,19 +58,16 @@ impl EffectivePolicies {
     }
 
     /// Whether the paths from a start were asked for.
-    #[must_use]
     pub fn has(&self, start: Start) -> bool {
         self.by_start.contains_key(&start)
     }
 
     /// The paths of one kind below one Gateway.
-    #[must_use]
     pub fn on(&self, kind: KindId, gateway: GatewayId) -> &[PathEffective] {
         self.from(kind, Start::Gateway(gateway))
     }
 
     /// The paths of one kind from one start.
-    #[must_use]
     pub(crate) fn from(&self, kind: KindId, start: Start) -> &[PathEffective] {
         match self.by_start.get(&start) {
             Some(kinds) => kinds.get(kind),
@@ -92,7 +88,6 @@ impl EffectivePolicies {
     }
 
     /// The paths that lead through a node or end there, with their kinds: what an explanation of an object starts from.
-    #[must_use]
     pub fn through(&self, attachments: &Attachments<'_>, node: Node) -> Vec<(KindId, &PathEffective)> {
         let topology = &attachments.topology;
         let starts = topology.starts_of(node);
@@ -126,7 +121,6 @@ impl EffectivePolicies {
     }
 
     /// How many paths there are.
-    #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.iter().count()
     }

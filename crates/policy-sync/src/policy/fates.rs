@@ -68,7 +68,6 @@ impl<'a> Tally<'a> {
     }
 
     /// The outcome in one word.
-    #[must_use]
     pub const fn outcome(&self) -> Outcome {
         match (self.survived, self.lost) {
             (true, false) => Outcome::Whole,
@@ -79,7 +78,6 @@ impl<'a> Tally<'a> {
     }
 
     /// `namespace/name` of the policies that override it, sorted.
-    #[must_use]
     pub(crate) fn keys(&self) -> Vec<String> {
         let keys: BTreeSet<String> = self.by.values().map(|winner| winner.object.key()).collect();
         keys.into_iter().collect()
@@ -121,7 +119,6 @@ impl<'a> Fate<'a> {
     }
 
     /// Over all Gateways.
-    #[must_use]
     pub fn total(&self) -> Tally<'a> {
         let mut total = self.kept_away.clone();
         for tally in self.gateways.values() {
@@ -143,7 +140,6 @@ pub struct Everywhere<'a> {
 impl<'a> Everywhere<'a> {
     /// Its fate on most of the clusters where it is on any path: what is reported about it before the exceptions. If
     /// two are equally common, the one where more of it applies.
-    #[must_use]
     pub fn common(&self) -> Option<(Outcome, Tally<'a>)> {
         let mut by_outcome: BTreeMap<(bool, Outcome, Vec<String>), (usize, Tally<'a>)> = BTreeMap::new();
         for fate in &self.fates {
@@ -180,7 +176,6 @@ impl<'a> Everywhere<'a> {
     }
 
     /// The fates that differ from the common one, or all of them, with their clusters.
-    #[must_use]
     pub fn exceptions(&self, with_common: bool) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();
@@ -196,7 +191,6 @@ impl<'a> Everywhere<'a> {
     }
 
     /// Every cluster where it is, or would be but for another policy.
-    #[must_use]
     pub fn clusters(&self) -> Arc<BTreeSet<Arc<str>>> {
         match self.fates.as_slice() {
             [only] => Arc::clone(&only.clusters),
@@ -225,7 +219,6 @@ pub struct Fates<'a> {
 
 impl<'a> Fates<'a> {
     /// The fate of one policy; `None` if it is on no cluster, and on no path.
-    #[must_use]
     pub fn of(&self, locator: &str) -> Option<&Everywhere<'a>> {
         self.by_policy.get(locator)
     }

@@ -210,7 +210,6 @@ fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findi
 }
 
 /// A target that no Gateway leads to.
-#[must_use]
 pub fn no_path(
     attachments: &Attachments<'_>,
     policy: &Policy<'_>,

@@ -28,7 +28,6 @@ pub(super) struct Inherited {
 
 impl Inherited {
     /// Reads the annotation; anything else is the default, as its controller has it.
-    #[must_use]
     pub(crate) fn read(annotation: Option<&str>) -> Self {
         let (prefers_parent, is_deep) = match annotation {
             Some("ShallowMergePreferParent") => (true, false),
@@ -43,7 +42,6 @@ impl Inherited {
     }
 
     /// Whether it is as without an annotation.
-    #[must_use]
     pub(super) fn is_default(self) -> bool {
         self == Self::default()
     }
@@ -52,7 +50,6 @@ impl Inherited {
 /// What the policies of a path come to: those of each generation (the Gateway's side, then each route with its rules, the
 /// outermost first) among each other, then, from the innermost on, each with what is below it. `home` is the namespace of a
 /// policy.
-#[must_use]
 pub(super) fn inherited<'h>(
     profile: &Profile,
     generations: &[(Inherited, Vec<&[Entry]>)],

@@ -52,7 +52,6 @@ pub struct Element {
 
 impl Leaf {
     /// The pointer of the leaf in its source object.
-    #[must_use]
     pub fn source_pointer(&self) -> String {
         let from = self.element.as_ref().map_or(&self.at, |element| &element.from);
         format!("{}{from}", self.base)

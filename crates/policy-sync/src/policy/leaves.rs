@@ -27,7 +27,6 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
 }
 
 /// Puts leaves together: the settings themselves.
-#[must_use]
 pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
     let mut lists = BTreeMap::new();
@@ -82,7 +81,6 @@ fn insert(root: &mut Map, pointer: &str, value: Value) {
 }
 
 /// Drops nulls, as an API server drops those of fields that are not nullable. Borrows when there is none.
-#[must_use]
 pub(crate) fn without_nulls(value: &Value) -> Cow<'_, Value> {
     if has_null(value) {
         Cow::Owned(pruned(value))

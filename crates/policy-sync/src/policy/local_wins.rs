@@ -15,7 +15,6 @@ use super::profile::{Dictates, Precedence, Profile};
 ///
 /// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
 /// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
-#[must_use]
 pub(crate) fn without_rules_of(
     profile: &Profile,
     synced: &Arc<[Layer]>,
@@ -61,7 +60,6 @@ pub(crate) fn without_rules_of(
 }
 
 /// Whether `content` sets this rule or field, a part of it, or something that it is a part of.
-#[must_use]
 pub(crate) fn defines(content: &Content, key: &str) -> bool {
     if content.contains_key(key) {
         return true;

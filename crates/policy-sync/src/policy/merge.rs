@@ -17,7 +17,6 @@ use super::right_fold::{challenger_first, right_fold};
 use crate::topology::Level;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
-#[must_use]
 pub(crate) fn merge(
     profile: &Profile,
     levels: &[&[Entry]],

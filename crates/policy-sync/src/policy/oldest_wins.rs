@@ -25,7 +25,6 @@ pub(super) fn oldest_wins(unit: &MergeUnit, levels: &[&[Entry]]) -> Content {
 }
 
 /// One side of one level. The strategy of the oldest policy counts, against its peers and against what is below.
-#[must_use]
 pub(crate) fn one_level(unit: &MergeUnit, level: &[Entry], side: Side) -> Option<(Strategy, Content)> {
     let mut layers = level
         .iter()

@@ -74,7 +74,6 @@ impl Authored<'_> {
 
 impl<'a> Policy<'a> {
     /// Its locator in reports: on the hub, where it comes from there.
-    #[must_use]
     pub fn locator(&self) -> Arc<str> {
         self.authored
             .first()
@@ -88,7 +87,6 @@ impl<'a> Policy<'a> {
     }
 
     /// Whether one of those gave it its name or any of its settings; the others gave way to it.
-    #[must_use]
     pub fn contributes(&self, id: AuthoredId) -> bool {
         id.position == 0 || self.settings.values().any(|position| *position == id.position)
     }
@@ -102,13 +100,11 @@ impl<'a> Policy<'a> {
     }
 
     /// Whether it names or selects targets, instead of applying only because of its namespace or its labels.
-    #[must_use]
     pub(super) fn has_targets(&self) -> bool {
         self.targets.iter().any(|declared| !declared.is_held)
     }
 
     /// The nodes that it is attached to, each once.
-    #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
         let nodes: BTreeSet<Node> = self
             .targets

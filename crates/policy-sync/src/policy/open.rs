@@ -23,7 +23,6 @@ pub struct Open {
 
 impl Open {
     /// A way, as profiles write it.
-    #[must_use]
     pub(super) fn new(with: &[&str], without: &[&str]) -> Self {
         let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
         Self {

@@ -11,7 +11,6 @@ use super::profile::Profile;
 
 impl Profile {
     /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.
-    #[must_use]
     pub fn lets_everybody_in(&self, content: &Content) -> bool {
         let has = |wanted: &String| {
             let (name, word) = match wanted.split_once('=') {

@@ -43,7 +43,6 @@ const STEPS_PER_SETTING: u64 = 10;
 const STEPS_PER_ELEMENT: u64 = 40;
 
 /// That there was too little work for the paths of a run: then no result of it is whole.
-#[must_use]
 pub fn too_many_paths(work: &Work) -> Option<Finding> {
     work.is_spent().then(|| {
         let consequence = "effective policies are not reported";
@@ -56,7 +55,6 @@ pub fn too_many_paths(work: &Work) -> Option<Finding> {
 /// The paths of one kind from one start; `is_refined`: in full detail, listeners, rules, and ports whether or not a policy
 /// names one. The second part is then what applies to anything that might yet come below a node: to any listener, route,
 /// rule, or port.
-#[must_use]
 pub(super) fn paths_from(
     attachments: &Attachments<'_>,
     kind: KindId,
@@ -76,7 +74,6 @@ pub(super) fn paths_from(
 }
 
 /// Every path from a start in full detail, policies or none.
-#[must_use]
 pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
     let profile = Profile {
         paths: Paths::EveryLevel,

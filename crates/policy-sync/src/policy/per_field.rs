@@ -16,7 +16,6 @@ use super::strategic_merge::all_elements;
 const ONLY_ON: [&str; 1] = ["/rateLimit/dryRun"];
 
 /// Whether two policies set one of the fields that only one of them may set.
-#[must_use]
 pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
     let mut fields = profile.exclusive_fields.iter();
     fields.any(|field| sets(one, field) && sets(other, field))
@@ -24,7 +23,6 @@ pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
 
 /// Whether two policies make one setting two things although neither is refused: then the older one's counts. Lists
 /// that add up are no such setting.
-#[must_use]
 pub(crate) fn disagree(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
     let adds_up = |key: &str| profile.list_keys.iter().any(|list| list.pointer == key);
     let of_other = |key: &str| other.iter().find_map(|layer| layer.content.get(key));
@@ -53,7 +51,6 @@ fn has(content: &Content, field: &str) -> bool {
 
 /// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the
 /// others, a list as a whole: NGINX inherits a directive where a level has none of its own.
-#[must_use]
 pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     let mut result = Content::new();
     for level in levels {

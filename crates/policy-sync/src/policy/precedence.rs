@@ -67,7 +67,6 @@ impl Rule {
     ];
 
     /// The name in JSON, stable: `first-by-name`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::OverridesBeatDefaults => "overrides-beat-defaults",
@@ -85,7 +84,6 @@ impl Rule {
     }
 
     /// Why, for people; follows "because".
-    #[must_use]
     pub const fn because(self) -> &'static str {
         match self {
             Self::OverridesBeatDefaults => "overrides win over defaults",
@@ -108,7 +106,6 @@ impl Rule {
 
     /// The rule by which `winner` beat `loser`; `levels` compares where they are, the less specific being less.
     /// `may_prefer` says whether a Gateway of this kind may prefer its own policies.
-    #[must_use]
     pub(super) fn between(
         levels: Ordering,
         winner: Standing<'_>,
@@ -127,7 +124,6 @@ impl Rule {
 
     /// The rule by which `winner` beat `loser` on one level. That the newer one won is no mistake: it challenged
     /// defaults (docs/systems/kuadrant.md#policies-on-one-target).
-    #[must_use]
     pub(super) fn on_one_level(winner: Standing<'_>, loser: Standing<'_>) -> Self {
         if winner.side == Side::Overrides && loser.side == Side::Defaults {
             return Self::OverridesBeatDefaults;

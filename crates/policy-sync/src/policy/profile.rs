@@ -44,7 +44,6 @@ pub enum Strategy {
 
 impl Strategy {
     /// Whether settings of both sides can hold.
-    #[must_use]
     pub(crate) const fn merges(self) -> bool {
         matches!(self, Self::Patch | Self::StrategicPatch)
     }
@@ -140,7 +139,6 @@ pub enum MergeUnit {
 
 impl MergeUnit {
     /// Whether one setting takes the place of another of its name, whatever is in them.
-    #[must_use]
     pub(super) const fn is_by_name(&self) -> bool {
         matches!(self, Self::Rules(_) | Self::Fields(_))
     }
@@ -233,7 +231,6 @@ pub enum StatusShape {
 
 impl StatusShape {
     /// The condition that says that a policy took effect.
-    #[must_use]
     pub const fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Kuadrant => Some("Enforced"),
@@ -248,7 +245,6 @@ impl StatusShape {
     }
 
     /// The condition that says whether a policy was accepted.
-    #[must_use]
     pub(crate) const fn acceptance(self) -> &'static str {
         match self {
             Self::Attached | Self::AttachedToAncestors => "Attached",
@@ -262,7 +258,6 @@ impl StatusShape {
     }
 
     /// Whether there is an entry for each ancestor, rather than conditions of the policy itself.
-    #[must_use]
     pub(super) const fn lists_ancestors(self) -> bool {
         !matches!(self, Self::Kuadrant | Self::Attached | Self::Nothing)
     }
@@ -337,14 +332,12 @@ pub struct Profile {
 
 impl Profile {
     /// The group and kind.
-    #[must_use]
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(&self.group, &self.kind)
     }
 
     /// A labeled Direct kind without a profile: strategy None
     /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
-    #[must_use]
     pub fn direct(group: &str, kind: &str) -> Self {
         Self {
             class: Class::Direct,
@@ -359,7 +352,6 @@ impl Profile {
 
     /// A labeled Inherited kind without a profile: field by field, in the order of GEP-713's earlier text, which
     /// was written for all kinds (docs/systems/why-we-differ.md#kinds-without-a-profile).
-    #[must_use]
     pub fn inherited(group: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
@@ -393,7 +385,6 @@ impl Profile {
     }
 
     /// The profile of a kind whose class alone is known.
-    #[must_use]
     pub fn of_class(kind: &GroupKind, class: Class) -> Self {
         match class {
             Class::Direct => Self::direct(&kind.group, &kind.kind),
@@ -402,7 +393,6 @@ impl Profile {
     }
 
     /// Whether this says what the fields of a version mean.
-    #[must_use]
     pub fn describes(&self, version: &str) -> bool {
         self.versions.is_empty() || self.versions.iter().any(|described| described == version)
     }
@@ -419,7 +409,6 @@ impl Profile {
     }
 
     /// Whether what is attached at a level of a path counts where it ends.
-    #[must_use]
     pub fn counts(&self, level: Level, end: Level) -> bool {
         counts(self.class, level, end)
     }

@@ -52,7 +52,6 @@ pub struct Settings {
 
 impl Settings {
     /// Whether a controller would take them.
-    #[must_use]
     pub(crate) fn are_valid(&self) -> bool {
         self.problems
             .iter()
@@ -74,7 +73,6 @@ const WRAPPERS: [(&str, Side, &str); 4] = [
 ];
 
 /// Takes a spec apart. `spec` is the interpreted one: defaults applied, nulls pruned as an API server does.
-#[must_use]
 pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
     let mut reading = SettingsReading {
         profile,
@@ -479,7 +477,6 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
 
 /// A spec with these settings in the place of its own. Its targets stay, and the strategies that it names where they
 /// are those of the layers.
-#[must_use]
 pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     let names_strategy = |key: &str| profile.strategy_fields.iter().any(|field| field == key);
     let mut written = Map::new();
@@ -518,7 +515,6 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
 }
 
 /// A strategy as a spec of the kind names it.
-#[must_use]
 pub const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
     match (strategy, profile.status) {
         (Strategy::StrategicPatch, StatusShape::EnvoyGateway) => "StrategicMerge",
@@ -539,7 +535,6 @@ fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
 }
 
 /// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.
-#[must_use]
 pub fn wrapped(profile: &Profile, settings: Value) -> Value {
     match profile.wrappers {
         Wrappers::Default => {

@@ -58,7 +58,6 @@ pub enum Verdict {
 
 impl Targeting {
     /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
-    #[must_use]
     pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
         let (said, says) = definition.unwrap_or_else(|| {
             let fields = told.map(Told::fields).filter(|fields| !fields.is_empty());
@@ -93,7 +92,6 @@ impl Targeting {
     }
 
     /// A field without any statement.
-    #[must_use]
     pub(super) fn unknown() -> Self {
         Self::new(None, None)
     }
@@ -128,7 +126,6 @@ impl Targeting {
     }
 
     /// The targets from the configuration.
-    #[must_use]
     pub(super) fn configured(
         &self,
         fields: Option<Vec<TargetField>>,
@@ -151,13 +148,11 @@ impl Targeting {
     }
 
     /// What is reported about a reference to this kind. `core` is the group of kinds that have none.
-    #[must_use]
     pub fn judge(&self, group: &str, kind: &str) -> Verdict {
         self.judge_by(&self.named, group, kind)
     }
 
     /// The same of a selector.
-    #[must_use]
     pub(super) fn judge_selector(&self, group: &str, kind: &str) -> Verdict {
         self.judge_by(&self.selected, group, kind)
     }
@@ -178,7 +173,6 @@ impl Targeting {
 
     /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed
     /// among its targets, only those.
-    #[must_use]
     pub(crate) fn concerns_route(&self, kind: &str) -> bool {
         let routes = self.named.kinds.iter().filter(|target| {
             let group = match target.group.as_str() {
@@ -192,7 +186,6 @@ impl Targeting {
     }
 
     /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
-    #[must_use]
     pub(crate) fn kind_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let names = self.named.kinds.iter().map(|target| target.kind.as_str());
@@ -200,7 +193,6 @@ impl Targeting {
     }
 
     /// Whether no work ever has anything that a policy of the kind may target.
-    #[must_use]
     pub(crate) fn is_never_shipped(&self) -> bool {
         let stays = |target: &AllowedTarget| target.is(GROUP, "GatewayClass") || target.is("", "Pod");
         let kinds = |taken: &Taken| {
@@ -218,7 +210,6 @@ impl Targeting {
     }
 
     /// Where the answer about a target comes from, as a note.
-    #[must_use]
     pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
         match self.says {
             Says::Nobody | Says::Definition => None,

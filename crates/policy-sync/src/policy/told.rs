@@ -120,7 +120,6 @@ const ISTIOD: By = By::Controller(
 const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
 
 /// The documented targets of a kind.
-#[must_use]
 pub(super) fn told(kind: &GroupKind) -> Option<&'static Told> {
     TOLD.iter()
         .find(|told| told.group == kind.group && told.kinds.contains(&kind.kind.as_str()))
@@ -128,7 +127,6 @@ pub(super) fn told(kind: &GroupKind) -> Option<&'static Told> {
 
 impl Told {
     /// The targets; sections only where the definition has any.
-    #[must_use]
     pub(super) fn taken(&self, has_sections: bool) -> Taken {
         let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
             group: (*group).to_owned(),
@@ -142,7 +140,6 @@ impl Told {
     }
 
     /// The fields that name targets, if no definition has them.
-    #[must_use]
     pub(super) const fn fields(&self) -> &'static [TargetField] {
         match self.by {
             By::Unreleased(fields) => fields,
@@ -151,7 +148,6 @@ impl Told {
     }
 
     /// What is reported where a target is not one of these, and where that is.
-    #[must_use]
     pub(super) fn note(&self, group: &str, kind: &str) -> String {
         let source = self.source;
         match self.by {

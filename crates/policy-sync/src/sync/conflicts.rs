@@ -92,7 +92,6 @@ fn two_of_the_hub(
 }
 
 /// Whether policies of a kind on a node go to clusters.
-#[must_use]
 pub fn is_synced<'a>(
     topology: &Topology<'a>,
     (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),

@@ -111,7 +111,6 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The Gateways of ours with which something that targets a node goes.
-    #[must_use]
     pub fn gateways_of(
         &self,
         topology: &Topology<'a>,
@@ -125,7 +124,6 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The clusters where something that targets a node would be.
-    #[must_use]
     pub fn clusters_of<'c>(
         &self,
         topology: &Topology<'a>,

@@ -31,7 +31,6 @@ pub struct PlacedGateway<'a> {
 
 impl<'a> PlacedGateway<'a> {
     /// A Gateway of the hub as it is written, which goes to these clusters.
-    #[must_use]
     pub fn new(ours: &'a OurGateway<'a>, clusters: Arc<[String]>) -> Self {
         Self {
             gateway: &ours.gateway,
@@ -44,7 +43,6 @@ impl<'a> PlacedGateway<'a> {
 
     /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
-    #[must_use]
     pub fn downstream(&self) -> Option<Object> {
         let object = self.gateway.object;
         let namespace = downstream_namespace(object.namespace_or_empty())?;

@@ -15,7 +15,6 @@ use apimachinery::Field;
 
 /// Turns errors into warnings in policies that only Gateways of other classes lead to: the owner of those Gateways has
 /// to fix them, and nothing of ours depends on it. If a target is unknown, an error stays one.
-#[must_use]
 pub fn leave_others_alone(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,

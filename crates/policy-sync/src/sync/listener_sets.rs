@@ -52,7 +52,6 @@ impl<'a> SyncedSets<'a> {
     }
 
     /// The set, if it goes anywhere.
-    #[must_use]
     pub fn get(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
         self.sets.get(&set)
     }
@@ -63,7 +62,6 @@ impl<'a> SyncedSets<'a> {
     }
 
     /// The set that a node is, or is a listener of; `None` for one that stays on the hub, and for other nodes.
-    #[must_use]
     pub(crate) fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
         self.get(set_of(topology, node)?)
     }

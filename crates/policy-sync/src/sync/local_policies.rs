@@ -115,7 +115,6 @@ impl<'a> LocalPolicies<'a> {
     }
 
     /// The local policies of a kind on a node, by namespace and name.
-    #[must_use]
     pub(super) fn on(&self, kind: KindId, node: Node) -> Vec<&LocalPolicy<'a>> {
         let there = self.by_node.get(&(kind, node)).into_iter().flatten();
         there.map(|id| self.policies.get(*id)).collect()

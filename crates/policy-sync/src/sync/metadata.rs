@@ -46,7 +46,6 @@ const DROPPED_NAMES: &[&str] = &[
 ];
 
 /// A copy of a whole object without status and hub state, under another name and namespace.
-#[must_use]
 pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
     let mut copy = content.as_object().cloned().unwrap_or_default();
     copy.remove("status");

@@ -174,7 +174,6 @@ fn never_shipped(profile: &Profile, class: &str, hub: &Hub, ours: &Ours<'_>) -> 
 }
 
 /// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
-#[must_use]
 pub fn is_on_hub_only<'a>(
     attachments: &Attachments<'a>,
     (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),

@@ -50,7 +50,6 @@ pub struct OnSpokes<'s> {
 impl<'s> OnSpokes<'s> {
     /// Looks at everything that is shipped: of each hub that ClusterOverlays make of one, our Gateways and the variants of
     /// the synced objects. With `copied`, so are the listeners' Secrets of the hub.
-    #[must_use]
     pub fn new<'g, 'a: 'g>(
         (hub, grants): (&'s Hub, &Grants<'_>),
         shipped: impl Iterator<Item = (&'g Table<OurGatewayId, PlacedGateway<'a>>, &'g [Vec<Variant>])>,
@@ -170,7 +169,6 @@ impl<'s> OnSpokes<'s> {
     }
 
     /// Whether a cluster has an object.
-    #[must_use]
     pub fn has(&self, identity: &Identity, cluster: &str) -> bool {
         let shipped = self.shipped.get(identity).into_iter().flatten();
         is_among(shipped, cluster) || self.has_local(identity, cluster)

@@ -180,7 +180,6 @@ fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(N
 
 /// The references of a Gateway to objects of other namespaces that ship with it: the pointer of each, and the name of
 /// the copy, which is in the namespace of the Gateway's copy.
-#[must_use]
 pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
     let object = placed.gateway.object;
     let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {

@@ -22,7 +22,6 @@ use crate::policy::{Attachments, Target};
 
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways.
-    #[must_use]
     pub fn new(
         attachments: &Attachments<'a>,
         kinds: &SyncedKinds,
@@ -99,7 +98,6 @@ fn choose<'a>(
 
 impl<'a> ChosenObjects<'a> {
     /// All that go anywhere, by kind, namespace, and name.
-    #[must_use]
     pub fn synced(&self, ours: &'a Ours<'_>) -> Vec<SyncedObject<'a>> {
         self.objects.values().map(|chosen| chosen.synced(ours)).collect()
     }

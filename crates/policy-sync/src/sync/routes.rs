@@ -90,7 +90,6 @@ enum Why {
 
 impl SyncedRoute<'_> {
     /// The Gateways that bring it, each once.
-    #[must_use]
     pub(crate) fn gateways(&self) -> BTreeSet<OurGatewayId> {
         self.parents.iter().map(|parent| parent.gateway).collect()
     }
@@ -233,19 +232,16 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The ListenerSets that go along.
-    #[must_use]
     pub const fn sets(&self) -> &SyncedSets<'a> {
         &self.sets
     }
 
     /// The objects that go along because an entry of `resourcesToSync` chooses them.
-    #[must_use]
     pub const fn chosen(&self) -> &ChosenObjects<'a> {
         &self.chosen
     }
 
     /// The route, if it goes anywhere.
-    #[must_use]
     pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
     }
@@ -256,7 +252,6 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The clusters that a route goes to, sorted; `clusters` are those of each Gateway. None for a route that stays.
-    #[must_use]
     pub fn clusters<'c>(
         &self,
         attachments: &Attachments<'_>,

@@ -69,7 +69,6 @@ pub(crate) struct Displaced {
 }
 
 /// What happens to the policies of one kind on one node, where nothing lives on the cluster; `None`: there is none.
-#[must_use]
 pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -> Option<Resolution> {
     let known = attachments.kinds.get(kind);
     let placed = known.nodes.get(&node)?;

@@ -52,7 +52,6 @@ struct Received<'a> {
 
 impl<'a> Spoke<'a> {
     /// The parts of a cluster of this class.
-    #[must_use]
     pub fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
         Sources {
             objects: &self.received.objects,
@@ -65,7 +64,6 @@ impl<'a> Spoke<'a> {
     }
 
     /// The ReferenceGrants of a cluster of this class; `hub` are those of the hub.
-    #[must_use]
     pub fn grants<'s>(&'s self, hub: &'s Grants<'s>) -> Grants<'s> {
         let mut places = vec![&self.received.objects];
         places.extend(self.local);
@@ -77,7 +75,6 @@ impl<'a> Spoke<'a> {
     }
 
     /// The originals of each synced policy, by its identity there.
-    #[must_use]
     pub fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
         &self.received.copied
     }
@@ -174,7 +171,6 @@ struct Together<'s> {
 impl<'s, 'a> Spokes<'s, 'a> {
     /// The spokes of the clusters that are asked for and receive or have anything, by their first cluster: `is_one` says that
     /// only one is asked for. A cluster may be in two: no path of one is in the other.
-    #[must_use]
     pub fn build(self, is_one: bool, is_asked: &dyn Fn(&str) -> bool) -> Vec<Spoke<'a>> {
         let together = self.together();
         let routes = self.assumed_routes();

@@ -35,7 +35,6 @@ pub(super) struct SyncedWith {
 
 impl SyncedKinds {
     /// Finds our Gateways in the hierarchy, and the kinds of their classes among those of the input.
-    #[must_use]
     pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
         let gateways = ours.gateways.map(|(_, known)| {
             let object = known.gateway.object;
@@ -64,7 +63,6 @@ impl SyncedKinds {
     }
 
     /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
-    #[must_use]
     pub fn gateway(&self, node: Node) -> Option<OurGatewayId> {
         match node {
             Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
@@ -73,7 +71,6 @@ impl SyncedKinds {
     }
 
     /// Whether policies of a kind go with a Gateway.
-    #[must_use]
     pub(crate) fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
         self.of(gateway).kinds.contains(&kind)
     }

@@ -158,7 +158,6 @@ pub struct Syncing<'a> {
 
 impl<'a> SyncedObjects<'a> {
     /// Decides for every target and the kinds that are synced there.
-    #[must_use]
     pub fn new(syncing: Syncing<'a>) -> Self {
         let mut disturbed: BTreeMap<(KindId, Node), Vec<&LocalPolicies<'a>>> = BTreeMap::new();
         for there in syncing.locals.values() {

@@ -57,7 +57,6 @@ pub struct Copy {
 type Same = Vec<(usize, OurGatewayId, Option<String>)>;
 
 /// The variants of a synced object.
-#[must_use]
 pub fn variants(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,

@@ -222,20 +222,17 @@ pub struct Topology<'a> {
 
 impl<'a> Topology<'a> {
     /// The Gateway of this namespace and name.
-    #[must_use]
     pub(crate) fn find_gateway(&self, namespace: &str, name: &str) -> Option<GatewayId> {
         self.gateway_ids.get(&(namespace, name)).copied()
     }
 
     /// Whether this group and kind is a route: one of Gateway API's, or one of the parameters'.
-    #[must_use]
     pub fn is_route(&self, group: &str, kind: &str) -> bool {
         let is_more = |more: &GroupKind| more.group == group && more.kind == kind;
         is_route(group, kind) || self.more_routes.iter().any(is_more)
     }
 
     /// The route of this group and kind, namespace and name.
-    #[must_use]
     pub(crate) fn find_route(
         &self,
         (group, kind): (&str, &str),
@@ -246,32 +243,27 @@ impl<'a> Topology<'a> {
     }
 
     /// The GatewayClass of this name.
-    #[must_use]
     pub(crate) fn find_class(&self, name: &str) -> Option<ClassId> {
         self.class_ids.get(name).copied()
     }
 
     /// The namespace of this name.
-    #[must_use]
     pub(crate) fn find_namespace(&self, name: &str) -> Option<NamespaceId> {
         self.namespace_ids.get(name).copied()
     }
 
     /// The namespace of a backend, if anything is known of it.
-    #[must_use]
     pub fn namespace_of(&self, backend: BackendId) -> Option<NamespaceId> {
         let namespace = self.backends.get(backend).name.namespace.as_deref()?;
         self.find_namespace(namespace)
     }
 
     /// The ListenerSet of this kind, namespace and name, if it is attached to a Gateway.
-    #[must_use]
     pub(crate) fn find_listener_set(&self, kind: &str, namespace: &str, name: &str) -> Option<ListenerSetId> {
         self.set_ids.get(&(kind, namespace, name)).copied()
     }
 
     /// The backend of this identity, if a route or a policy named it.
-    #[must_use]
     pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
         self.backend_ids.get(identity).copied()
     }
@@ -279,7 +271,6 @@ impl<'a> Topology<'a> {
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
     /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
     /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
-    #[must_use]
     pub fn find(&self, identity: &Identity) -> Vec<Node> {
         let namespace = identity.namespace.as_deref().unwrap_or_default();
         let name = identity.name.as_str();

@@ -36,7 +36,6 @@ pub enum Level {
 
 impl Level {
     /// For people: `route rule`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mesh => "mesh",

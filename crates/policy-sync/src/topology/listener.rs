@@ -87,13 +87,11 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// Its hostname as written; none is any.
-    #[must_use]
     pub const fn hostname(&self) -> Option<&'a str> {
         self.hostname
     }
 
     /// Its port; none is one that its implementation chooses.
-    #[must_use]
     pub const fn port(&self) -> Option<i64> {
         self.port
     }
@@ -124,7 +122,6 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// Its protocol.
-    #[must_use]
     pub const fn protocol(&self) -> &'a str {
         self.protocol
     }

@@ -246,14 +246,12 @@ impl<'a> Topology<'a> {
     }
 
     /// Why a ListenerSet is attached to no Gateway, in words; `None` where it does, or is not there.
-    #[must_use]
     pub(crate) fn why_detached(&self, set: &Identity) -> Option<String> {
         let (_, why) = self.detached.get(set)?;
         Some(self.reason(set.namespace.as_deref().unwrap_or_default(), why))
     }
 
     /// Where that is said.
-    #[must_use]
     pub(crate) fn detached_at(&self, set: &Identity) -> Option<Place> {
         self.said_of_detached(set)
             .map(|(object, pointer)| object.place(pointer))

@@ -13,7 +13,6 @@ use apimachinery::Identity;
 
 impl<'a> Topology<'a> {
     /// The object behind a node; a section's owner, `None` for what is not in the input.
-    #[must_use]
     pub fn object(&self, node: Node) -> Option<&'a Object> {
         match node {
             Node::Class(class) => self.classes.get(class).object,
@@ -32,7 +31,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The name of a node, or of the owner of a section: the one on the hub, if it comes from there.
-    #[must_use]
     pub fn identity(&self, node: Node) -> Identity {
         match node {
             // A mesh is not an object. It has the name of its root namespace.
@@ -53,7 +51,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The locator of a node.
-    #[must_use]
     pub fn locator(&self, node: Node) -> String {
         let mut locator = self.identity(node).locator();
         if let Some(section) = self.section(node) {
@@ -64,7 +61,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The locators of a path, from its GatewayClass or its Service on.
-    #[must_use]
     pub fn path_locators(&self, path: &Path) -> Vec<String> {
         let class = path.gateway().map(|gateway| self.class_locator(gateway));
         class
@@ -74,7 +70,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The locator of the class of a Gateway: the one on the hub, if it comes from there.
-    #[must_use]
     pub fn class_locator(&self, gateway: GatewayId) -> String {
         let gateway = self.gateways.get(gateway);
         match gateway.original_class() {
@@ -84,7 +79,6 @@ impl<'a> Topology<'a> {
     }
 
     /// A path for people, from its Gateway or Service on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
-    #[must_use]
     pub(crate) fn path_label(&self, path: &Path) -> String {
         let parts: Vec<String> = self
             .nodes(path)
@@ -95,7 +89,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The part of a path's label that a node is.
-    #[must_use]
     pub fn step_label(&self, node: Node) -> String {
         match (node, self.section(node)) {
             (Node::Listener(_, listener), Some(name)) => match self.listeners.get(listener).set {
@@ -109,7 +102,6 @@ impl<'a> Topology<'a> {
     }
 
     /// A node for people: `HTTPRoute shop/cart, rule rule-1`.
-    #[must_use]
     pub fn described(&self, node: Node) -> String {
         let identity = self.identity(node);
         let word = match node {

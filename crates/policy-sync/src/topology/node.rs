@@ -21,7 +21,6 @@ pub enum Start {
 
 impl Start {
     /// The same as a node.
-    #[must_use]
     pub const fn node(self) -> Node {
         match self {
             Self::Gateway(gateway) => Node::Gateway(gateway),
@@ -76,7 +75,6 @@ pub struct Path {
 
 impl Path {
     /// The path that ends where it begins.
-    #[must_use]
     pub const fn from(start: Start) -> Self {
         Self {
             start,
@@ -90,7 +88,6 @@ impl Path {
     }
 
     /// The level where the path ends.
-    #[must_use]
     pub const fn end(&self) -> Level {
         if self.port.is_some() {
             Level::Port
@@ -111,7 +108,6 @@ impl Path {
     }
 
     /// The Gateway that it begins at.
-    #[must_use]
     pub const fn gateway(&self) -> Option<GatewayId> {
         match self.start {
             Start::Gateway(gateway) => Some(gateway),

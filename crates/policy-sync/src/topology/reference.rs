@@ -37,7 +37,6 @@ pub(crate) enum Located {
 
 impl Topology<'_> {
     /// Where a reference leads.
-    #[must_use]
     pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
         let Reference {
             group,

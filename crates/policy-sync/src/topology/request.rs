@@ -46,13 +46,11 @@ impl Scheme {
     ];
 
     /// Whether TLS is spoken.
-    #[must_use]
     pub(crate) const fn is_encrypted(self) -> bool {
         matches!(self, Self::Https | Self::Grpcs)
     }
 
     /// Whether GRPCRoutes take it, and not HTTPRoutes.
-    #[must_use]
     pub(crate) const fn is_grpc(self) -> bool {
         matches!(self, Self::Grpc | Self::Grpcs)
     }
@@ -69,7 +67,6 @@ pub struct NoRequest {
 }
 
 /// Whether a text is a request, and not an object.
-#[must_use]
 pub fn is_request(text: &str) -> bool {
     text.contains("://")
 }

@@ -44,7 +44,6 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// The reason, after the name of the parent.
-    #[must_use]
     pub(crate) const fn said(self) -> &'static str {
         match self {
             Self::OtherKind => "is not a Gateway",
@@ -61,7 +60,6 @@ impl Refusal {
     }
 
     /// The reason of the route's condition Accepted (docs/systems/gateway-api.md#attachment).
-    #[must_use]
     pub(crate) const fn reason(self) -> &'static str {
         match self {
             Self::OtherKind | Self::NotFound | Self::Section | Self::Port => "NoMatchingParent",
@@ -181,7 +179,6 @@ impl<'a> Topology<'a> {
     }
 
     /// The places at which it may be said why no Gateway leads to a node.
-    #[must_use]
     pub(crate) fn unreachable_at(&self, node: Node) -> Vec<Place> {
         let of_route = |route: RouteId| {
             let route = self.routes.get(route);
@@ -210,7 +207,6 @@ impl<'a> Topology<'a> {
 
     /// The reasons why an object is not attached, one for each parent that does not accept it; none if it is neither a
     /// ListenerSet nor a route, or does not exist.
-    #[must_use]
     pub fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
         if let Some(why) = self.why_detached(identity) {
             return vec![why];

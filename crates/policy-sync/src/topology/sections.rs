@@ -21,7 +21,6 @@ pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
 
 impl Topology<'_> {
     /// The sections of a node, in their order.
-    #[must_use]
     pub fn sections(&self, node: Node) -> Vec<Node> {
         match node {
             Node::Gateway(_) | Node::ListenerSet(_) => {
@@ -58,7 +57,6 @@ impl Topology<'_> {
     }
 
     /// The listeners of a Gateway's own, or of one of its ListenerSets; with a `section`, the one of that name.
-    #[must_use]
     pub(crate) fn listeners_of(&self, owner: Owner, section: Option<&str>) -> &[ListenerId] {
         let Some(owned) = self.owned.get(&owner) else {
             return &[];
@@ -88,7 +86,6 @@ impl Topology<'_> {
     }
 
     /// The name of the section that a node is, if it is one.
-    #[must_use]
     pub fn section(&self, node: Node) -> Option<&str> {
         match node {
             Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
@@ -105,7 +102,6 @@ impl Topology<'_> {
     }
 
     /// The section of a node by its name; without a name, the node itself.
-    #[must_use]
     pub(crate) fn find_section(&self, whole: Node, name: Option<&str>) -> Option<Node> {
         let Some(name) = name else { return Some(whole) };
         if let Some(owner) = self.owner(whole) {
@@ -117,7 +113,6 @@ impl Topology<'_> {
     }
 
     /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
-    #[must_use]
     pub fn nodes_of_gateway(&self, gateway: GatewayId) -> Vec<Node> {
         let listeners = &self.gateways.get(gateway).listeners;
         let sets: BTreeSet<ListenerSetId> = listeners

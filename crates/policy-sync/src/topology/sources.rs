@@ -62,7 +62,6 @@ impl Seniority {
 
 impl<'a> Sources<'a> {
     /// The hub as a cluster of its own.
-    #[must_use]
     pub const fn hub(objects: &'a Objects) -> Self {
         Self {
             objects,

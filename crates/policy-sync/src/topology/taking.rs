@@ -81,7 +81,6 @@ enum PathKind {
 
 impl Candidate {
     /// Why it comes before another one: what decides first.
-    #[must_use]
     pub fn because(&self, other: &Self) -> &'static str {
         let (one, two) = (&self.rank, &other.rank);
         let reasons = [
@@ -120,7 +119,6 @@ impl Candidate {
 
 impl Topology<'_> {
     /// The result of a request at a Gateway; `None` if no listener takes it. `work` pays for regular expressions.
-    #[must_use]
     pub fn take(&self, gateway: GatewayId, request: &Request, work: &Work) -> Option<Taken> {
         let node = self.gateways.get(gateway);
         // Of several listeners the one with the most specific hostname takes it, and no other
@@ -144,7 +142,6 @@ impl Topology<'_> {
     }
 
     /// The pointer of a rule inside its route.
-    #[must_use]
     pub fn pointer_of_rule(&self, route: RouteId, rule: RuleId) -> String {
         let mut rules = self.routes.get(route).rules.iter();
         let position = rules.position(|known| *known == rule).unwrap_or_default();

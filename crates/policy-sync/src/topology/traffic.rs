@@ -12,7 +12,6 @@ use super::node::{Node, Start};
 
 impl Topology<'_> {
     /// The Gateways that traffic through a node comes from, sorted.
-    #[must_use]
     pub fn gateways_of(&self, node: Node) -> Vec<GatewayId> {
         match node {
             Node::Gateway(gateway) | Node::Listener(gateway, _) => vec![gateway],
@@ -32,7 +31,6 @@ impl Topology<'_> {
     }
 
     /// The Services of a mesh that traffic through a node comes from, sorted.
-    #[must_use]
     pub(crate) fn services_of(&self, node: Node) -> Vec<BackendId> {
         match node {
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).services.clone(),
@@ -53,7 +51,6 @@ impl Topology<'_> {
     }
 
     /// The routes that get traffic where it begins, below a Gateway once for each of its listeners.
-    #[must_use]
     pub fn attached(&self, start: Start) -> Vec<(Option<ListenerId>, RouteId)> {
         match start {
             Start::Gateway(gateway) => {
@@ -79,7 +76,6 @@ impl Topology<'_> {
     }
 
     /// Where the traffic through a node begins.
-    #[must_use]
     pub fn starts_of(&self, node: Node) -> Vec<Start> {
         let gateways = self.gateways_of(node).into_iter().map(Start::Gateway);
         let services = self.services_of(node).into_iter().map(Start::Service);

@@ -11,7 +11,6 @@ use super::node::{Node, Path};
 
 impl Topology<'_> {
     /// The nodes of a path from its start on.
-    #[must_use]
     pub fn nodes(&self, path: &Path) -> Vec<Node> {
         let mut nodes = vec![path.start.node()];
         nodes.extend(
@@ -35,7 +34,6 @@ impl Topology<'_> {
     }
 
     /// The nodes of a path, each with its level.
-    #[must_use]
     pub fn levels(&self, path: &Path) -> Vec<(Level, Node)> {
         let nodes = self.nodes(path).into_iter().enumerate();
         nodes
@@ -58,14 +56,12 @@ impl Topology<'_> {
     }
 
     /// The route of a path that is attached to its listener.
-    #[must_use]
     pub fn hanging(&self, path: &Path) -> Option<RouteId> {
         let first = self.chain(path.via).first().map(|delegation| delegation.from.0);
         first.or(path.route)
     }
 
     /// The delegations that lead to one, the outermost first.
-    #[must_use]
     pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation> {
         let step = |delegation: &&Delegation| delegation.above.map(|above| self.delegations.get(above));
         let innermost = via.map(|via| self.delegations.get(via));

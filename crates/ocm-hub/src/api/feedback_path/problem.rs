@@ -17,7 +17,6 @@ pub struct PathError {
 
 impl PathError {
     /// What to write instead.
-    #[must_use]
     pub(crate) fn help(&self) -> String {
         match &self.problem {
             PathProblem::Empty => "write a path such as .status.phase".to_owned(),

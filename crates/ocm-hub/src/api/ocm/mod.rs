@@ -36,7 +36,6 @@ static DEFINITIONS: LazyLock<Vec<Crd>> = LazyLock::new(|| {
 /// object's metadata must be: that is checked for all kinds alike, in `hub`. Objects of other kinds have no findings.
 ///
 /// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.
-#[must_use]
 pub fn validate(object: &Object) -> Vec<Finding> {
     let definition = DEFINITIONS
         .iter()

@@ -14,7 +14,6 @@ use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
 /// The objections of the webhook of the object's kind, which no CRD makes.
-#[must_use]
 pub fn refusals(object: &Object) -> Vec<Finding> {
     if object.api_version.group != GROUP {
         return Vec::new();

@@ -10,7 +10,6 @@
 use kube_json::{Number, Value};
 
 /// The size of all manifests of a work, in bytes.
-#[must_use]
 pub fn work_size(manifests: &[Value]) -> u64 {
     manifests.iter().fold(0, |total: u64, manifest| {
         total.saturating_add(manifest_size(manifest))
@@ -18,14 +17,12 @@ pub fn work_size(manifests: &[Value]) -> u64 {
 }
 
 /// The bytes that one manifest adds to the size of its work.
-#[must_use]
 pub fn manifest_size(manifest: &Value) -> u64 {
     manifest_size_of_json(json_bytes(manifest))
 }
 
 /// As [`manifest_size`], for who already knows the length of the compact JSON: a field tag, the length as a
 /// varint, the text.
-#[must_use]
 pub(crate) fn manifest_size_of_json(json_bytes: u64) -> u64 {
     let significant = u64::BITS.saturating_sub(json_bytes.leading_zeros()).max(1);
     let varint = u64::from(significant.div_ceil(7));
@@ -33,7 +30,6 @@ pub(crate) fn manifest_size_of_json(json_bytes: u64) -> u64 {
 }
 
 /// The length of a value as the API server's compact JSON, in bytes.
-#[must_use]
 pub(crate) fn json_bytes(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(true) => 4,

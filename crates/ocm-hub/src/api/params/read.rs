@@ -38,7 +38,6 @@ pub struct ClassParams {
 ///
 /// `config_map` finds a ConfigMap by namespace and name; `near` finds the field of a reference to none that has a typo, and
 /// what it should be.
-#[must_use]
 pub fn read_class<'o>(
     class: &Object,
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
@@ -123,7 +122,6 @@ pub struct ParamsPlace {
 }
 
 /// Where the parameters of a class are written; `None` where there are none.
-#[must_use]
 pub fn written<'o>(
     class: &Object,
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,

@@ -134,7 +134,6 @@ fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 
 impl Rollout {
     /// The value of `placementRefs[].rolloutStrategy`.
-    #[must_use]
     pub const fn strategy(&self) -> &Value {
         &self.strategy
     }

@@ -45,7 +45,6 @@ impl InvalidParameters {
     pub const REASON: &'static str = "InvalidParameters";
 
     /// Case 7: the message of `Accepted=True`, reason `Accepted`.
-    #[must_use]
     pub fn accepted_message(controller_name: &str) -> String {
         format!("Handled by {controller_name}")
     }

@@ -105,7 +105,6 @@ impl Params {
     }
 
     /// The entry of `policiesToSync` for policies of this group and kind.
-    #[must_use]
     pub fn synced_policy(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
         self.policies_to_sync
             .iter()
@@ -113,7 +112,6 @@ impl Params {
     }
 
     /// The entry of `resourcesToSync` that chooses an object that is neither a policy nor a route.
-    #[must_use]
     pub fn synced_object(&self, object: &Object) -> Option<&SyncedResource> {
         self.objects_to_sync
             .iter()
@@ -121,7 +119,6 @@ impl Params {
     }
 
     /// The entry of `resourcesToSync` for routes of this group and kind.
-    #[must_use]
     pub fn synced_route(&self, group: &str, kind: &str) -> Option<&SyncedResource> {
         self.resources_to_sync
             .iter()
@@ -181,13 +178,11 @@ pub struct SyncedResource {
 
 impl SyncedResource {
     /// Its group and kind.
-    #[must_use]
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(self.group.as_str(), self.kind.as_str())
     }
 
     /// Whether it asks for an object of a kind that has neither targets nor parents.
-    #[must_use]
     pub fn chooses(&self, object: &Object) -> bool {
         let is_of_kind = self.group == object.api_version.group && self.kind == object.kind;
         let chooses = |chosen: &Chosen| {
@@ -214,7 +209,6 @@ pub struct Chosen {
 
 impl Chosen {
     /// Whether an object of the resource is named.
-    #[must_use]
     pub fn names(&self, object: &Object) -> bool {
         let mut names = self.names.iter();
         names.any(|(namespace, name)| *namespace == object.namespace_or_empty() && *name == object.name)

@@ -22,7 +22,6 @@ pub struct TargetFields {
 
 impl TargetFields {
     /// Whether there is any: only then can objects of the kind be policies.
-    #[must_use]
     pub const fn any(self) -> bool {
         self.target_ref || self.target_refs || self.target_selectors
     }
@@ -62,14 +61,12 @@ pub struct KindInfo {
 
 impl KindInfo {
     /// Whether objects of this kind can attach to a Gateway by target reference.
-    #[must_use]
     pub const fn is_policy(&self) -> bool {
         self.targets.any() || self.policy_label.is_some()
     }
 
     /// The entry of the parameters for an object of this kind: in its version, or in the first that is served, as others
     /// would be refused there.
-    #[must_use]
     pub fn listed(&self, object: &Object) -> String {
         let mut versions = self.versions.iter();
         let own = &object.api_version.version;
@@ -80,7 +77,6 @@ impl KindInfo {
     }
 
     /// Whether a version is served.
-    #[must_use]
     pub fn serves(&self, version: &str) -> bool {
         self.versions.iter().any(|served| served == version)
     }

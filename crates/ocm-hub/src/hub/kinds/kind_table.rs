@@ -34,7 +34,6 @@ impl Default for KindTable {
 
 impl KindTable {
     /// The built-in kinds alone.
-    #[must_use]
     pub fn built_in() -> Self {
         let mut table = Self {
             kinds: Vec::new(),
@@ -48,7 +47,6 @@ impl KindTable {
     }
 
     /// The built-in kinds and those of `crds`; a CRD wins over a built-in row of its group and kind.
-    #[must_use]
     pub fn with_crds<'c>(crds: impl IntoIterator<Item = &'c Crd>) -> Self {
         let mut table = Self::built_in();
         for crd in crds {
@@ -84,7 +82,6 @@ impl KindTable {
     }
 
     /// By group and kind.
-    #[must_use]
     pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
         self.kinds.get(position(&self.by_kind, group, kind)?)
     }
@@ -95,7 +92,6 @@ impl KindTable {
     }
 
     /// By group and plural resource name.
-    #[must_use]
     pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
         self.kinds.get(position(&self.by_plural, group, plural)?)
     }

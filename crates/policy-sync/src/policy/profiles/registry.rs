@@ -58,7 +58,6 @@ impl Default for Profiles {
 
 impl Profiles {
     /// Those that need no configuration.
-    #[must_use]
     pub fn built_in() -> Self {
         let mut profiles = Self {
             by_kind: BTreeMap::new(),
@@ -87,7 +86,6 @@ impl Profiles {
     }
 
     /// The profiles of a kind, one for each set of versions.
-    #[must_use]
     pub(crate) fn get(&self, kind: &GroupKind) -> &[Arc<Profile>] {
         self.by_kind.get(kind).map(Vec::as_slice).unwrap_or_default()
     }
@@ -114,7 +112,6 @@ impl Profiles {
     /// The profile of a kind of which these versions are in use: one that describes a version, or else what is left to
     /// assume of a kind that has profiles for other versions only, or of one with this `label` on its definition; `None` if
     /// there is neither.
-    #[must_use]
     pub(crate) fn find(
         &self,
         kind: &GroupKind,
@@ -188,7 +185,6 @@ impl Profiles {
 
     /// The profile of a labeled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
-    #[must_use]
     fn fallback(kind: &GroupKind, class: &str) -> Profile {
         if class.eq_ignore_ascii_case("direct") {
             Profile::direct(&kind.group, &kind.kind)
