@@ -1,17 +1,7 @@
 //! The `spokewright` command. All it does is call [`cli`].
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
-#![cfg_attr(test, allow(clippy::restriction))]
-#![cfg_attr(
-    test,
-    warn(
-        clippy::dbg_macro,
-        clippy::exit,
-        clippy::iter_over_hash_type,
-        clippy::mem_forget
-    )
-)]
-#![cfg_attr(test, warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names))]
+#![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
 mod cli;
 

@@ -5,17 +5,7 @@
 //! policy. Must not know: files, or what carries an object to its cluster.
 
 // Input never causes a panic, and a library does not print; tests may do both.
-#![cfg_attr(test, allow(clippy::restriction))]
-#![cfg_attr(
-    test,
-    warn(
-        clippy::dbg_macro,
-        clippy::exit,
-        clippy::iter_over_hash_type,
-        clippy::mem_forget
-    )
-)]
-#![cfg_attr(test, warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names))]
+#![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
 pub mod outcome;
 pub mod placing;
