@@ -24,7 +24,6 @@ const MOST_NAMES: usize = 3;
 
 /// What a picture is made of. Nodes are known by their position; equal inputs give equal graphs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Graph {
     vertices: Vec<Vertex>,
     /// Sorted, each once.

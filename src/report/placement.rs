@@ -150,7 +150,6 @@ impl DecidedBy {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct PlacementReport<'e> {
     api_version: &'static str,
     kind: &'static str,
@@ -311,7 +310,6 @@ impl fmt::Debug for Placements<'_> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct PlacementExplanation<'a> {
     api_version: &'static str,
     kind: &'static str,

@@ -48,7 +48,6 @@ pub enum ViolationKind {
 ///
 /// Displays as Kubernetes does: `spec.listeners[0].port: Invalid value: 0: ...`.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Violation {
     /// Its kind.
     pub kind: ViolationKind,

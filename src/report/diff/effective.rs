@@ -34,7 +34,6 @@ pub(super) type Results = BTreeMap<Vec<String>, Vec<Arc<Settings>>>;
 
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct EffectiveSettings {
     /// The names of what paths lead through.
     pub(super) names: NodeNames,

@@ -15,7 +15,6 @@ use crate::policy::Condition;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ObjectExplanation {
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,

@@ -22,7 +22,6 @@ use apimachinery::Work;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct RequestExplanation {
     api_version: &'static str,
     kind: &'static str,

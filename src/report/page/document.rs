@@ -29,7 +29,6 @@ pub(super) type Spot = Vec<Position>;
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct FleetPage {
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,

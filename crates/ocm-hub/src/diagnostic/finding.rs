@@ -35,7 +35,6 @@ pub struct Lacks {
 /// assert_eq!(finding.code.name(), "empty/nothing-rendered");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Finding {
     /// The stable code, such as `policy/target-not-found`.
     pub code: Code,

@@ -27,7 +27,6 @@ use crate::topology::{GatewayId, Level, Node, Start};
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct PolicyReport {
     /// `spokewright.dev/v1alpha1`.
     pub api_version: &'static str,
@@ -270,7 +269,6 @@ pub struct DecisionEntry {
 
 /// The status of a policy, or of a target, on one cluster, as it is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct OnCluster {
     /// The cluster.
     pub cluster: Arc<str>,
