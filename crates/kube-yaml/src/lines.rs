@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use kube_json::{Map, Value};
 
-use super::character::{ByteSet, byte_set, find_in, spaces_end, text_end, word_end};
+use super::character::{find_from, spaces_end, text_end, word_end};
 use super::limits::Limits;
 use super::position::Record;
 use super::resolve::read_plain;
@@ -24,11 +24,22 @@ use super::source::LONGEST_SIMPLE_KEY;
 /// Each level here is one of the machine stack. No Kubernetes object has as many.
 const DEEPEST: usize = 64;
 
-/// Bytes with which only a plain scalar begins, whatever follows. `<` is not one: `<<` may merge.
-const STARTS_PLAIN: ByteSet =
-    byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+~$^()\\;=");
-/// Bytes at which a plain word in a flow collection may end.
-const ENDS_FLOW: ByteSet = byte_set(b" \t\n:#,?[]{}");
+/// Whether only a plain scalar begins with this byte, whatever follows. `<` is not one: `<<` may merge.
+const fn starts_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'/' | b'.' | b'+' | b'~' | b'$' | b'^' | b'(' | b')' | b'\\' | b';' | b'='
+        )
+}
+
+/// Whether a plain word in a flow collection may end at this byte.
+const fn ends_flow(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b':' | b'#' | b',' | b'?' | b'[' | b']' | b'{' | b'}'
+    )
+}
 
 /// The value of a document in its usual form, whose lines end in LF.
 pub(super) fn read_lines<R: Record>(text: &str, limits: &Limits) -> Option<(Value, R::Node)> {
@@ -192,7 +203,7 @@ impl<'t, R: Record> Lines<'t, R> {
     /// A key that is one word, and no number, boolean, or null; nothing moves if there is none.
     fn plain_key(&mut self) -> Option<Key<'t>> {
         let start = self.pos;
-        if !is_in(&STARTS_PLAIN, self.byte()) {
+        if !starts_plain(self.byte()) {
             return None;
         }
         let mut end = word_end(self.bytes, start);
@@ -254,7 +265,7 @@ impl<'t, R: Record> Lines<'t, R> {
             }
             b'-' if !matches!(self.at(self.pos + 1), b' ' | b'\n' | b'\t') => self.plain(column),
             0x80.. => self.plain(column),
-            byte if is_in(&STARTS_PLAIN, byte) => self.plain(column),
+            byte if starts_plain(byte) => self.plain(column),
             _ => None,
         }
     }
@@ -512,15 +523,15 @@ impl<'t, R: Record> Lines<'t, R> {
         while self.at(first) == b'-' {
             first += 1;
         }
-        if !is_in(&STARTS_PLAIN, self.at(first)) {
+        if !starts_plain(self.at(first)) {
             return None;
         }
-        let mut end = find_in(self.bytes, first, &ENDS_FLOW);
+        let mut end = find_from(self.bytes, first, ends_flow);
         while match self.at(end) {
-            b':' => is_in(&STARTS_PLAIN, self.at(end + 1)),
+            b':' => starts_plain(self.at(end + 1)),
             byte => byte == b'#',
         } {
-            end = find_in(self.bytes, end + 1, &ENDS_FLOW);
+            end = find_from(self.bytes, end + 1, ends_flow);
         }
         self.pos = end;
         Some(self.slice(start, end))
@@ -616,8 +627,4 @@ impl<'t, R: Record> Lines<'t, R> {
     fn is_entry(&self) -> bool {
         self.byte() == b'-' && matches!(self.at(self.pos + 1), b' ' | b'\n')
     }
-}
-
-fn is_in(set: &ByteSet, byte: u8) -> bool {
-    set.get(usize::from(byte)).copied().unwrap_or_default()
 }
