@@ -575,14 +575,6 @@ impl<'t, R: Record> Lines<'t, R> {
     /// Goes to the next text, which must be on another line. Blanks in front of a comment are passed already.
     fn next_line(&mut self) -> Option<()> {
         let (pos, line_start) = (self.pos, self.line_start);
-        // Most texts are on the line behind the last one.
-        if self.at(pos) == b'\n' {
-            self.line_start = pos + 1;
-            self.pos = spaces_end(self.bytes, self.line_start);
-            if !matches!(self.at(self.pos), b'\n' | b'#') {
-                return Some(());
-            }
-        }
         // A comment has a blank in front of it.
         if self.at(pos) == b'#' && self.at(pos - 1) != b' ' {
             return None;

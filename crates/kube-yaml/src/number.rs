@@ -11,13 +11,6 @@ use super::value::Scalar;
 /// The number that a plain scalar says, if it says one; the caller has seen a digit, a sign or a dot in front.
 pub(super) fn read_number(text: &str) -> Option<Scalar<'static>> {
     let bytes = text.as_bytes();
-    // The common case in one pass: a short decimal.
-    if bytes.len() <= 18
-        && bytes.iter().all(u8::is_ascii_digit)
-        && (bytes.first() != Some(&b'0') || bytes.len() == 1)
-    {
-        return text.parse().ok().map(Scalar::Integer);
-    }
     if bytes.first() == Some(&b'.') {
         return read_leading_dot(text);
     }

@@ -107,9 +107,6 @@ pub(super) fn read_plain(text: &str) -> Option<Scalar<'static>> {
 }
 
 fn read_word(text: &str) -> Option<Scalar<'static>> {
-    if text.len() > 5 {
-        return None;
-    }
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
             Some(Scalar::Bool(true))

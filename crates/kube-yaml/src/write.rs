@@ -131,13 +131,7 @@ pub fn append_deeper(out: &mut String, lines: &str, deeper: usize) {
 }
 
 fn spaces(out: &mut String, count: usize) {
-    const SPACES: &str = "                                                                ";
-    let mut left = count;
-    while left > 0 {
-        let piece = left.min(SPACES.len());
-        out.push_str(SPACES.get(..piece).unwrap_or(" "));
-        left -= piece;
-    }
+    out.extend(std::iter::repeat_n(' ', count));
 }
 
 struct Writer<'o> {

@@ -66,18 +66,6 @@ fn shown(character: char) -> char {
     }
 }
 
-/// The bytes that are looked at at once.
-const BLOCK: usize = 64;
-
-/// Whether a text is printable ASCII, with ends of lines or without: it is printed as it is. Without branches, so that many
-/// bytes are one instruction.
-fn is_plain(text: &str, or_line_end: bool) -> bool {
-    let other =
-        |byte: u8| u8::from(byte.wrapping_sub(b' ') >= 0x5F) & u8::from(!or_line_end || byte != b'\n');
-    let mut blocks = text.as_bytes().chunks(BLOCK);
-    blocks.all(|block| block.iter().fold(0, |seen, byte| seen | other(*byte)) == 0)
-}
-
 /// Whether a line shows `text` unchanged.
 pub(super) fn is_printed_as_it_is(text: &str) -> bool {
     text.chars().all(|character| shown(character) == character) && !text.contains(MARKER)
@@ -86,9 +74,6 @@ pub(super) fn is_printed_as_it_is(text: &str) -> bool {
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
 pub fn one_line(text: &str, limit: usize) -> String {
     let text = text.trim_end();
-    if text.len() <= limit && is_plain(text, false) {
-        return without_marker(text.to_owned());
-    }
     let mut line = String::with_capacity(text.len().min(limit));
     let mut previous = ' ';
     for (count, character) in text.chars().enumerate() {
@@ -168,7 +153,7 @@ pub(crate) fn json_escaped(json: String) -> String {
     } else {
         json
     };
-    if is_plain(&json, true) || json.chars().all(harmless) {
+    if json.chars().all(harmless) {
         return json;
     }
     let mut escaped = String::with_capacity(json.len());
@@ -186,9 +171,6 @@ pub(crate) fn json_escaped(json: String) -> String {
 
 /// Columns that printable text takes on a terminal.
 pub(super) fn columns(text: &str) -> usize {
-    if is_plain(text, false) {
-        return text.len();
-    }
     text.chars().map(width).sum()
 }
 

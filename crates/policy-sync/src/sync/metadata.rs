@@ -86,12 +86,8 @@ fn set(map: &mut Map, name: &str, value: Value) {
 }
 
 fn kept_entries(entries: &Value) -> Map {
-    // Most names begin with another letter: that is seen without a call.
-    let begins = |name: &str, prefix: &&str| {
-        prefix.as_bytes().first() == name.as_bytes().first() && name.starts_with(prefix)
-    };
     let is_dropped = |name: &str| {
-        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| begins(name, prefix))
+        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
     let mut kept = entries.as_object().cloned().unwrap_or_default();
     if kept.keys().any(|name| is_dropped(name)) {

@@ -57,43 +57,19 @@ fn enclosing(count: usize) -> u64 {
         .saturating_add(2)
 }
 
-/// How many bytes each byte of a text takes beside itself. Of U+2028 and U+2029 only the characters tell.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    reason = "evaluated when the crate is compiled, for numbers below 256"
-)]
-const ESCAPED: [u8; 256] = {
-    let mut extra = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        extra[byte] = match byte as u8 {
-            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-            b'<' | b'>' | b'&' | 0..=0x1f => 5,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    extra
-};
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a byte is always an index of a table of 256"
-)]
+/// Quotes, the text, and what its escapes take beside it.
 fn string_bytes(text: &str) -> u64 {
-    // No text is so long that this wraps: that would take 2^61 bytes.
-    let extra = text.bytes().fold(2_u64, |extra, byte| {
-        extra.wrapping_add(u64::from(ESCAPED[usize::from(byte)]))
-    });
-    let separators = if text.is_ascii() {
-        0
-    } else {
+    let escape = |character| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 1,
+        '<' | '>' | '&' | '\0'..='\u{1f}' => 5,
         // Three bytes of UTF-8 become six of escape.
-        text.matches(['\u{2028}', '\u{2029}']).count().saturating_mul(3)
+        '\u{2028}' | '\u{2029}' => 3,
+        _ => 0,
     };
-    let bytes = text.len().saturating_add(separators);
-    u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(extra)
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    text.chars()
+        .map(escape)
+        .fold(bytes.saturating_add(2), u64::saturating_add)
 }
 
 fn number_bytes(number: &Number) -> u64 {
