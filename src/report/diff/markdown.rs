@@ -315,17 +315,8 @@ fn effective_section(group: &EffectiveGroup) -> String {
 
 /// One folded section. `body` is in a fence that nothing inside it can end.
 fn section(title: &str, above: &str, language: &str, body: &str) -> String {
-    let mut longest = 0_usize;
-    let mut run = 0_usize;
-    for character in body.chars() {
-        run = if character == '`' {
-            run.saturating_add(1)
-        } else {
-            0
-        };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat(longest.saturating_add(1).max(3));
+    let longest = body.split(|character| character != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or_default().saturating_add(1).max(3));
     format!(
         "\n<details><summary>{title}</summary>\n\n{above}{fence}{language}\n{body}{fence}\n\n</details>\n"
     )

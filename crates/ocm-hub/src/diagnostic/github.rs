@@ -84,26 +84,11 @@ pub(super) fn origin(place: &Place, locate: &dyn Locate) -> Option<String> {
 }
 
 fn data(text: &str) -> String {
-    escape(text, false)
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {
-    escape(text, true)
-}
-
-fn escape(text: &str, property: bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '%' => escaped.push_str("%25"),
-            '\r' => escaped.push_str("%0D"),
-            '\n' => escaped.push_str("%0A"),
-            ':' if property => escaped.push_str("%3A"),
-            ',' if property => escaped.push_str("%2C"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
