@@ -224,21 +224,12 @@ impl<'a> BothSides<'a> {
 
     /// A place of the old side in the common numbering.
     pub(in crate::report) fn old_place(&self, place: Place) -> Place {
-        match place {
-            Place::Field {
-                document,
-                pointer,
-                part,
-            } => Place::Field {
-                document: DocumentId {
-                    source: SourceId(document.source.0.saturating_add(self.offset)),
-                    index: document.index,
-                },
-                pointer,
-                part,
-            },
-            other => other,
-        }
+        let Place::Field { document, .. } = &place else {
+            return place;
+        };
+        let source = SourceId(document.source.0.saturating_add(self.offset));
+        let document = DocumentId { source, ..*document };
+        place.in_document(document)
     }
 }
 
@@ -249,21 +240,12 @@ impl Locate for BothSides<'_> {
     }
 
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
-        if let Place::Field {
-            document,
-            pointer,
-            part,
-        } = place
+        if let Place::Field { document, .. } = place
             && let Some(source) = document.source.0.checked_sub(self.offset)
         {
-            return self.old.locate(&Place::Field {
-                document: DocumentId {
-                    source: SourceId(source),
-                    index: document.index,
-                },
-                pointer: pointer.clone(),
-                part: *part,
-            });
+            let source = SourceId(source);
+            let document = DocumentId { source, ..*document };
+            return self.old.locate(&place.clone().in_document(document));
         }
         self.new.locate(place)
     }

@@ -84,7 +84,7 @@ impl Place {
 
     /// The same place in another document.
     #[must_use]
-    pub(crate) fn in_document(mut self, other: DocumentId) -> Self {
+    pub fn in_document(mut self, other: DocumentId) -> Self {
         if let Self::Field { document, .. } | Self::Embedded { document, .. } = &mut self {
             *document = other;
         }
