@@ -55,8 +55,8 @@ impl Inventory {
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let opened = root.directory.open(name).map_err(failed)?;
-        match Self::parse(opened.file).map_err(failed)? {
+        let file = root.directory.open(name).map_err(failed)?;
+        match Self::parse(file).map_err(failed)? {
             Ok(inventory) => Ok(Some(inventory)),
             Err((line, reason)) => Err(fault(reason.at(line))),
         }
@@ -173,28 +173,17 @@ impl LineFault {
 
 /// Appends one line.
 pub(super) fn write_line(sink: &mut impl Write, path: &str, hash: &Hash) -> io::Result<()> {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut digits = [0_u8; 64];
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(hash) {
-        if let [high, low] = pair {
-            *high = DIGITS.get(usize::from(byte >> 4)).copied().unwrap_or_default();
-            *low = DIGITS.get(usize::from(byte & 15)).copied().unwrap_or_default();
-        }
-    }
     if needs_escape(path) {
         sink.write_all(b"\\")?;
-        sink.write_all(&digits)?;
-        let path = path
-            .replace('\\', "\\\\")
-            .replace('\n', "\\n")
-            .replace('\r', "\\r");
-        writeln!(sink, "  {path}")
-    } else {
-        sink.write_all(&digits)?;
-        sink.write_all(b"  ")?;
-        sink.write_all(path.as_bytes())?;
-        sink.write_all(b"\n")
     }
+    for byte in hash {
+        write!(sink, "{byte:02x}")?;
+    }
+    let path = path
+        .replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r");
+    writeln!(sink, "  {path}")
 }
 
 fn needs_escape(path: &str) -> bool {

@@ -175,9 +175,7 @@ pub(super) fn read_file(
         Err(error) => return Err(failed(error)),
     }
     buffer.clear();
-    let read = directory
-        .open(name)
-        .and_then(|mut opened| opened.file.read_to_end(buffer));
+    let read = directory.open(name).and_then(|mut file| file.read_to_end(buffer));
     read.map_err(failed)?;
     Ok(InFile::Read)
 }

@@ -85,15 +85,6 @@ impl Obstruction {
     }
 }
 
-/// A file that is open for reading.
-#[derive(Debug)]
-pub struct Opened {
-    /// The file.
-    pub file: File,
-    /// How many bytes it had when it was opened.
-    pub length: u64,
-}
-
 /// An open directory beneath which no link is followed.
 #[derive(Debug)]
 pub struct Directory(Dir);
@@ -161,7 +152,7 @@ impl Directory {
     /// # Errors
     ///
     /// The file cannot be opened.
-    pub fn open(&self, name: &str) -> io::Result<Opened> {
+    pub fn open(&self, name: &str) -> io::Result<File> {
         open_file(&self.0, one_name(name)?, FollowSymlinks::No)
     }
 
@@ -257,7 +248,7 @@ impl Enclosure {
 
     /// Opens a file to read it. Anything else is an error.
     pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
-        open_file(&self.0, path, FollowSymlinks::Yes).map(|opened| opened.file)
+        open_file(&self.0, path, FollowSymlinks::Yes)
     }
 
     /// The target of a link.
@@ -290,17 +281,13 @@ fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
     }
 }
 
-fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<Opened> {
+fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // A pipe without a writer would otherwise never open.
     options.read(true).follow(follow).nonblock(true);
     let file = directory.open_with(path, &options)?.into_std();
-    let metadata = Metadata::from_file(&file)?;
-    if metadata.is_file() {
-        Ok(Opened {
-            file,
-            length: metadata.len(),
-        })
+    if Metadata::from_file(&file)?.is_file() {
+        Ok(file)
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
     }
@@ -405,7 +392,7 @@ mod tests {
 
     #[cfg(unix)]
     fn opened(directory: &Directory, name: &str) -> io::Result<File> {
-        directory.open(name).map(|opened| opened.file)
+        directory.open(name)
     }
 
     #[test]
