@@ -57,12 +57,6 @@ impl WorkText {
     /// Appends the whole text for `cluster`.
     pub fn write(&self, cluster: &str, buffer: &mut Vec<u8>) {
         let cluster = kube_yaml::scalar(cluster);
-        buffer.reserve(
-            self.before
-                .len()
-                .saturating_add(cluster.len())
-                .saturating_add(self.after.len()),
-        );
         buffer.extend_from_slice(self.before.as_bytes());
         buffer.extend_from_slice(cluster.as_bytes());
         buffer.extend_from_slice(self.after.as_bytes());
@@ -96,7 +90,6 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
     append_text(&mut before, "name", &parts.name, 2);
     before.push_str("  namespace: ");
-    before.shrink_to_fit();
     let head = format!("\n{metadata}spec:\n");
     // A copy has no unused room. An allocator need not give it back otherwise: mimalloc keeps up to half of a block.
     let after = head + &spec;
@@ -123,15 +116,10 @@ fn size_of(parts: &WorkParts) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// Bytes that most specs of works do not need.
-const USUAL_SPEC: usize = 8 * 1024;
-
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
     let size = size_of(parts);
-    // As YAML, it rarely takes more than twice the bytes of its JSON.
-    let usual = usize::try_from(size).unwrap_or_default().saturating_mul(2);
-    let mut spec = String::with_capacity(usual.max(USUAL_SPEC));
+    let mut spec = String::new();
     append_settings(&mut spec, parts, params, indent);
     let below = indent.saturating_add(2);
     append_key(&mut spec, "workload", indent);
