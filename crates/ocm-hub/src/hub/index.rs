@@ -208,19 +208,6 @@ impl Objects {
 
     /// Where the object of the same identity is in the order.
     pub fn position(&self, like: &Object) -> Option<usize> {
-        // One of these itself is where it is in memory.
-        let bytes = std::ptr::from_ref(like)
-            .addr()
-            .checked_sub(self.sorted.as_ptr().addr());
-        let own = bytes.and_then(|bytes| bytes.checked_div(size_of::<Object>()));
-        if let Some(own) = own
-            && self
-                .sorted
-                .get(own)
-                .is_some_and(|there| std::ptr::eq(there, like))
-        {
-            return Some(own);
-        }
         let (group, kind) = kind_of(like);
         let run = self.run(group, kind)?;
         let objects = self.sorted.get(run.clone())?;

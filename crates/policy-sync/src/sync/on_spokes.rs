@@ -177,10 +177,6 @@ impl<'s> OnSpokes<'s> {
     /// Those of some sorted clusters that do not have an object.
     pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
         let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
-        // Most objects are shipped together with those that need them, or nowhere.
-        if shipped.iter().any(|list| std::ptr::eq(list.as_ref(), clusters)) {
-            return Without::Some(Vec::new());
-        }
         if shipped.is_empty() && self.hub.spokes.is_empty() {
             return Without::All(clusters);
         }

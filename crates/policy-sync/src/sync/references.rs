@@ -138,23 +138,12 @@ pub fn report_references(
         .filter(|object| !all.is_empty() && object.namespace.is_some());
     let key = |object: &'_ Object| (object.group_kind(), object.name.to_string());
     let elsewhere: Elsewhere<'_> = namespaced.map(|object| (key(object), object)).collect();
-    // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
-    let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
-        let some;
-        let clusters = match &*missing.clusters {
-            [Without::All(all)] => of_lists
-                .entry(std::ptr::from_ref(*all))
-                .or_insert_with(|| missing.clusters(is_known)),
-            _ => {
-                some = missing.clusters(is_known);
-                &some
-            }
-        };
+        let clusters = missing.clusters(is_known);
         if !clusters.is_empty() {
             findings.extend(not_shipped(
                 (hub, ours, &elsewhere),
-                (&needed, clusters),
+                (&needed, &clusters),
                 &missing,
             ));
         }

@@ -83,10 +83,7 @@ pub fn variants(
                 clusters,
             }
         });
-    let mut variants: Vec<Variant> = variants.collect();
-    // Most objects have one, and there may be many thousands of them.
-    variants.shrink_to_fit();
-    variants
+    variants.collect()
 }
 
 /// Almost every object goes with one Gateway, and to all of its clusters alike.
