@@ -174,18 +174,7 @@ impl<'w> Walk<'_, 'w> {
         }
         match value {
             Value::Null if node.nullable => {}
-            _ => self.judge(node, value, path, mode),
-        }
-    }
-
-    #[inline]
-    fn judge(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
-        match value {
-            _ if node.judges_whole => self.whole(node, value, path, mode),
-            Value::String(text) if node.takes(Type::String) => self.string(node, text, path),
-            Value::Object(fields) if node.takes(Type::Object) => self.mapping(node, fields, path, mode),
-            Value::Array(items) if node.takes(Type::Array) => self.list(node, items, path, mode),
-            _ => self.by_type(node, value, path, mode),
+            _ => self.whole(node, value, path, mode),
         }
     }
 

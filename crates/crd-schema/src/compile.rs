@@ -153,7 +153,6 @@ impl Compiler {
             with_default: Vec::new(),
             with_default_below: Vec::new(),
             steps: 0,
-            judges_whole: false,
             rules_below: false,
             transitions_below: false,
             rules,

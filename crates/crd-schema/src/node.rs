@@ -122,8 +122,6 @@ pub(crate) struct Node {
     pub(crate) with_default_below: Vec<Text>,
     /// What it costs to look at one value, in steps.
     pub(crate) steps: u64,
-    /// Whether an enum or a choice judges the value as a whole.
-    pub(crate) judges_whole: bool,
     pub(crate) rules: Rules,
     /// Whether anything at or below this level has CEL rules.
     pub(crate) rules_below: bool,
@@ -143,9 +141,6 @@ impl Node {
         let listed = self.allowed.as_ref().map_or(0, Vec::len);
         let listed = self.required.len().saturating_add(listed);
         self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
-        let choices = [&self.all_of, &self.any_of, &self.one_of];
-        let is_chosen = self.not.is_some() || choices.iter().any(|choices| !choices.is_empty());
-        self.judges_whole = self.allowed.is_some() || is_chosen;
     }
 
     /// These properties, by name.
@@ -153,11 +148,6 @@ impl Node {
         names
             .iter()
             .filter_map(|name| self.properties.get_key_value(name))
-    }
-
-    /// Whether all values of a type, and no others, have the type of this level.
-    pub(crate) fn takes(&self, kind: Type) -> bool {
-        self.kind == Some(kind) && !self.int_or_string
     }
 
     /// Whether there are no levels below this one, but for choices.
