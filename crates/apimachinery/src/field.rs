@@ -22,24 +22,13 @@ use crate::pointer;
 #[derive(Debug, Clone)]
 pub struct Field<'a> {
     value: Option<&'a Value>,
-    way: Way<'a>,
+    way: Option<Arc<Way<'a>>>,
 }
 
-/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks.
-///
-/// A cursor is copied for each step, so it stays below the 128 bytes that a processor copies without a call.
-#[derive(Debug, Clone)]
-struct Way<'a> {
-    /// The first steps; of these, `depth` count.
-    first: [Step<'a>; 6],
-    depth: usize,
-    /// The last of those that come after them.
-    more: Option<Arc<Deep<'a>>>,
-}
-
-/// A step below the first ones.
+/// The last step from the object to a field, and those before it. Few fields are ever reported, so a pointer is written
+/// when somebody asks.
 #[derive(Debug)]
-struct Deep<'a> {
+struct Way<'a> {
     step: Step<'a>,
     before: Option<Arc<Self>>,
 }
@@ -48,44 +37,6 @@ struct Deep<'a> {
 enum Step<'a> {
     Member(&'a str),
     Item(usize),
-}
-
-impl<'a> Way<'a> {
-    const NONE: Self = Self {
-        first: [Step::Item(0); 6],
-        depth: 0,
-        more: None,
-    };
-
-    #[inline]
-    fn add(&mut self, step: Step<'a>) {
-        if let Some(free) = self.first.get_mut(self.depth) {
-            *free = step;
-            self.depth = self.depth.saturating_add(1);
-        } else {
-            let before = self.more.take();
-            self.more = Some(Arc::new(Deep { step, before }));
-        }
-    }
-
-    fn pointer(&self) -> String {
-        let mut deep = Vec::new();
-        let mut more = self.more.as_deref();
-        while let Some(below) = more {
-            deep.push(below.step);
-            more = below.before.as_deref();
-        }
-        // Most pointers are shorter.
-        let mut text = String::with_capacity(64);
-        let first = self.first.iter().take(self.depth);
-        for step in first.chain(deep.iter().rev()) {
-            match step {
-                Step::Member(key) => pointer::push(&mut text, key),
-                Step::Item(index) => pointer::push(&mut text, &index.to_string()),
-            }
-        }
-        text
-    }
 }
 
 /// A value of another type than the reader expects.
@@ -104,21 +55,30 @@ impl<'a> Field<'a> {
     pub fn new(value: &'a Value) -> Self {
         Self {
             value: Some(value),
-            way: Way::NONE,
+            way: None,
         }
     }
 
     /// The pointer of this field, also of one that is absent.
     pub fn pointer(&self) -> String {
-        self.way.pointer()
+        let ways = std::iter::successors(self.way.as_deref(), |way| way.before.as_deref());
+        let steps: Vec<Step<'a>> = ways.map(|way| way.step).collect();
+        let mut text = String::new();
+        for step in steps.iter().rev() {
+            match step {
+                Step::Member(key) => pointer::push(&mut text, key),
+                Step::Item(index) => pointer::push(&mut text, &index.to_string()),
+            }
+        }
+        text
     }
 
     fn below(&self, step: Step<'a>, value: Option<&'a Value>) -> Self {
-        // In one place, so that it is copied once.
-        let mut below = self.clone();
-        below.value = value;
-        below.way.add(step);
-        below
+        let before = self.way.clone();
+        Self {
+            value,
+            way: Some(Arc::new(Way { step, before })),
+        }
     }
 
     /// The value, when the field is present and not null (an API server drops nulls).
@@ -132,26 +92,22 @@ impl<'a> Field<'a> {
     }
 
     /// The member `key`; absent when this is absent or no mapping.
-    #[inline]
     #[must_use]
     pub fn get(&self, key: &'a str) -> Self {
         self.below(Step::Member(key), self.member(key))
     }
 
-    #[inline]
     fn member(&self, key: &str) -> Option<&'a Value> {
         self.value?.as_object()?.get(key)
     }
 
     /// The member `key`, if it is present and not null. Most of what may be there is not: that costs no cursor.
-    #[inline]
     pub fn present(&self, key: &'a str) -> Option<Self> {
         let value = self.member(key)?;
         (!value.is_null()).then(|| self.below(Step::Member(key), Some(value)))
     }
 
     /// Whether the member `key` is present and not null.
-    #[inline]
     pub fn has(&self, key: &str) -> bool {
         self.member(key).is_some_and(|value| !value.is_null())
     }
@@ -178,15 +134,9 @@ impl<'a> Field<'a> {
         self.below(Step::Item(position), self.values().get(position))
     }
 
-    /// The member `key` of each element of a list that has it, and not as null. An element without it costs no cursor.
+    /// The member `key` of each element of a list that has it, and not as null.
     pub fn items_with(&self, key: &'a str) -> impl Iterator<Item = Self> + use<'a> {
-        let list = self.clone();
-        let items = self.value.and_then(Value::as_array).into_iter().flatten();
-        items.enumerate().filter_map(move |(index, item)| {
-            let value = item.as_object()?.get(key).filter(|value| !value.is_null())?;
-            let item = list.below(Step::Item(index), Some(item));
-            Some(item.below(Step::Member(key), Some(value)))
-        })
+        self.items().filter_map(move |item| item.present(key))
     }
 
     /// The names of the members of a mapping, in their order; none when this is absent or no mapping.
@@ -212,37 +162,9 @@ impl<'a> Field<'a> {
         self.value.and_then(Value::as_str)
     }
 
-    /// The string of the member `key`; `None` when absent or of another type. Without a cursor on it, which would be copied
-    /// for nothing.
-    #[inline]
+    /// The string of the member `key`; `None` when absent or of another type.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         self.member(key)?.as_str()
-    }
-
-    /// The string of the member `key`, or what is in its way; `Ok(None)` when absent. Most are as they should be: that
-    /// costs no cursor.
-    ///
-    /// # Errors
-    /// [`Mismatch`] if the value is not a string.
-    pub fn string_of(&self, key: &'a str) -> Result<Option<&'a str>, Mismatch> {
-        match self.member(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => self.get(key).string(),
-        }
-    }
-
-    /// The integer of the member `key`, or what is in its way; `Ok(None)` when absent. It costs no cursor, either.
-    ///
-    /// # Errors
-    /// [`Mismatch`] if the value is not a 64-bit integer.
-    pub fn integer_of(&self, key: &'a str) -> Result<Option<i64>, Mismatch> {
-        match self.member(key) {
-            None => Ok(None),
-            Some(value) => {
-                whole_number(value).map_or_else(|| self.get(key).integer(), |number| Ok(Some(number)))
-            }
-        }
     }
 
     /// The string here, or what is in its way; `Ok(None)` when absent.
@@ -410,19 +332,6 @@ mod tests {
             entries,
             [("k", "/m/k"), ("n", "/m/n")].map(|(key, pointer)| (key.to_owned(), pointer.to_owned()))
         );
-    }
-
-    #[test]
-    fn a_member_that_is_read_without_a_cursor_is_what_its_field_is() {
-        let value = json!({
-            "s": "text", "b": true, "l": [1], "m": {"k": "v"}, "i": 7, "whole": 7.0, "f": 1.5, "beyond": 1e20, "z": null
-        });
-        let root = Field::new(&value);
-        for key in ["s", "b", "l", "m", "i", "whole", "f", "beyond", "z", "nowhere"] {
-            assert_eq!(root.string_of(key), root.get(key).string(), "{key}");
-            assert_eq!(root.integer_of(key), root.get(key).integer(), "{key}");
-        }
-        assert_eq!(root.get("s").string_of("s"), Ok(None));
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl<'a, 'f> Reading<'a, 'f> {
 
     /// The string of the member `key` of `holder`, or `None` when it is absent or wrong.
     pub fn string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
-        let value = holder.string_of(key);
+        let value = holder.get(key).string();
         self.checked(value)
     }
 
@@ -63,13 +63,13 @@ impl<'a, 'f> Reading<'a, 'f> {
 
     /// The integer of the member `key` of `holder`, or `None` when it is absent or wrong.
     pub(crate) fn integer(&mut self, holder: &Field<'a>, key: &'a str) -> Option<i64> {
-        let value = holder.integer_of(key);
+        let value = holder.get(key).integer();
         self.checked(value)
     }
 
     /// The string of the member `key` of `holder`; that it is absent or empty is a finding.
     pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
-        let value = holder.string_of(key);
+        let value = holder.get(key).string();
         let is_of_its_type = value.is_ok();
         let found = self.checked(value).filter(|text| !text.is_empty());
         if found.is_none() && is_of_its_type {
