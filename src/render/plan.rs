@@ -14,7 +14,7 @@ use crate::hub::Table;
 use crate::object::Origin;
 use crate::output::Turn;
 use apimachinery::Identity;
-use ocm_hub::row_ids;
+use apimachinery::row_ids;
 
 row_ids! {
     /// A distinct work, in [`Plan::works`].

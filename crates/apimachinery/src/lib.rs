@@ -19,6 +19,7 @@ mod pattern;
 pub mod pointer;
 mod quantity;
 mod selector;
+mod table;
 mod url;
 mod work;
 
@@ -31,6 +32,7 @@ pub use selector::{
     LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
     key_complaints, value_complaints,
 };
+pub use table::{RowId, Table};
 pub use url::Url;
 pub use work::{Allowance, Compiled, Spent, Work};
 

@@ -12,7 +12,7 @@ use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
 use crate::api::placement::Placement;
 use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Column, Distinct, EligibleId, PlacementId, SetId};
+use crate::ids::{ClusterId, Distinct, EligibleId, PlacementId, SetId, Table};
 use crate::input::Input;
 
 /// An eligible set whose selector cannot be used: the Placement is not synced at all.
@@ -43,10 +43,10 @@ pub(crate) struct Eligible {
 /// All sets, their members, and each distinct union of them.
 #[derive(Debug)]
 pub(crate) struct ClusterSets<'a> {
-    pub(crate) all: Column<SetId, &'a ManagedClusterSet<'a>>,
-    pub(crate) members: Column<SetId, Result<Vec<ClusterId>, SelectorError>>,
-    pub(crate) available: Column<EligibleId, Available>,
-    pub(crate) eligible: Column<PlacementId, Eligible>,
+    pub(crate) all: Table<SetId, &'a ManagedClusterSet<'a>>,
+    pub(crate) members: Table<SetId, Result<Vec<ClusterId>, SelectorError>>,
+    pub(crate) available: Table<EligibleId, Available>,
+    pub(crate) eligible: Table<PlacementId, Eligible>,
 }
 
 impl<'a> ClusterSets<'a> {
@@ -55,7 +55,7 @@ impl<'a> ClusterSets<'a> {
         let mut all: Vec<&ManagedClusterSet<'_>> = inventory.cluster_sets.iter().collect();
         all.sort_by(|a, b| a.name.cmp(b.name));
         all.dedup_by(|later, first| later.name == first.name);
-        let all: Column<SetId, _> = Column::new(all);
+        let all: Table<SetId, _> = Table::of(all);
         let by_name: HashMap<&str, SetId> = all.iter().map(|(id, set)| (set.name, id)).collect();
         let mut bound: BTreeMap<&str, BTreeSet<SetId>> = BTreeMap::new();
         for binding in &inventory.bindings {
@@ -66,7 +66,7 @@ impl<'a> ClusterSets<'a> {
         }
         let none = BTreeSet::new();
         let mut choices: Distinct<EligibleId, Vec<SetId>> = Distinct::new();
-        let eligible = inventory.placements.values().map(|placement| {
+        let eligible = inventory.placements.rows().iter().map(|placement| {
             let bound = bound.get(placement.namespace).unwrap_or(&none);
             Eligible {
                 bound: !bound.is_empty(),
@@ -74,10 +74,10 @@ impl<'a> ClusterSets<'a> {
             }
         });
         let eligible = eligible.collect();
-        let choices: Column<EligibleId, Vec<SetId>> = choices.map(|chosen| chosen);
+        let choices: Table<EligibleId, Vec<SetId>> = choices.map(|chosen| chosen);
         // A set that is eligible nowhere is not even looked at: its selector may be wrong.
-        let used: BTreeSet<SetId> = choices.values().flatten().copied().collect();
-        let members: Column<SetId, _> = all
+        let used: BTreeSet<SetId> = choices.rows().iter().flatten().copied().collect();
+        let members: Table<SetId, _> = all
             .iter()
             .map(|(id, set)| {
                 if used.contains(&id) {
@@ -87,7 +87,7 @@ impl<'a> ClusterSets<'a> {
                 }
             })
             .collect();
-        let available = choices.values().map(|chosen| union(chosen, &members, fleet));
+        let available = choices.rows().iter().map(|chosen| union(chosen, &members, fleet));
         Self {
             available: available.collect(),
             all,
@@ -112,7 +112,7 @@ impl<'a> ClusterSets<'a> {
 /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
 fn union(
     chosen: &[SetId],
-    members: &Column<SetId, Result<Vec<ClusterId>, SelectorError>>,
+    members: &Table<SetId, Result<Vec<ClusterId>, SelectorError>>,
     fleet: &Fleet<'_>,
 ) -> Available {
     let mut bits = Bits::none(fleet.len());

@@ -7,7 +7,7 @@
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
 use crate::cluster_selector::{SelectorFault, build, by_labels_and_claims};
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Column, Distinct, PlacementId, SelectorId};
+use crate::ids::{ClusterId, Distinct, PlacementId, SelectorId, Table};
 use crate::input::Input;
 
 /// A run of clusters.
@@ -35,15 +35,15 @@ pub(crate) struct Groups {
 /// The group selectors of all Placements, each distinct one evaluated once.
 #[derive(Debug)]
 pub(crate) struct GroupSelectors {
-    results: Column<SelectorId, Result<Bits, SelectorFault>>,
+    results: Table<SelectorId, Result<Bits, SelectorFault>>,
     /// For each Placement one selector for each of its `decisionGroups`.
-    of_placement: Column<PlacementId, Vec<SelectorId>>,
+    of_placement: Table<PlacementId, Vec<SelectorId>>,
 }
 
 impl GroupSelectors {
     pub(crate) fn new(input: &Input<'_>, fleet: &Fleet<'_>) -> Self {
         let mut selectors: Distinct<SelectorId, &ClusterSelector<'_>> = Distinct::new();
-        let of_placement = input.inventory.placements.values().map(|placement| {
+        let of_placement = input.inventory.placements.rows().iter().map(|placement| {
             let groups = placement.group_strategy.groups.iter();
             groups.map(|group| selectors.id(&group.selector)).collect()
         });

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::evaluation::Evaluation;
 use crate::existing::{Existing, given};
-use crate::ids::{Column, NameId, PlacementId};
+use crate::ids::{NameId, PlacementId, Table};
 use crate::input::{Detail, Input, Mode};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -21,9 +21,9 @@ pub(crate) const MOST_ROUNDS: usize = 100;
 /// Decisions as they are while a run goes on.
 #[derive(Clone)]
 pub(crate) struct State {
-    pub(crate) own: Column<PlacementId, Existing>,
+    pub(crate) own: Table<PlacementId, Existing>,
     /// How often each name is in any decision.
-    pub(crate) counts: Column<NameId, u32>,
+    pub(crate) counts: Table<NameId, u32>,
 }
 
 impl State {
@@ -34,12 +34,12 @@ impl State {
     }
 
     /// The same hub, once its Placements have other decisions.
-    pub(crate) fn with(&self, own: Column<PlacementId, Existing>) -> Self {
+    pub(crate) fn with(&self, own: Table<PlacementId, Existing>) -> Self {
         let mut counts = self.counts.clone();
-        for name in self.own.values().flat_map(|existing| &*existing.clusters) {
+        for name in self.own.rows().iter().flat_map(|existing| &*existing.clusters) {
             counts[*name] = counts[*name].saturating_sub(1);
         }
-        for name in own.values().flat_map(|existing| &*existing.clusters) {
+        for name in own.rows().iter().flat_map(|existing| &*existing.clusters) {
             counts[*name] = counts[*name].saturating_add(1);
         }
         Self { own, counts }
@@ -48,11 +48,11 @@ impl State {
 
 /// The result of a run.
 pub(crate) struct Run<'a> {
-    pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
+    pub(crate) outcomes: Table<PlacementId, Outcome<'a>>,
     /// For each Placement what it had when it was scheduled last.
-    pub(crate) existing: Column<PlacementId, Existing>,
+    pub(crate) existing: Table<PlacementId, Existing>,
     /// What each has after it.
-    pub(crate) own: Column<PlacementId, Existing>,
+    pub(crate) own: Table<PlacementId, Existing>,
     pub(crate) rounds: usize,
     pub(crate) converged: bool,
     /// The Placements that were still changing in the later half of a run that did not converge.
@@ -99,9 +99,9 @@ pub(crate) fn snapshot<'a>(plan: &Plan<'a>, state: &State, detail: Detail) -> Ru
         .collect();
     let (outcomes, results): (Vec<_>, Vec<_>) = scheduled.into_iter().unzip();
     Run {
-        outcomes: Column::new(outcomes),
+        outcomes: Table::of(outcomes),
         existing: state.own.clone(),
-        own: Column::new(results),
+        own: Table::of(results),
         rounds: 1,
         converged: false,
         restless: BTreeSet::new(),
@@ -158,7 +158,7 @@ pub(crate) fn rounds<'a>(
                 outcomes.reverse();
             }
             return Run {
-                outcomes: Column::new(outcomes),
+                outcomes: Table::of(outcomes),
                 existing,
                 own,
                 rounds,

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use crate::existing::Existing;
-use crate::ids::{Column, PlacementId};
+use crate::ids::{PlacementId, Table};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 
@@ -14,11 +14,11 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub struct Evaluation<'a> {
     pub(crate) plan: Plan<'a>,
-    pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
+    pub(crate) outcomes: Table<PlacementId, Outcome<'a>>,
     /// For each Placement what it had when it was scheduled (last).
-    pub(crate) existing: Column<PlacementId, Existing>,
+    pub(crate) existing: Table<PlacementId, Existing>,
     /// For each Placement what it has then.
-    pub(crate) results: Column<PlacementId, Existing>,
+    pub(crate) results: Table<PlacementId, Existing>,
     pub(crate) rounds: usize,
     pub(crate) converged: Option<bool>,
 }
@@ -26,7 +26,11 @@ pub struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// How many decisions all Placements have together.
     pub fn decision_count(&self) -> usize {
-        self.results.values().map(|result| result.clusters.len()).sum()
+        self.results
+            .rows()
+            .iter()
+            .map(|result| result.clusters.len())
+            .sum()
     }
 
     /// The clusters of a Placement in the order of output, each once; `None` if there is no such Placement.

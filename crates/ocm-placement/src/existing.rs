@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::api::inventory::Inventory;
 use crate::decision_groups::{Groups, group_name};
 use crate::fleet::Fleet;
-use crate::ids::{ClusterId, Column, DecisionId, NameId, PlacementId};
+use crate::ids::{ClusterId, DecisionId, NameId, PlacementId, Table};
 use crate::placement_decisions::{chunks, labels, object_number};
 
 /// The decisions of a Placement at a given time.
@@ -85,16 +85,16 @@ pub(crate) fn given_labels(inventory: &Inventory<'_>, decision: DecisionId) -> B
 pub(crate) fn given(
     inventory: &Inventory<'_>,
     fleet: &Fleet<'_>,
-) -> (Column<PlacementId, Existing>, Column<NameId, u32>) {
+) -> (Table<PlacementId, Existing>, Table<NameId, u32>) {
     let placements = &inventory.placements;
     let by_key: HashMap<(&str, &str), PlacementId> = placements
         .iter()
         .map(|(id, placement)| ((placement.namespace, placement.name), id))
         .collect();
-    let mut counts: Column<NameId, u32> = Column::new(vec![0; fleet.names.len()]);
-    let mut clusters: Column<PlacementId, Vec<NameId>> = Column::new(vec![Vec::new(); placements.len()]);
-    let mut objects: Column<PlacementId, BTreeMap<usize, ObjectState>> =
-        Column::new(vec![BTreeMap::new(); placements.len()]);
+    let mut counts: Table<NameId, u32> = Table::of(vec![0; fleet.names.len()]);
+    let mut clusters: Table<PlacementId, Vec<NameId>> = Table::of(vec![Vec::new(); placements.len()]);
+    let mut objects: Table<PlacementId, BTreeMap<usize, ObjectState>> =
+        Table::of(vec![BTreeMap::new(); placements.len()]);
     for (id, decision) in inventory.decisions.iter() {
         // Whose object it is, says its name; whose clusters it holds, says its label: OCM writes by the one and reads
         // by the other.

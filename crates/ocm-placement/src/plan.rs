@@ -10,7 +10,7 @@ use crate::cluster_sets::ClusterSets;
 use crate::decision_groups::GroupSelectors;
 use crate::filtered::Filtered;
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Column, Distinct, FilteredId, PlacementId};
+use crate::ids::{ClusterId, Distinct, FilteredId, PlacementId, Table};
 use crate::input::Input;
 use crate::predicates::Predicates;
 use crate::prioritizers::add_on::AddOnColumns;
@@ -29,8 +29,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) add_ons: AddOnColumns<'a>,
     pub(crate) group_selectors: GroupSelectors,
     /// Filled when the first Placement asks.
-    filtered: Column<FilteredId, OnceLock<Filtered>>,
-    filtered_of: Column<PlacementId, FilteredId>,
+    filtered: Table<FilteredId, OnceLock<Filtered>>,
+    filtered_of: Table<PlacementId, FilteredId>,
 }
 
 impl<'a> Plan<'a> {

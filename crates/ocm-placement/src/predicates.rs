@@ -9,16 +9,16 @@ use crate::cel;
 use crate::cluster_selector::{BuiltSelector, SelectorFault, build, by_labels_and_claims};
 use crate::cluster_sets::ClusterSets;
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{Column, Distinct, PlacementId, PredicatesId, SelectorId};
+use crate::ids::{Distinct, PlacementId, PredicatesId, SelectorId, Table};
 use crate::input::Input;
 
 /// The results of all predicates of all Placements.
 #[derive(Debug)]
 pub(crate) struct Predicates {
     /// The clusters that fit any of a list.
-    results: Column<PredicatesId, Result<Bits, SelectorFault>>,
+    results: Table<PredicatesId, Result<Bits, SelectorFault>>,
     /// The list of each Placement, `None` without predicates (everything passes).
-    pub(crate) of_placement: Column<PlacementId, Option<PredicatesId>>,
+    pub(crate) of_placement: Table<PlacementId, Option<PredicatesId>>,
 }
 
 /// One distinct selector, and the requested clusters.
@@ -31,11 +31,11 @@ impl Predicates {
     pub(crate) fn new<'a>(input: &Input<'a>, fleet: &Fleet<'a>, sets: &ClusterSets<'a>) -> Self {
         let placements = &input.inventory.placements;
         let mut lists: Distinct<PredicatesId, &[ClusterSelector<'_>]> = Distinct::new();
-        let of_placement = placements.values().map(|placement| {
+        let of_placement = placements.rows().iter().map(|placement| {
             let list = placement.predicates.as_slice();
             (!list.is_empty()).then(|| lists.id(list))
         });
-        let of_placement: Column<PlacementId, Option<PredicatesId>> = of_placement.collect();
+        let of_placement: Table<PlacementId, Option<PredicatesId>> = of_placement.collect();
         let mut lists = lists.map(|list| (list, Bits::none(fleet.len())));
         for (placement, list) in of_placement.iter() {
             if let (Some(list), Ok(clusters)) = (list, &sets.of(placement).clusters) {
@@ -44,25 +44,26 @@ impl Predicates {
             }
         }
         let mut selectors: Distinct<SelectorId, &ClusterSelector<'_>> = Distinct::new();
-        let list_selectors = lists.values().map(|(list, needed)| {
+        let list_selectors = lists.rows().iter().map(|(list, needed)| {
             // No Placement has a cluster to evaluate: bad expressions are not even compiled, and neither are they in
             // OCM.
             let asked = list.iter().filter(|_| !needed.is_empty());
             asked.map(|selector| selectors.id(selector)).collect()
         });
-        let list_selectors: Column<PredicatesId, Vec<SelectorId>> = list_selectors.collect();
-        let mut asked: Column<SelectorId, Asked> = selectors.map(|selector| Asked {
+        let list_selectors: Table<PredicatesId, Vec<SelectorId>> = list_selectors.collect();
+        let mut asked: Table<SelectorId, Asked> = selectors.map(|selector| Asked {
             built: build(selector, ""),
             needed: Bits::none(fleet.len()),
         });
-        for ((_, needed), selectors) in lists.values().zip(list_selectors.values()) {
+        for ((_, needed), selectors) in lists.rows().iter().zip(list_selectors.rows().iter()) {
             for selector in selectors {
                 asked[*selector].needed.add(needed);
             }
         }
         let answers = answers(&mut asked, input, fleet);
         let results = list_selectors
-            .values()
+            .rows()
+            .iter()
             .map(|selectors| any_of(selectors, &asked, &answers, fleet));
         Self {
             results: results.collect(),
@@ -81,8 +82,8 @@ impl Predicates {
 /// pkg/placement/plugins/predicate/predicate.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
 fn any_of(
     selectors: &[SelectorId],
-    asked: &Column<SelectorId, Asked>,
-    answers: &Column<SelectorId, Bits>,
+    asked: &Table<SelectorId, Asked>,
+    answers: &Table<SelectorId, Bits>,
     fleet: &Fleet<'_>,
 ) -> Result<Bits, SelectorFault> {
     let mut any = Bits::none(fleet.len());
@@ -108,11 +109,11 @@ pub(crate) fn predicate_pointer(index: usize) -> String {
 /// The clusters that fit each selector, among the requested ones. A selector of which that cannot be said
 /// becomes one that cannot be built: it must select nothing.
 fn answers(
-    asked: &mut Column<SelectorId, Asked>,
+    asked: &mut Table<SelectorId, Asked>,
     input: &Input<'_>,
     fleet: &Fleet<'_>,
-) -> Column<SelectorId, Bits> {
-    let answers = asked.values().map(|asked| match &asked.built {
+) -> Table<SelectorId, Bits> {
+    let answers = asked.rows().iter().map(|asked| match &asked.built {
         Ok(built) => {
             let mut bits = by_labels_and_claims(built, fleet);
             bits.keep(&asked.needed);
@@ -120,7 +121,7 @@ fn answers(
         }
         Err(_) => Bits::none(fleet.len()),
     });
-    let mut answers: Column<SelectorId, Bits> = answers.collect();
+    let mut answers: Table<SelectorId, Bits> = answers.collect();
     // CEL is dear: it is asked only about what labels and claims leave over.
     let questions = asked.iter().filter_map(|(id, asked)| {
         let expressions = asked.built.as_ref().ok()?.cel.as_ref()?;

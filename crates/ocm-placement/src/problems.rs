@@ -176,7 +176,7 @@ impl Evaluation<'_> {
     /// The Placements whose decisions no API server would accept: a label contains the name, and the value of a label
     /// has at most 63 characters, but a name may have 253.
     pub fn unwritable(&self) -> Vec<Problem> {
-        let placements = self.plan.input.inventory.placements.values();
+        let placements = self.plan.input.inventory.placements.rows().iter();
         let too_long = placements.filter(|placement| !value_complaints(placement.name).is_empty());
         too_long
             .map(|placement| {
@@ -191,7 +191,7 @@ impl Evaluation<'_> {
         let inventory = self.plan.input.inventory;
         let mut differences = Vec::new();
         let mut given: BTreeMap<(&str, &str), (Location, BTreeSet<&str>)> = BTreeMap::new();
-        for decision in inventory.decisions.values() {
+        for decision in inventory.decisions.rows().iter() {
             let Some(placement) = decision.placement else {
                 continue;
             };
@@ -200,7 +200,12 @@ impl Evaluation<'_> {
                 .or_insert_with(|| (decision.object.at("/status/decisions"), BTreeSet::new()));
             names.extend(decision.clusters.iter().filter(|name| !name.is_empty()));
         }
-        for (placement, outcome) in inventory.placements.values().zip(self.outcomes.values()) {
+        for (placement, outcome) in inventory
+            .placements
+            .rows()
+            .iter()
+            .zip(self.outcomes.rows().iter())
+        {
             let Some((decisions, given)) = given.get(&(placement.namespace, placement.name)) else {
                 continue;
             };

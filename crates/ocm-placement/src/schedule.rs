@@ -13,7 +13,7 @@ use crate::api::placement::Placement;
 use crate::decision_groups;
 use crate::filtered::Filtered;
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Column, NameId, PlacementId};
+use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
 use crate::outcome::{Fault, FaultStage, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
 use crate::plan::Plan;
@@ -28,13 +28,13 @@ use crate::weights::{self, Kind, Prioritizer};
 #[derive(Debug, Clone)]
 pub(crate) struct Scratch {
     /// How often each name is in any decision.
-    counts: Column<NameId, u32>,
+    counts: Table<NameId, u32>,
     /// The clusters of this Placement's existing decisions.
     mine: Bits,
 }
 
 impl Scratch {
-    pub(crate) fn new(fleet: &Fleet<'_>, counts: Column<NameId, u32>) -> Self {
+    pub(crate) fn new(fleet: &Fleet<'_>, counts: Table<NameId, u32>) -> Self {
         Self {
             mine: Bits::none(fleet.len()),
             counts,
@@ -321,7 +321,14 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     fn counts(&self, candidates: &[ClusterId]) -> (Arc<[u32]>, u32) {
-        let max = self.scratch.counts.values().copied().max().unwrap_or_default();
+        let max = self
+            .scratch
+            .counts
+            .rows()
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or_default();
         let counts = candidates.iter().map(|cluster| self.count(*cluster));
         (counts.collect(), max)
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::api::managed_cluster::{Taint, TaintEffect};
 use crate::api::placement::Toleration;
 use crate::fleet::Fleet;
-use crate::ids::{ClusterId, Column, Distinct, PlacementId, TaintsId, TolerationsId};
+use crate::ids::{ClusterId, Distinct, PlacementId, Table, TaintsId, TolerationsId};
 use crate::input::Input;
 
 /// Go's zero time in seconds of Unix time: a taint without `timeAdded` was added then.
@@ -196,26 +196,29 @@ fn verdict(taints: &[Taint<'_>], tolerations: &[Toleration<'_>], now: Option<Tim
 /// Verdicts of all distinct lists of tolerations about all distinct lists of taints.
 #[derive(Debug)]
 pub(crate) struct Verdicts {
-    taints: Column<ClusterId, TaintsId>,
-    verdicts: Column<TolerationsId, Column<TaintsId, Verdict>>,
-    pub(crate) of_placement: Column<PlacementId, TolerationsId>,
+    taints: Table<ClusterId, TaintsId>,
+    verdicts: Table<TolerationsId, Table<TaintsId, Verdict>>,
+    pub(crate) of_placement: Table<PlacementId, TolerationsId>,
 }
 
 impl Verdicts {
     pub(crate) fn new<'a>(input: &Input<'a>, fleet: &Fleet<'a>) -> Self {
         let mut distinct: Distinct<TaintsId, Vec<Taint<'_>>> = Distinct::new();
-        let taints = fleet.taints.values();
+        let taints = fleet.taints.rows().iter();
         let taints = taints.map(|taints| distinct.id(taints.iter().map(|own| own.taint).collect()));
         let taints = taints.collect();
-        let distinct: Column<TaintsId, Vec<Taint<'_>>> = distinct.map(|taints| taints);
+        let distinct: Table<TaintsId, Vec<Taint<'_>>> = distinct.map(|taints| taints);
         let mut lists: Distinct<TolerationsId, &[Toleration<'_>]> = Distinct::new();
-        let placements = input.inventory.placements.values();
+        let placements = input.inventory.placements.rows().iter();
         let of_placement = placements.map(|placement| lists.id(placement.tolerations.as_slice()));
         Self {
             taints,
             of_placement: of_placement.collect(),
             verdicts: lists.map(|list| {
-                let verdicts = distinct.values().map(|taints| verdict(taints, list, input.now));
+                let verdicts = distinct
+                    .rows()
+                    .iter()
+                    .map(|taints| verdict(taints, list, input.now));
                 verdicts.collect()
             }),
         }

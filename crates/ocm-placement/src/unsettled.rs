@@ -13,14 +13,14 @@ use crate::api::object::Location;
 use crate::evaluate::{MOST_ROUNDS, Order, State, rounds, snapshot};
 use crate::evaluation::Evaluation;
 use crate::existing::Existing;
-use crate::ids::{Column, NameId, PlacementId};
+use crate::ids::{NameId, PlacementId, Table};
 use crate::input::Detail;
 use crate::problems::{Problem, ProblemKind, problem};
 use crate::weights::{Kind, prioritizers};
 
 /// The result of one order.
 struct End {
-    own: Column<PlacementId, Existing>,
+    own: Table<PlacementId, Existing>,
     restless: BTreeSet<PlacementId>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::hub::{RowId as _, Table};
 use crate::topology::{GatewayId, Level, Node, Path, Start, Topology};
-use ocm_hub::row_ids;
+use apimachinery::row_ids;
 
 row_ids! {
     /// The name of a node. Another side has other numbers.

@@ -20,9 +20,9 @@ mod passed_over;
 mod placeholders;
 mod plain_secrets;
 mod short_names;
-mod table;
 mod versions;
 
+pub use apimachinery::{RowId, Table};
 pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};
 pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
 pub use class_params::params_place;
@@ -31,5 +31,4 @@ pub use index::{Hub, Objects};
 pub use kinds::KindInfo;
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
 pub use passed_over::PassedOver;
-pub use table::{RowId, Table};
 pub use versions::unknown_version;

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use strsim::damerau_levenshtein;
 
 use super::Hub;
-use super::table::Table;
 use crate::api::controllers::product_of_class;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
 use crate::object::well_known::PLACEMENT_LABEL;
+use apimachinery::Table;
 
-crate::row_ids! {
+apimachinery::row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
     pub OurGatewayId,
 }

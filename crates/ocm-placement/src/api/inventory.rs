@@ -14,7 +14,7 @@ use super::placement::Placement;
 use super::placement_decision::PlacementDecision;
 use super::reading::{InvalidField, Reading};
 use super::well_known::GROUP;
-use crate::ids::{Column, DecisionId, PlacementId};
+use crate::ids::{DecisionId, PlacementId, Table};
 
 /// The objects that placement depends on. The order of the input does not matter.
 #[derive(Debug, Clone, Default)]
@@ -22,8 +22,8 @@ pub struct Inventory<'a> {
     pub(crate) clusters: Vec<ManagedCluster<'a>>,
     pub(crate) cluster_sets: Vec<ManagedClusterSet<'a>>,
     pub(crate) bindings: Vec<ManagedClusterSetBinding<'a>>,
-    pub(crate) placements: Column<PlacementId, Placement<'a>>,
-    pub(crate) decisions: Column<DecisionId, PlacementDecision<'a>>,
+    pub(crate) placements: Table<PlacementId, Placement<'a>>,
+    pub(crate) decisions: Table<DecisionId, PlacementDecision<'a>>,
     pub(crate) scores: Vec<AddOnPlacementScore<'a>>,
     pub(crate) rejected: Vec<Identity>,
 }
@@ -65,8 +65,8 @@ impl<'a> Inventory<'a> {
         decisions.sort_by(|a, b| order(&a.object, &b.object));
         inventory.scores.sort_by(|a, b| order(&a.object, &b.object));
         inventory.rejected.sort();
-        inventory.placements = Column::new(placements);
-        inventory.decisions = Column::new(decisions);
+        inventory.placements = Table::of(placements);
+        inventory.decisions = Table::of(decisions);
         (inventory, all)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Inventory<'a> {
 
     /// Namespace and name of every Placement, sorted.
     pub fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let placements = self.placements.values();
+        let placements = self.placements.rows().iter();
         placements.map(|placement| (placement.namespace, placement.name))
     }
 

@@ -5,7 +5,7 @@ use kube_json::{Value, json};
 use super::*;
 use crate::api::{Inventory, Object, ObjectId};
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Id as _};
+use crate::ids::{ClusterId, RowId as _};
 use crate::input::{Input, Mode, Options};
 
 fn cluster() -> Value {
@@ -60,7 +60,7 @@ fn run_with(values: &[Value], options: Options, expression: &str) -> Result<bool
         candidates: Bits::all(1),
     };
     let mut answers = ask(&[question], &input, &fleet);
-    Ok(answers.remove(0)?.contains(ClusterId::new(0)))
+    Ok(answers.remove(0)?.contains(ClusterId::of_row(0)))
 }
 
 fn matching(expressions: &[&str]) {

@@ -1,116 +1,75 @@
-//! Sets of clusters, with one bit for each cluster.
+//! Sets of clusters, with one flag for each cluster.
 //!
 //! Owns: unions, intersections, complements. Flows in: clusters. Flows out: clusters in ascending order, which is the
 //! order of their names. Must not know: what a set means.
 
-use crate::ids::{ClusterId, Id as _};
+use crate::ids::{ClusterId, RowId as _};
 
-/// A set of the clusters of one fleet.
+/// A set of the clusters of one fleet: for each, whether it is a member.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Bits {
-    words: Vec<u64>,
-    len: usize,
-}
+pub(crate) struct Bits(Vec<bool>);
 
 impl Bits {
     /// No member.
     pub(crate) fn none(len: usize) -> Self {
-        Self {
-            words: vec![0; len.div_ceil(64)],
-            len,
-        }
+        Self(vec![false; len])
     }
 
     /// Every member.
     pub(crate) fn all(len: usize) -> Self {
-        let mut bits = Self {
-            words: vec![u64::MAX; len.div_ceil(64)],
-            len,
-        };
-        bits.trim();
-        bits
-    }
-
-    /// Clears what lies beyond `len`.
-    fn trim(&mut self) {
-        let used = self.len % 64;
-        if used > 0
-            && let Some(last) = self.words.last_mut()
-        {
-            *last &= (1u64 << used).wrapping_sub(1);
-        }
+        Self(vec![true; len])
     }
 
     pub(crate) fn insert(&mut self, member: ClusterId) {
-        let (word, bit) = place(member);
-        if let Some(word) = self.words.get_mut(word) {
-            *word |= bit;
-        }
+        self.set(member, true);
     }
 
     pub(crate) fn remove(&mut self, member: ClusterId) {
-        let (word, bit) = place(member);
-        if let Some(word) = self.words.get_mut(word) {
-            *word &= !bit;
+        self.set(member, false);
+    }
+
+    fn set(&mut self, member: ClusterId, is_member: bool) {
+        if let Some(bit) = self.0.get_mut(member.position()) {
+            *bit = is_member;
         }
     }
 
     pub(crate) fn contains(&self, member: ClusterId) -> bool {
-        let (word, bit) = place(member);
-        self.words.get(word).is_some_and(|word| word & bit != 0)
+        self.0.get(member.position()).copied().unwrap_or_default()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
+        !self.0.contains(&true)
     }
 
     pub(crate) fn keep(&mut self, other: &Self) {
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            *word &= other;
+        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+            *bit &= other;
         }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            *word |= other;
+        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+            *bit |= other;
         }
     }
 
     pub(crate) fn invert(&mut self) {
-        for word in &mut self.words {
-            *word = !*word;
+        for bit in &mut self.0 {
+            *bit = !*bit;
         }
-        self.trim();
     }
 
     /// The members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, word)| {
-            let base = index.saturating_mul(64);
-            let mut rest = *word;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let bit = rest.trailing_zeros() as usize;
-                rest &= rest.wrapping_sub(1);
-                Some(ClusterId::new(base.saturating_add(bit)))
-            })
-        })
+        let members = self.0.iter().enumerate().filter(|(_, bit)| **bit);
+        members.map(|(position, _)| ClusterId::of_row(u32::try_from(position).unwrap_or(u32::MAX)))
     }
 
     /// The members as a list, ascending.
     pub(crate) fn to_list(&self) -> Vec<ClusterId> {
-        let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
-        let mut list = Vec::with_capacity(count as usize);
-        list.extend(self.iter());
-        list
+        self.iter().collect()
     }
-}
-
-fn place(member: ClusterId) -> (usize, u64) {
-    let position = member.position();
-    (position / 64, 1u64 << (position % 64))
 }
 
 #[cfg(test)]
@@ -131,9 +90,9 @@ mod tests {
     fn members_come_back_in_ascending_order() {
         let mut bits = Bits::none(200);
         for member in [199, 0, 64, 63, 64] {
-            bits.insert(ClusterId::new(member));
+            bits.insert(ClusterId::of_row(member));
         }
-        assert_eq!(bits.to_list(), [0, 63, 64, 199].map(ClusterId::new));
-        assert!(bits.contains(ClusterId::new(63)) && !bits.contains(ClusterId::new(65)));
+        assert_eq!(bits.to_list(), [0, 63, 64, 199].map(ClusterId::of_row));
+        assert!(bits.contains(ClusterId::of_row(63)) && !bits.contains(ClusterId::of_row(65)));
     }
 }

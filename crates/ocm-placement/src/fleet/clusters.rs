@@ -14,7 +14,7 @@ use super::exclusive_cluster_set_label::joined_set;
 use super::label_index::KeyIndex;
 use crate::api::managed_cluster::ManagedCluster;
 use crate::api::well_known::CLUSTER_SET_LABEL;
-use crate::ids::{ClusterId, Column, Id as _, NameId};
+use crate::ids::{ClusterId, NameId, RowId as _, Table};
 use crate::input::Input;
 
 /// Clusters, and names that only decisions mention.
@@ -23,12 +23,12 @@ use crate::input::Input;
 /// byte order too.
 #[derive(Debug)]
 pub(crate) struct Fleet<'a> {
-    pub(crate) clusters: Column<ClusterId, &'a ManagedCluster<'a>>,
-    pub(crate) names: Column<NameId, &'a str>,
+    pub(crate) clusters: Table<ClusterId, &'a ManagedCluster<'a>>,
+    pub(crate) names: Table<NameId, &'a str>,
     ids: HashMap<&'a str, NameId>,
     /// Not being deleted.
     pub(crate) live: Bits,
-    pub(crate) taints: Column<ClusterId, Vec<FleetTaint<'a>>>,
+    pub(crate) taints: Table<ClusterId, Vec<FleetTaint<'a>>>,
     /// Clusters with any taint.
     pub(crate) tainted: Bits,
     labels: KeyIndex<'a>,
@@ -49,17 +49,18 @@ impl<'a> Fleet<'a> {
         // Balance counts names of clusters that are long gone, so they get numbers too.
         let foreign: BTreeSet<&str> = inventory
             .decisions
-            .values()
+            .rows()
+            .iter()
             .flat_map(|decision| decision.clusters.iter().copied())
             .filter(|name| !known.contains(name))
             .collect();
         names.extend(foreign);
-        let clusters: Column<ClusterId, _> = Column::new(clusters);
-        let names: Column<NameId, _> = Column::new(names);
+        let clusters: Table<ClusterId, _> = Table::of(clusters);
+        let names: Table<NameId, _> = Table::of(names);
         let ids = names.iter().map(|(id, name)| (*name, id)).collect();
         let mut live = Bits::none(clusters.len());
         let mut tainted = Bits::none(clusters.len());
-        let mut taints = Column::default();
+        let mut taints = Table::default();
         for (id, cluster) in clusters.iter() {
             if !cluster.deleting {
                 live.insert(id);
@@ -112,7 +113,7 @@ impl<'a> Fleet<'a> {
     /// The cluster of a name; `None` for one that only decisions mention.
     pub(crate) fn cluster_of(&self, name: NameId) -> Option<ClusterId> {
         let position = name.position();
-        (position < self.clusters.len()).then(|| ClusterId::new(position))
+        (position < self.clusters.len()).then(|| ClusterId::of_row(name.row()))
     }
 
     pub(crate) fn cluster_id(&self, name: &str) -> Option<ClusterId> {

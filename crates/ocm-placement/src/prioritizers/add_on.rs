@@ -8,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 use crate::api::add_on_placement_score::AddOnPlacementScore;
 use crate::api::placement::AddOnScore;
 use crate::fleet::{Bits, Fleet};
-use crate::ids::{ClusterId, Column};
+use crate::ids::{ClusterId, Table};
 use crate::input::Input;
 use crate::weights::{Kind, prioritizers};
 
 /// One score of the whole fleet.
 #[derive(Debug)]
 pub(crate) struct AddOnColumn {
-    values: Column<ClusterId, i32>,
+    values: Table<ClusterId, i32>,
     /// Whose object has expired: 0, and the run ends in a Warning.
     pub(crate) expired: Bits,
     /// Whose object has an expiry and a value, and the time is not given.
@@ -39,7 +39,7 @@ pub(crate) struct AddOnColumns<'a> {
 impl<'a> AddOnColumns<'a> {
     pub(crate) fn new(input: &Input<'a>, fleet: &Fleet<'a>) -> Self {
         let mut wanted: HashMap<&str, HashSet<AddOnScore<'_>>> = HashMap::new();
-        for placement in input.inventory.placements.values() {
+        for placement in input.inventory.placements.rows().iter() {
             for prioritizer in prioritizers(&placement.prioritizer_policy).into_iter().flatten() {
                 if let Kind::AddOn(score) = prioritizer.kind {
                     wanted.entry(score.resource_name).or_default().insert(score);
@@ -51,7 +51,7 @@ impl<'a> AddOnColumns<'a> {
             columns.insert(
                 *score,
                 AddOnColumn {
-                    values: Column::new(vec![0; fleet.len()]),
+                    values: Table::of(vec![0; fleet.len()]),
                     expired: Bits::none(fleet.len()),
                     unsure: Bits::none(fleet.len()),
                 },

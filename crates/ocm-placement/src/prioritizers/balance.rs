@@ -4,7 +4,7 @@
 //! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name is in decisions.
 //! Flows out: scores. Must not know: weights.
 
-use crate::ids::{Column, NameId};
+use crate::ids::{NameId, Table};
 
 /// What Balance knows: the largest count of any name, also of one that is no candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl Balance {
     /// From the counts of all names, this Placement's own decisions left out. A name that is no candidate, even one
     /// without a cluster, still raises the maximum: OCM takes it over all decisions (open-cluster-management-io/ocm
     /// pkg/placement/plugins/balance/balance.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
-    pub(crate) fn new(counts: &Column<NameId, u32>) -> Self {
-        let max = counts.values().copied().max().unwrap_or_default();
+    pub(crate) fn new(counts: &Table<NameId, u32>) -> Self {
+        let max = counts.rows().iter().copied().max().unwrap_or_default();
         Self {
             max,
             table: (0..=max.min(TABLE)).map(|count| balance(count, max)).collect(),
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn counts_beyond_the_table_score_by_the_formula() {
-        let balance_of = Balance::new(&Column::new(vec![0, 1, 1_000_000]));
+        let balance_of = Balance::new(&Table::of(vec![0, 1, 1_000_000]));
         for count in [0, 1, 4_096, 4_097, 500_000, 1_000_000] {
             assert_eq!(balance_of.score(count), balance(count, 1_000_000), "{count}");
         }

@@ -6,7 +6,7 @@
 
 use crate::api::managed_cluster::ManagedCluster;
 use crate::fleet::Fleet;
-use crate::ids::{ClusterId, Column};
+use crate::ids::{ClusterId, Table};
 use crate::weights::Kind;
 
 /// The two resources.
@@ -38,8 +38,8 @@ impl Resource {
 /// What each cluster has to give, as Go's float64 of the quantity; `None` where it has no score.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    cpu: Column<ClusterId, Option<f64>>,
-    memory: Column<ClusterId, Option<f64>>,
+    cpu: Table<ClusterId, Option<f64>>,
+    memory: Table<ClusterId, Option<f64>>,
 }
 
 impl Resources {
@@ -52,7 +52,7 @@ impl Resources {
                 cluster.capacity.get(resource.key())?;
                 Some(amount.approximate())
             };
-            fleet.clusters.values().map(allocatable).collect()
+            fleet.clusters.rows().iter().map(allocatable).collect()
         };
         Self {
             cpu: column(Resource::Cpu),

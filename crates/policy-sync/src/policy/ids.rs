@@ -2,7 +2,7 @@
 //!
 //! Owns: one type for each. Flows in and out: nothing else. Must not know: what a number stands for.
 
-use ocm_hub::row_ids;
+use apimachinery::row_ids;
 
 /// A policy as written, among those that the one of this number stands for: see
 /// [`Authored`](super::one_policy::Authored).

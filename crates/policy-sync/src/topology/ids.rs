@@ -2,7 +2,7 @@
 //!
 //! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what a number stands for.
 
-use ocm_hub::row_ids;
+use apimachinery::row_ids;
 
 row_ids! {
     /// A GatewayClass.

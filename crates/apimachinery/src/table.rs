@@ -3,10 +3,10 @@
 //! Owns: [`Table`] and [`RowId`]. Flows in: rows. Flows out: their numbers, and rows by number.
 //! Must not know: what a row stands for.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
-
-use crate::diagnostic::broken;
+use std::ops::{Index, IndexMut};
 
 /// The number of a row. Each table has a type of its own for it, so that no Gateway is looked up as a route.
 pub trait RowId: Copy {
@@ -15,6 +15,11 @@ pub trait RowId: Copy {
 
     /// The position of its row.
     fn row(self) -> u32;
+
+    /// The same as an index.
+    fn position(self) -> usize {
+        self.row() as usize
+    }
 }
 
 /// Defines types of numbers: one for each table.
@@ -25,7 +30,7 @@ macro_rules! row_ids {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         $seen struct $name(u32);
 
-        impl $crate::hub::RowId for $name {
+        impl $crate::RowId for $name {
             fn of_row(row: u32) -> Self {
                 Self(row)
             }
@@ -39,6 +44,7 @@ macro_rules! row_ids {
 
 /// Rows that only grow in number. [`Table::push`] alone gives out numbers, and no row is ever taken out: so a row is
 /// found by any number of its table, so it never has to be checked.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Table<I, T> {
     rows: Vec<T>,
     numbers: PhantomData<fn() -> I>,
@@ -129,6 +135,12 @@ impl<I: RowId, T> Table<I, T> {
         &mut self.rows
     }
 
+    /// The row that `order` says is the one, in a table that is sorted by it.
+    pub fn binary_search_by(&self, order: impl FnMut(&T) -> Ordering) -> Option<I> {
+        let row = self.rows.binary_search_by(order).ok()?;
+        u32::try_from(row).ok().map(I::of_row)
+    }
+
     /// All numbers.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0_u32..).take(self.rows.len()).map(I::of_row)
@@ -154,6 +166,28 @@ impl<I, T> Default for Table<I, T> {
     }
 }
 
+impl<I: RowId, T> FromIterator<T> for Table<I, T> {
+    fn from_iter<V: IntoIterator<Item = T>>(rows: V) -> Self {
+        Self::of(rows.into_iter().collect())
+    }
+}
+
+impl<I: RowId, T> Index<I> for Table<I, T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, id: I) -> &T {
+        self.get(id)
+    }
+}
+
+impl<I: RowId, T> IndexMut<I> for Table<I, T> {
+    #[track_caller]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        self.get_mut(id)
+    }
+}
+
 impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(&self.rows).finish()
@@ -163,6 +197,7 @@ impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
 /// A number of another table, or more rows than memory has room for.
 #[cold]
 #[track_caller]
+#[expect(clippy::panic, reason = "no input reaches it, and another row would be worse")]
 fn no_row(row: u32, rows: usize) -> ! {
-    broken(format_args!("row {row} of a table that has {rows}"))
+    panic!("a stage broke its promise: row {row} of a table that has {rows}")
 }
