@@ -6,6 +6,7 @@
 
 pub(crate) mod drafts;
 mod oracle;
+mod trust;
 
 use std::collections::{BTreeMap, BTreeSet};
 
