@@ -92,8 +92,7 @@ fn by_values<'f>(fields: &[&'f ChangedField]) -> Vec<(Vec<OverlaidFieldReport>, 
     for (number, field) in fields.iter().enumerate() {
         for (position, value) in field.here.iter().enumerate() {
             for cluster in value.clusters.iter() {
-                let mut overridden = field.overridden.iter();
-                let overridden = overridden.any(|(clusters, _)| clusters.binary_search(cluster).is_ok());
+                let overridden = field.overridden.contains_key(cluster);
                 there
                     .entry(cluster)
                     .or_default()
@@ -130,8 +129,7 @@ pub fn overlays_line(overlays: &Overlays, is_effective: impl Fn(&Identity, &str)
         let mut changes = false;
         for field in &overlay.fields {
             let same = field.same_as_hub.iter();
-            let overridden = field.overridden.iter().flat_map(|(clusters, _)| clusters.iter());
-            let without: BTreeSet<&String> = same.chain(overridden).collect();
+            let without: BTreeSet<&String> = same.chain(field.overridden.keys()).collect();
             let here = field.here.iter().flat_map(|value| value.clusters.iter());
             for cluster in here.filter(|cluster| !without.contains(cluster)) {
                 if is_effective(&field.object, cluster) {

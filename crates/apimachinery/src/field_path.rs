@@ -3,6 +3,7 @@
 //! Owns: the notation, both ways: the printer of each step, and [`FieldPath`], which reads what it prints. Flows in:
 //! text, values. Flows out: paths, JSON pointers. Must not know: which fields identify the entries of a list.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use kube_json::Value;
@@ -83,21 +84,10 @@ pub struct PathError {
     message: String,
 }
 
-/// The field that a path leads to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
-    /// Its JSON pointer.
-    pub pointer: String,
-    /// Whether the field is absent or null, so that setting it adds a member to a mapping.
-    pub is_new: bool,
-}
-
 /// Where a path leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFound {
-    /// The path of the deepest value that exists; `""` for the whole object.
-    pub existing: String,
-    /// Its JSON pointer.
+    /// The JSON pointer of the deepest value that exists.
     pub pointer: String,
     /// The step that it lacks, by itself: `reads`, `[0]`, `[name=api]`.
     pub step: String,
@@ -162,66 +152,38 @@ impl FieldPath {
         !matches!(self.steps.last(), Some(Step::Member(_)))
     }
 
-    /// The field of `value` that the path leads to. Only the last member of a mapping may be absent.
+    /// The JSON pointer of the field of `value` that the path leads to. If it may be new, the last member may be absent.
     ///
     /// # Errors
-    /// [`NotFound`] if a step before it leads nowhere, or more than one entry of a list matches a step.
-    pub fn resolve(&self, value: &Value) -> Result<Resolved, NotFound> {
+    /// [`NotFound`] if a step leads nowhere, or more than one entry of a list matches it.
+    pub fn resolve(&self, value: &Value, may_be_new: bool) -> Result<String, Box<NotFound>> {
         let mut here = value;
         let mut pointer = String::new();
         let mut existing = String::new();
-        let mut steps = self.steps.iter().peekable();
-        while let Some(step) = steps.next() {
-            let found = match (step, here) {
-                (Step::Member(name), Value::Object(fields)) => {
-                    let found = fields.get(name).filter(|value| !value.is_null());
-                    let found = found.map(|value| (name.clone(), value));
-                    if found.is_none() && steps.peek().is_none() {
-                        pointer::push(&mut pointer, name);
-                        let is_new = true;
-                        return Ok(Resolved { pointer, is_new });
-                    }
-                    found.ok_or(0)
-                }
-                (Step::Item(position), Value::Array(items)) => {
-                    let found = items.get(*position);
-                    found.map(|item| (position.to_string(), item)).ok_or(0)
-                }
-                (Step::Entry(fields), Value::Array(items)) => {
-                    let has = |(_, item): &(usize, &Value)| {
-                        fields
-                            .iter()
-                            .all(|(field, text)| shown(item, field).as_ref() == Some(text))
-                    };
-                    let mut found = items.iter().enumerate().filter(has);
-                    match (found.next(), found.count()) {
-                        (Some((position, item)), 0) => Ok((position.to_string(), item)),
-                        (None, _) => Err(0),
-                        (Some(_), more) => Err(more.saturating_add(1)),
-                    }
-                }
-                _ => Err(0),
-            };
-            match found {
-                Ok((token, below)) => {
+        for (number, step) in self.steps.iter().enumerate() {
+            let mut found = step.found(here);
+            let is_last = number.saturating_add(1) == self.steps.len();
+            match (found.next(), found.count(), step) {
+                (Some((token, below)), 0, _) => {
                     pointer::push(&mut pointer, &token);
                     existing = step.after(&existing);
                     here = below;
                 }
-                Err(matches) => {
-                    return Err(NotFound {
+                (None, _, Step::Member(name)) if may_be_new && is_last && here.is_object() => {
+                    pointer::push(&mut pointer, name);
+                }
+                (first, more, _) => {
+                    return Err(Box::new(NotFound {
                         step: step.after(""),
                         missing: step.after(&existing),
                         names: step.names(here),
-                        existing,
                         pointer,
-                        matches,
-                    });
+                        matches: more.saturating_add(usize::from(first.is_some())),
+                    }));
                 }
             }
         }
-        let is_new = false;
-        Ok(Resolved { pointer, is_new })
+        Ok(pointer)
     }
 }
 
@@ -243,6 +205,29 @@ impl Step {
             Self::Member(name) => member(path, name),
             Self::Item(position) => item(path, *position),
             Self::Entry(fields) => format!("{path}[{}]", label(fields)),
+        }
+    }
+
+    /// Each value that this step leads to, after its key or position: several entries of a list may match.
+    fn found<'v>(&'v self, value: &'v Value) -> Box<dyn Iterator<Item = (Cow<'v, str>, &'v Value)> + 'v> {
+        match (self, value) {
+            (Self::Member(name), Value::Object(fields)) => {
+                let field = fields.get(name).filter(|value| !value.is_null());
+                Box::new(field.into_iter().map(|value| (name.into(), value)))
+            }
+            (Self::Item(position), Value::Array(items)) => {
+                let item = items.get(*position).into_iter();
+                Box::new(item.map(|item| (position.to_string().into(), item)))
+            }
+            (Self::Entry(fields), Value::Array(items)) => {
+                let has = |item: &Value, (field, text): &(String, String)| {
+                    shown(item, field).as_ref() == Some(text)
+                };
+                let matching = items.iter().enumerate();
+                let matching = matching.filter(move |(_, item)| fields.iter().all(|field| has(item, field)));
+                Box::new(matching.map(|(position, item)| (position.to_string().into(), item)))
+            }
+            _ => Box::new(std::iter::empty()),
         }
     }
 
@@ -336,12 +321,12 @@ mod tests {
 
     use super::*;
 
-    fn resolved(path: &str, value: &Value) -> Result<Resolved, NotFound> {
-        FieldPath::parse(path).expect(path).resolve(value)
+    fn resolved(path: &str, value: &Value) -> Result<String, Box<NotFound>> {
+        FieldPath::parse(path).expect(path).resolve(value, true)
     }
 
     fn pointer_of(path: &str, value: &Value) -> String {
-        resolved(path, value).map_or_else(|missing| format!("no {}", missing.missing), |found| found.pointer)
+        resolved(path, value).unwrap_or_else(|missing| format!("no {}", missing.missing))
     }
 
     #[test]
@@ -377,25 +362,22 @@ mod tests {
     #[test]
     fn only_the_last_member_of_a_mapping_may_be_new() {
         let value = json!({"spec": {"limits": {"reads": 1, "writes": 2}, "none": null}});
-        assert_eq!(
-            resolved("spec.limits.reads", &value).map(|found| found.is_new),
-            Ok(false)
-        );
-        assert_eq!(
-            resolved("spec.limits.read", &value).map(|found| found.is_new),
-            Ok(true)
-        );
-        assert_eq!(resolved("spec.none", &value).map(|found| found.is_new), Ok(true));
+        let is_new = |path: &str| {
+            let path = FieldPath::parse(path).expect(path);
+            path.resolve(&value, true).is_ok() && path.resolve(&value, false).is_err()
+        };
+        assert!(!is_new("spec.limits.reads"));
+        assert!(is_new("spec.limits.read"));
+        assert!(is_new("spec.none"));
         let missing = resolved("spec.limits.read.rates[0]", &value).expect_err("a missing step");
         let expected = NotFound {
-            existing: "spec.limits".to_owned(),
             pointer: "/spec/limits".to_owned(),
             step: "read".to_owned(),
             missing: "spec.limits.read".to_owned(),
             names: ["reads".to_owned(), "writes".to_owned()].into(),
             matches: 0,
         };
-        assert_eq!(missing, expected);
+        assert_eq!(*missing, expected);
     }
 
     #[test]
@@ -500,8 +482,7 @@ mod tests {
             for (pointer, path) in found {
                 let parsed = FieldPath::parse(&path).unwrap();
                 prop_assert_eq!(parsed.to_string(), path.clone());
-                let is_new = false;
-                prop_assert_eq!(parsed.resolve(&value), Ok(Resolved { pointer, is_new }), "{}", path);
+                prop_assert_eq!(parsed.resolve(&value, true), Ok(pointer), "{}", path);
             }
         }
 
@@ -511,9 +492,9 @@ mod tests {
         ) {
             if let Ok(path) = FieldPath::parse(&text) {
                 prop_assert_eq!(FieldPath::parse(&path.to_string()), Ok(path.clone()));
-                if let Ok(found) = path.resolve(&value) {
-                    let there = value.pointer(&found.pointer);
-                    prop_assert_eq!(found.is_new, there.is_none_or(Value::is_null));
+                if let Ok(pointer) = path.resolve(&value, true) {
+                    let is_there = value.pointer(&pointer).is_some_and(|value| !value.is_null());
+                    prop_assert_eq!(path.resolve(&value, false).is_ok(), is_there);
                 }
             }
         }

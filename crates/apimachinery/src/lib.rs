@@ -24,7 +24,7 @@ mod url;
 mod work;
 
 pub use field::{EXACT_MAX, Field, Mismatch};
-pub use field_path::{FieldPath, NotFound, PathError, Resolved};
+pub use field_path::{FieldPath, NotFound, PathError};
 pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, named_parts};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};

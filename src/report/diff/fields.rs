@@ -306,8 +306,8 @@ mod tests {
         if change.old.is_none() && path.is_entry() {
             return true;
         }
-        let field = path.resolve(old);
-        field.is_ok_and(|field| old.pointer(&field.pointer) == change.old.as_ref())
+        let pointer = path.resolve(old, true);
+        pointer.is_ok_and(|pointer| old.pointer(&pointer) == change.old.as_ref())
     }
 
     proptest! {

@@ -14,18 +14,27 @@ mod written;
 pub use cluster_value::{ClusterField, NoValue, Part, Template, ValueType, fill};
 pub use written::Document;
 
+use std::collections::BTreeSet;
+
 use apimachinery::{FieldPath, Selector};
 use crd_schema::Violation;
 use kube_json::{Map, Text, Value};
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
-use self::cluster_value::Misuse;
+use self::cluster_value::References;
 use super::label_selector::Labels;
 use super::own_kinds::OVERLAY as KIND;
 use super::{crd, gateway, ocm_work, own_kinds, schema, violation};
 use crate::diagnostic::{Code, Finding, Place, with_article};
 use crate::object::Object;
 use crate::object::well_known::{LOCAL_CONFIG_POINTER, is_local_config};
+
+/// More wrong `${...}` of one value are not listed.
+const MOST_MISTAKES: usize = 20;
+
+/// What may be in `${...}`.
+const VALUES: &str = "write `${cluster.name}`, `${cluster.labels[\"KEY\"]}`, `${cluster.annotations[\"KEY\"]}`, \
+                      or `${cluster.claims[\"KEY\"]}`; `$${` is a literal `${`";
 
 /// Changes of objects in the namespace of an overlay, for some clusters.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +113,8 @@ pub enum Action {
         value_type: ValueType,
         /// The value if the cluster lacks one that it refers to.
         default: Option<Value>,
+        /// The values of the cluster that it refers to.
+        fields: BTreeSet<ClusterField>,
     },
     /// It is removed.
     Remove,
@@ -172,19 +183,13 @@ fn with_required(mut value: Value) -> Value {
 
 /// Where `clusters` selects nothing, if it does.
 fn without_selection(value: &Value) -> Option<&'static str> {
-    let clusters = value.get("spec")?.get("clusters")?;
-    if clusters
-        .get("names")
-        .and_then(Value::as_array)
-        .is_some_and(Vec::is_empty)
-    {
+    let clusters = value.pointer("/spec/clusters")?;
+    let names = clusters.get("names").and_then(Value::as_array);
+    if names.is_some_and(Vec::is_empty) {
         return Some("/spec/clusters/names");
     }
-    let is_empty = match clusters {
-        Value::Null => true,
-        Value::Object(fields) => fields.values().all(Value::is_null),
-        _ => false,
-    };
+    let fields = clusters.as_object();
+    let is_empty = fields.map_or(clusters.is_null(), |fields| fields.values().all(Value::is_null));
     is_empty.then_some("/spec/clusters")
 }
 
@@ -336,55 +341,62 @@ impl Check<'_> {
 
     fn action(&mut self, field: &written::Field, at: &str) -> Option<Action> {
         let before = self.findings.len();
-        let below = |name: &str| format!("{at}/{name}");
-        let (misuses, refers) = field
-            .value
-            .as_ref()
-            .map(cluster_value::misuses)
-            .unwrap_or_default();
-        match (&field.value, field.remove) {
-            (Some(_), Some(_)) => {
-                let message = "`value` and `remove` exclude each other";
-                self.invalid(&below("remove"), message, "remove one of the two");
-            }
-            (None, Some(false)) => {
-                self.invalid(&below("remove"), "`remove` is `true` or absent", "give a `value`");
-            }
-            (None, None) if !self.refuses(&below("remove")) => {
-                let message = "a field has neither `value` nor `remove`";
-                let help = "give a `value`, or write `remove: true` to remove the field";
-                self.invalid(at, message, help);
-            }
-            _ => {}
-        }
-        for (inside, misuse) in misuses {
-            self.misuse(&format!("{}{inside}", below("value")), &misuse);
-        }
+        let references = References::new(field.value.as_ref());
+        let in_default = References::new(field.default.as_ref());
         let is_text = field.value.as_ref().is_some_and(Value::is_string);
-        if field.value_type.is_some() && !(is_text && refers) {
-            let message = "`as` is for a `value` that is one text with a value of the cluster";
-            self.invalid(
-                &below("as"),
-                message,
+        let (has_value, remove) = (field.value.is_some(), field.remove);
+        let is_refused = self.refuses(&format!("{at}/remove"));
+        for (is_wrong, name, message, help) in [
+            (
+                has_value && remove.is_some(),
+                "/remove",
+                "`value` and `remove` exclude each other",
+                "remove one of the two",
+            ),
+            (
+                !has_value && remove == Some(false),
+                "/remove",
+                "`remove` is `true` or absent",
+                "give a `value`",
+            ),
+            (
+                !has_value && remove.is_none() && !is_refused,
+                "",
+                "a field has neither `value` nor `remove`",
+                "give a `value`, or write `remove: true` to remove the field",
+            ),
+            (
+                field.value_type.is_some() && !(is_text && !references.is_empty()),
+                "/as",
+                "`as` is for a `value` that is one text with a value of the cluster",
                 "remove `as`, and write a value of that type",
-            );
-        }
-        if field.default.is_some() && !refers {
-            let message = "`default` is for a `value` with a value of the cluster";
-            self.invalid(
-                &below("default"),
-                message,
+            ),
+            (
+                field.default.is_some() && references.is_empty(),
+                "/default",
+                "`default` is for a `value` with a value of the cluster",
                 "remove it: every cluster gets `value`",
-            );
+            ),
+            (
+                !in_default.is_empty() || !in_default.keys.is_empty(),
+                "/default",
+                "`default` is used as it is, without values of the cluster",
+                "write a value without `${...}`",
+            ),
+        ] {
+            if is_wrong {
+                self.invalid(&format!("{at}{name}"), message, help);
+            }
         }
-        let (in_default, has_values) = field
-            .default
-            .as_ref()
-            .map(cluster_value::misuses)
-            .unwrap_or_default();
-        if has_values || !in_default.is_empty() {
-            let message = "`default` is used as it is, without values of the cluster";
-            self.invalid(&below("default"), message, "write a value without `${...}`");
+        for key in references.keys.iter().take(MOST_MISTAKES) {
+            let place = self.object.key_place(&format!("{at}/value{key}"));
+            let message = "a key cannot contain a value of the cluster";
+            self.finding(place, message, "write one overlay for each key");
+        }
+        for (text, wrong) in references.wrong.iter().take(MOST_MISTAKES) {
+            let wrong: String = wrong.chars().take(80).collect();
+            let message = format!("`{wrong}` is not a value of a cluster");
+            self.invalid(&format!("{at}/value{text}"), &message, VALUES);
         }
         if self.findings.len() > before || self.refuses(at) {
             return None;
@@ -393,25 +405,8 @@ impl Check<'_> {
             value,
             value_type: field.value_type.unwrap_or_default(),
             default: field.default.clone(),
+            fields: references.fields,
         }))
-    }
-
-    fn misuse(&mut self, at: &str, misuse: &Misuse) {
-        match misuse {
-            Misuse::Unknown(wrong) => {
-                let wrong: String = wrong.chars().take(80).collect();
-                let message = format!("`{wrong}` is not a value of a cluster");
-                let help = "write `${cluster.name}`, `${cluster.labels[\"KEY\"]}`, `${cluster.annotations[\"KEY\"]}`, \
-                            or `${cluster.claims[\"KEY\"]}`; `$${` is a literal `${`";
-                self.invalid(at, &message, help);
-            }
-            Misuse::Key => {
-                let place = self.object.key_place(at);
-                let message = "a key cannot contain a value of the cluster";
-                let help = "write one overlay for each key";
-                self.finding(place, message, help);
-            }
-        }
     }
 }
 

@@ -3,9 +3,10 @@
 //! Owns: their notation, and how they are filled in. Flows in: values that were read from YAML, a way to look up a
 //! cluster's values. Flows out: values of the same shape, since a text stays one text. Must not know: clusters.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use apimachinery::Field;
+use apimachinery::pointer;
 use kube_json::{Text, Value};
 use serde::Deserialize;
 
@@ -265,51 +266,51 @@ fn fill_text(text: &Text, lookup: &impl Fn(&ClusterField) -> Option<String>) -> 
     Ok(filled.into())
 }
 
-/// What is wrong with a `${...}` in a value.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Misuse {
-    /// Not a value of a cluster.
-    Unknown(String),
-    /// In the key of a mapping.
-    Key,
+/// Every `${...}` of a value.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    /// The values of a cluster.
+    pub(super) fields: BTreeSet<ClusterField>,
+    /// Those that are none, with the pointers of their texts.
+    pub(super) wrong: Vec<(String, String)>,
+    /// The pointers of fields with one in the key.
+    pub(super) keys: Vec<String>,
 }
 
-/// More wrong `${...}` of one value are not listed.
-const MOST_MISUSES: usize = 20;
-
-/// The wrong `${...}` of a value, each with its pointer in it; and whether the value refers to any value of a cluster.
-pub(super) fn misuses(value: &Value) -> (Vec<(String, Misuse)>, bool) {
-    let mut found = Vec::new();
-    let refers = find_misuses(&Field::new(value), &mut found);
-    (found, refers)
-}
-
-fn find_misuses(field: &Field<'_>, found: &mut Vec<(String, Misuse)>) -> bool {
-    let mut add = |field: &Field<'_>, misuse| {
-        if found.len() < MOST_MISUSES {
-            found.push((field.pointer(), misuse));
+impl References {
+    pub(super) fn new(value: Option<&Value>) -> Self {
+        let mut references = Self::default();
+        if let Some(value) = value {
+            references.add(value, "");
         }
-    };
-    if let Some(text) = field.str() {
-        return match Template::parse(text) {
-            Ok(template) => template.fields().next().is_some(),
-            Err(wrong) => {
-                add(field, Misuse::Unknown(wrong.to_owned()));
-                true
+        references
+    }
+
+    fn add(&mut self, value: &Value, at: &str) {
+        match value {
+            Value::String(text) => match Template::parse(text) {
+                Ok(template) => self.fields.extend(template.fields().cloned()),
+                Err(wrong) => self.wrong.push((at.to_owned(), wrong.to_owned())),
+            },
+            Value::Array(items) => {
+                for (position, item) in items.iter().enumerate() {
+                    self.add(item, &format!("{at}/{position}"));
+                }
             }
-        };
-    }
-    let mut refers = false;
-    for (name, member) in field.entries() {
-        if name.contains(START) {
-            add(&member, Misuse::Key);
+            Value::Object(fields) => {
+                for (key, field) in fields {
+                    let at = pointer::child(at, key);
+                    if key.contains(START) {
+                        self.keys.push(at.clone());
+                    }
+                    self.add(field, &at);
+                }
+            }
+            _ => {}
         }
     }
-    for (_, member) in field.entries() {
-        refers |= find_misuses(&member, found);
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.wrong.is_empty()
     }
-    for item in field.items() {
-        refers |= find_misuses(&item, found);
-    }
-    refers
 }

@@ -52,12 +52,8 @@ pub fn effects(
             continue;
         }
         findings.extend(effects.selects_none());
-        let mut fields = overlay.fields.as_slice();
-        while let Some(first) = fields.first() {
-            let end = fields.partition_point(|field| field.change <= first.change);
-            let (change, rest) = fields.split_at_checked(end).unwrap_or((fields, &[]));
+        for change in overlay.fields.chunk_by(|one, other| one.change == other.change) {
             findings.extend(effects.of_change(change));
-            fields = rest;
         }
     }
     findings
@@ -71,58 +67,81 @@ struct Effects<'o, G, L> {
 }
 
 impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>> Effects<'_, G, L> {
-    /// Clusters without a ManagedCluster that get what the overlay may or may not change.
+    /// Clusters without a ManagedCluster that get what the overlay may or may not change. Its selectors or its values need
+    /// one: with selectors, only clusters with a ManagedCluster have values.
     fn unknown_labels(&self) -> Option<Finding> {
-        let mut clusters: BTreeSet<&str> = BTreeSet::new();
-        let mut object = None;
-        let mut is_by_value = false;
-        for field in &self.overlay.fields {
-            let by_selector = self.overlay.unknown.iter().map(|cluster| (cluster, false));
-            let by_value = field.unknown.iter().map(|cluster| (cluster, true));
-            for (cluster, by_value) in by_selector.chain(by_value) {
-                if !clusters.contains(cluster.as_str()) && (self.goes_to)(&field.object, cluster) {
+        let Overlay {
+            identity,
+            origin,
+            unknown,
+            fields,
+            ..
+        } = self.overlay;
+        let mut clusters = BTreeSet::new();
+        let mut first = None;
+        for field in fields {
+            for cluster in unknown.iter().chain(field.unknown.iter()) {
+                if !clusters.contains(cluster) && (self.goes_to)(&field.object, cluster) {
                     clusters.insert(cluster);
-                    is_by_value = by_value && (is_by_value || object.is_none());
-                    object = object.or(Some(field));
+                    first = first.or(Some(field));
                 }
             }
         }
-        let field = object?;
-        let names = first_names(&clusters, MOST_NAMES);
-        let (get, have) = if clusters.len() > 1 {
-            ("they get", "have")
+        let field = first?;
+        let (reads, pointer, help) = if unknown.is_empty() {
+            let help = "add the ManagedCluster, or leave the cluster out of the overlay";
+            (
+                "uses values of its clusters",
+                [&field.entry, "/value"].concat(),
+                help,
+            )
         } else {
-            ("it gets", "has")
+            let help = "add the ManagedCluster, or select by `names`";
+            ("selects by labels", CLUSTERS.to_owned(), help)
         };
-        let (reads, pointer) = if is_by_value {
-            ("uses values of its clusters", [&field.entry, "/value"].concat())
+        let is_one = clusters.len() == 1;
+        let (get, have) = if is_one {
+            ("it gets", "has")
         } else {
-            ("selects by labels", CLUSTERS.to_owned())
+            ("they get", "have")
         };
         let message = format!(
-            "{} {reads}, but those of {names} are unknown: {get} {} and {have} no ManagedCluster",
-            self.overlay.identity, field.object
+            "{identity} {reads}, but those of {} are unknown: {get} {} and {have} no ManagedCluster",
+            first_names(&clusters, MOST_NAMES),
+            field.object
         );
-        let place = self.overlay.origin.place(&pointer, Part::Value);
-        let help = if is_by_value {
-            "add the ManagedCluster, or leave the cluster out of the overlay"
-        } else {
-            "add the ManagedCluster, or select by `names`"
-        };
+        let place = origin.place(&pointer, Part::Value);
         Some(Finding::new(Code::OVERLAY_UNKNOWN_LABELS, place, message).help(help))
     }
 
-    /// Where one of the changes of the overlay has no effect: for each cluster that the overlay names, or on all clusters.
+    /// Where one of the changes of the overlay has no effect: on clusters that it names, by the reason, or on none of those
+    /// that its selectors choose. These may choose some where it has none, but not only such.
     fn of_change(&self, change: &[ChangedField]) -> Vec<Finding> {
-        let Some(first) = change.first() else {
-            return Vec::new();
-        };
-        if self.overlay.named.is_empty() {
-            return self.on_no_cluster(change, first).into_iter().collect();
-        }
+        let Overlay {
+            named,
+            clusters,
+            applied_on,
+            ..
+        } = self.overlay;
         let mut without: BTreeMap<Reason, Vec<(&str, &str)>> = BTreeMap::new();
-        for (name, pointer) in &self.overlay.named {
-            let reason = if is_among(&self.overlay.applied_on, name) {
+        if named.is_empty() && applied_on.len() == clusters.len() {
+            for cluster in clusters.iter() {
+                let Some(reason) = self.without_effect(change, cluster) else {
+                    return Vec::new();
+                };
+                without.entry(reason).or_default();
+            }
+            // Of several reasons, the one where the object is says more.
+            let is_one = without.len() == 1;
+            without.retain(|reason, _| is_one || *reason != Reason::NotThere);
+            let first = without.first_key_value();
+            return first
+                .and_then(|(reason, _)| self.finding(change, reason, &[]))
+                .into_iter()
+                .collect();
+        }
+        for (name, pointer) in named {
+            let reason = if is_among(applied_on, name) {
                 self.without_effect(change, name)
             } else {
                 self.is_left_out(name).then_some(Reason::NotSelected)
@@ -131,69 +150,44 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
                 without.entry(reason).or_default().push((name, pointer));
             }
         }
-        let findings = without.into_iter().filter_map(|(reason, names)| {
-            let (_, pointer) = names.first()?;
-            let clusters: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            Some(self.finding(change, first, &clusters, &reason, pointer))
-        });
-        findings.collect()
+        let findings = without.iter();
+        findings
+            .filter_map(|(reason, named)| self.finding(change, reason, named))
+            .collect()
     }
 
     /// Whether the selectors leave out a cluster that the overlay names.
     fn is_left_out(&self, name: &str) -> bool {
-        let clusters = &self.hub.objects;
-        !is_among(&self.overlay.clusters, name)
-            && clusters.find(GROUP, "ManagedCluster", None, name).is_some()
+        let managed = self.hub.objects.find(GROUP, "ManagedCluster", None, name);
+        !is_among(&self.overlay.clusters, name) && managed.is_some()
     }
 
     /// An overlay without names whose selectors no cluster matches.
     fn selects_none(&self) -> Option<Finding> {
         let Overlay {
+            identity,
+            origin,
             named,
             clusters,
             unknown,
             ..
         } = self.overlay;
-        let is_none = named.is_empty() && clusters.is_empty() && unknown.is_empty();
-        is_none.then(|| {
-            let place = self.overlay.origin.place(CLUSTERS, Part::Value);
-            Finding::new(
-                Code::OVERLAY_NO_EFFECT,
-                place,
-                format!("{} selects no cluster", self.overlay.identity),
-            )
-            .help("correct the selectors, or remove the overlay")
-        })
-    }
-
-    /// An overlay that names no clusters may select some where it has no effect, but not only such.
-    fn on_no_cluster(&self, change: &[ChangedField], first: &ChangedField) -> Option<Finding> {
-        if self.overlay.applied_on.len() != self.overlay.clusters.len() {
+        if !(named.is_empty() && clusters.is_empty() && unknown.is_empty()) {
             return None;
         }
-        let mut reasons = self
-            .overlay
-            .clusters
-            .iter()
-            .map(|cluster| self.without_effect(change, cluster));
-        // Of several reasons, the one of the first cluster that gets the object says more.
-        let mut all = BTreeSet::new();
-        reasons.try_for_each(|reason| reason.map(|reason| all.insert(reason)).map(drop))?;
-        let reason = all
-            .iter()
-            .find(|reason| **reason != Reason::NotThere)
-            .or(all.first())?;
-        Some(self.finding(change, first, &[], reason, CLUSTERS))
+        let place = origin.place(CLUSTERS, Part::Value);
+        let finding = Finding::new(
+            Code::OVERLAY_NO_EFFECT,
+            place,
+            format!("{identity} selects no cluster"),
+        );
+        Some(finding.help("correct the selectors, or remove the overlay"))
     }
 
     /// Why nothing remains of a change on a cluster, if nothing does. A field without a value there is an error already.
     fn without_effect(&self, change: &[ChangedField], cluster: &str) -> Option<Reason> {
-        let mut first = None;
-        for field in change {
-            let reason = self.reason(field, cluster)?;
-            first = first.or(Some(reason));
-        }
-        first
+        let reasons = change.iter().map(|field| self.reason(field, cluster));
+        reasons.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
 
     fn reason(&self, field: &ChangedField, cluster: &str) -> Option<Reason> {
@@ -202,11 +196,7 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             // A policy that is overridden as a whole is not shipped.
             return Some(local().unwrap_or(Reason::NotThere));
         }
-        let by = field
-            .overridden
-            .iter()
-            .find(|(clusters, _)| is_among(clusters, cluster));
-        if let Some((_, by)) = by {
+        if let Some(by) = field.overridden.get(cluster) {
             return Some(Reason::Overridden(by.clone()));
         }
         if is_among(&field.same_as_hub, cluster) {
@@ -216,24 +206,31 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
     }
 
     /// That a change has no effect on clusters that the overlay names, or on any if it names none.
-    fn finding(
-        &self,
-        change: &[ChangedField],
-        first: &ChangedField,
-        named: &[&str],
-        reason: &Reason,
-        pointer: &str,
-    ) -> Finding {
-        let Overlay { identity, fields, .. } = self.overlay;
+    fn finding(&self, change: &[ChangedField], reason: &Reason, named: &[(&str, &str)]) -> Option<Finding> {
+        let Overlay {
+            identity,
+            origin,
+            fields,
+            ..
+        } = self.overlay;
+        let first = change.first()?;
         let object = &first.object;
-        let clusters = first_names(named, MOST_NAMES);
-        let on = if named.is_empty() {
-            String::new()
-        } else {
-            format!(" on {clusters}")
+        let clusters = first_names(named.iter().map(|(name, _)| name), MOST_NAMES);
+        let (on, pointer, help) = match named.first() {
+            None => (
+                String::new(),
+                CLUSTERS,
+                "remove the change, or select other clusters",
+            ),
+            Some((_, pointer)) => (
+                format!(" on {clusters}"),
+                *pointer,
+                "remove the change, or the names of these clusters",
+            ),
         };
         // Another change of the overlay may have an effect.
-        let of_object = if fields.len() > change.len() {
+        let has_others = fields.len() > change.len();
+        let of_object = if has_others {
             format!(" in {object}")
         } else {
             String::new()
@@ -247,21 +244,10 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             (Reason::Overridden(by), _) => format!("the priority of `{}` is higher", key(by)),
             (Reason::Local(policy), _) => format!("a local policy, {}, overrides it", key(policy)),
         };
+        let place = |pointer: &str| origin.place(pointer, Part::Value);
         let message = format!("{identity} changes nothing{of_object}{on}: {why}");
-        let finding = Finding::new(
-            Code::OVERLAY_NO_EFFECT,
-            self.overlay.origin.place(pointer, Part::Value),
-            message,
-        );
-        let finding = finding.related(
-            self.overlay.origin.place(&first.entry, Part::Value),
-            "this change",
-        );
-        finding.help(if named.is_empty() {
-            "remove the change, or select other clusters"
-        } else {
-            "remove the change, or the names of these clusters"
-        })
+        let finding = Finding::new(Code::OVERLAY_NO_EFFECT, place(pointer), message);
+        Some(finding.related(place(&first.entry), "this change").help(help))
     }
 }
 

@@ -13,7 +13,6 @@ mod fleet;
 mod meeting;
 mod protected;
 mod reading;
-mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use kube_json::Value;
 use self::applying::Applying;
 pub use self::effects::effects;
 use self::fleet::Fleet;
-use self::settings::Settings;
+use self::reading::Reader;
 use crate::api::overlay;
 use crate::api::own_kinds::{GROUP, OVERLAY};
 use crate::diagnostic::{Finding, Findings, Place};
@@ -34,10 +33,10 @@ use crate::object::{Object, Origin};
 /// At most so many clusters are named in a finding.
 const MOST_NAMES: usize = 10;
 
-/// What a change costs on each group of clusters, and with each other change that it meets.
+/// What a change costs on each cluster, and with each other change that it meets.
 const STEPS_PER_CHANGE: u64 = 2;
 
-/// A list of clusters, sorted, that many share.
+/// A sorted list of clusters, which all fields of an entry share.
 pub type ClusterNames = Arc<[String]>;
 
 /// Every ClusterOverlay of a hub, and what it changes where. None if applying them takes more work than a run allows.
@@ -91,8 +90,8 @@ pub struct ChangedField {
     pub entry: String,
     /// Clusters without a ManagedCluster, whose value is therefore unknown.
     pub unknown: ClusterNames,
-    /// Where a higher priority overrides it, with the overlay that does.
-    pub overridden: Vec<(ClusterNames, Identity)>,
+    /// The clusters where a higher priority overrides it, with the overlay that does.
+    pub overridden: BTreeMap<String, Identity>,
     /// The clusters whose value is that of the hub.
     pub same_as_hub: ClusterNames,
 }
@@ -121,31 +120,38 @@ impl Overlays {
     /// Reads all overlays of a hub, and applies them for the clusters that `admits` accepts. Names of clusters are judged
     /// against the whole fleet.
     pub fn new(hub: &Hub, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Self {
-        let work = Work::default();
-        let mut written = Vec::new();
-        for object in hub.objects.of_kind(GROUP, OVERLAY) {
-            let (overlay, wrong) = overlay::read(object);
-            findings.extend(wrong);
-            written.extend(overlay.map(|overlay| (object, overlay)));
-        }
-        if written.is_empty() {
+        if hub.objects.of_kind(GROUP, OVERLAY).is_empty() {
             return Self::default();
         }
         let fleet = Fleet::new(hub, admits);
-        let Some(settings) = Settings::read(hub, &written, &fleet, &work, findings) else {
+        Self::read_and_apply(hub, &fleet, findings).unwrap_or_else(|| {
             findings.push(too_costly());
-            return Self::default();
-        };
-        let mut applying = Applying::new(&settings, &fleet, &work);
-        let Some(classes) = applying.classes() else {
-            findings.push(too_costly());
-            return Self::default();
-        };
-        findings.extend(applying.conflicts());
-        Self {
-            overlays: settings.overlays(&fleet, &applying.overridden),
-            classes,
+            Self::default()
+        })
+    }
+
+    /// Nothing if it takes more work than a run allows.
+    fn read_and_apply(hub: &Hub, fleet: &Fleet<'_>, findings: &mut Findings) -> Option<Self> {
+        let work = Work::default();
+        let reader = Reader::new(hub, fleet, &work);
+        let mut overlays = Vec::new();
+        for object in hub.objects.of_kind(GROUP, OVERLAY) {
+            let (written, wrong) = overlay::read(object);
+            findings.extend(wrong);
+            if let Some(written) = written {
+                overlays.push(reader.read(object, &written, findings)?);
+            }
         }
+        let mut applying = Applying::new(hub, &overlays, &work);
+        let classes = applying.classes()?;
+        findings.extend(applying.conflicts());
+        for ((overlay, field), clusters) in applying.overridden {
+            let overlay = overlays.get_mut(overlay);
+            if let Some(field) = overlay.and_then(|overlay| overlay.fields.get_mut(field)) {
+                field.overridden = clusters;
+            }
+        }
+        Some(Self { overlays, classes })
     }
 }
 
@@ -154,11 +160,6 @@ fn too_costly() -> Finding {
     Finding::too_costly("applying all ClusterOverlays", Place::Run, consequence)
         .help("select fewer clusters or objects, or use fewer values that differ from cluster to cluster")
 }
-
-/// Where higher priorities override a setting, by the numbers of the setting, of the other overlay, and of clusters.
-type Overridden = BTreeMap<(usize, usize), Vec<usize>>;
-/// A change on one cluster: the numbers of a setting, and of its value.
-type SetValue = (usize, usize);
 
 /// Sets the field at a pointer whose parent exists, or removes it.
 fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {

@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use apimachinery::pointer;
 use kube_json::Value;
 
+use super::set;
 use crate::api::downstream::POLICY_SYNCED;
 use crate::api::gateway::{GROUP, LISTENER_SETS};
-use crate::object::Object;
 use crate::object::well_known::{GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED};
 
 /// Annotations that decide what the hub is, or that syncing writes.
@@ -20,77 +20,66 @@ const RESERVED: [&str; 4] = [GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED,
 /// Prefixes of such annotations: ours, and that of the annotation by which an object is dropped.
 const RESERVED_PREFIXES: [&str; 2] = ["spokewright.dev/", "config.kubernetes.io/"];
 
-/// Why a part cannot be changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
-    /// `apiVersion` and `kind`.
-    Kind,
-    /// `metadata`, except annotations.
-    Metadata,
-    /// An annotation that is read from the hub, or that syncing writes.
-    Annotation,
-    /// `status`.
-    Status,
-    /// The targets of a policy.
-    Targets,
-    /// The parents of a route or a ListenerSet.
-    Parents,
-    /// The class of a Gateway.
-    Class,
-    /// The names of listeners.
-    Listeners,
-}
+/// Why a part cannot be changed, to be read after `it`; and what to do instead.
+pub(super) type Part = (&'static str, &'static str);
 
-impl Part {
-    /// Why an overlay cannot change it, to be read after `it`.
-    pub(super) const fn reason(self) -> &'static str {
-        match self {
-            Self::Kind => "decides which object it is",
-            Self::Metadata => "decides which object it is and where it goes",
-            Self::Annotation => "is for the hub, or written by spokewright",
-            Self::Status => "is written by a controller",
-            Self::Targets => "decides what the policy is attached to",
-            Self::Parents => "decides what the object is attached to",
-            Self::Class => "decides where the Gateway goes",
-            Self::Listeners => "is how routes and policies refer to a listener",
-        }
-    }
+const KIND: Part = ("decides which object it is", "write a second object");
+const STATUS: Part = ("is written by a controller", "remove this entry");
+const METADATA: Part = ("decides which object it is and where it goes", ITSELF);
+const ANNOTATION: Part = ("is for the hub, or written by spokewright", ITSELF);
+const TARGETS: Part = ("decides what the policy is attached to", "write a second policy");
+const PARENTS: Part = ("decides what the object is attached to", "write a second object");
+const CLASS: Part = ("decides where the Gateway goes", "write a second Gateway");
+const LISTENERS: Part = (
+    "is how routes and policies refer to a listener",
+    "keep the names of the listeners and their order",
+);
+const ITSELF: &str = "change the object itself: it is the same on all clusters";
 
-    /// What to do instead.
-    pub(super) fn help(self, object: &Object) -> String {
-        match self {
-            Self::Kind | Self::Parents | Self::Class => format!("write a second {}", object.kind),
-            Self::Metadata | Self::Annotation => {
-                "change the object itself: it is the same on all clusters".to_owned()
-            }
-            Self::Status => "remove this entry".to_owned(),
-            Self::Targets => "write a second policy".to_owned(),
-            Self::Listeners => "keep the names of the listeners and their order".to_owned(),
-        }
+/// The first part that one of these values at a pointer would change: its pointer, and why it cannot change.
+pub(super) fn touched<'v>(
+    object: &Value,
+    pointer: &str,
+    mut values: impl Iterator<Item = Option<&'v Value>>,
+) -> Option<(String, Part)> {
+    if let Some(part) = part_at(object, pointer) {
+        return Some((pointer.to_owned(), part));
     }
+    if !may_contain_parts(pointer) {
+        return None;
+    }
+    let before = parts(object);
+    values.find_map(|value| {
+        let mut changed = object.clone();
+        set(&mut changed, pointer, value);
+        let after = parts(&changed);
+        let lost = before.iter().find(|part| !after.contains(part));
+        let (pointer, part, _) = lost.or_else(|| after.iter().find(|part| !before.contains(part)))?;
+        Some((pointer.clone(), *part))
+    })
 }
 
 /// The part that a pointer is or leads into, in an object of this kind.
-pub(super) fn part_at(object: &Value, pointer: &str) -> Option<Part> {
+fn part_at(object: &Value, pointer: &str) -> Option<Part> {
     let tokens: Vec<Cow<'_, str>> = pointer::tokens(pointer).collect();
-    let tokens: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
+    let tokens: Vec<&str> = tokens.iter().map(Cow::as_ref).collect();
     match tokens.as_slice() {
-        ["apiVersion" | "kind", ..] => Some(Part::Kind),
-        ["status", ..] => Some(Part::Status),
-        ["metadata", "annotations", key, ..] => is_reserved(key).then_some(Part::Annotation),
+        ["apiVersion" | "kind", ..] => Some(KIND),
+        ["status", ..] => Some(STATUS),
+        ["metadata", "annotations", key, ..] => is_reserved(key).then_some(ANNOTATION),
         ["metadata", "annotations"] => None,
-        ["metadata", _, ..] => Some(Part::Metadata),
-        ["spec", "targetRef" | "targetRefs" | "targetSelectors", ..] => Some(Part::Targets),
-        ["spec", "parentRef" | "parentRefs", ..] => Some(Part::Parents),
-        ["spec", "gatewayClassName", ..] => is_gateway(object).then_some(Part::Class),
-        ["spec", "listeners", _, "name", ..] => has_listeners(object).then_some(Part::Listeners),
+        ["metadata", _, ..] => Some(METADATA),
+        ["spec", "targetRef" | "targetRefs" | "targetSelectors", ..] => Some(TARGETS),
+        ["spec", "parentRef" | "parentRefs", ..] => Some(PARENTS),
+        ["spec", "gatewayClassName", ..] => is_gateway(object).then_some(CLASS),
+        ["spec", "listeners", _, "name", ..] => has_listeners(object).then_some(LISTENERS),
         _ => None,
     }
 }
 
 /// Each part of an object that no overlay may change: its pointer, and its value. Two objects of which these are equal are
 /// the same object, go to the same clusters, and are attached to the same things.
-pub(super) fn protected(object: &Value) -> Vec<(String, Part, Value)> {
+fn parts(object: &Value) -> Vec<(String, Part, Value)> {
     let members = ["", "/metadata", "/metadata/annotations", "/spec"]
         .into_iter()
         .flat_map(|parent| {
@@ -105,20 +94,9 @@ pub(super) fn protected(object: &Value) -> Vec<(String, Part, Value)> {
     let listeners = listeners.filter(|_| has_listeners(object)).map(|listeners| {
         let name = |listener: &Value| listener.get("name").cloned().unwrap_or_default();
         let names = Value::Array(listeners.iter().map(name).collect());
-        ("/spec/listeners".to_owned(), Part::Listeners, names)
+        ("/spec/listeners".to_owned(), LISTENERS, names)
     });
     members.chain(listeners).collect()
-}
-
-/// The first part that differs: its pointer, and why it cannot.
-pub(super) fn first_difference(
-    before: &[(String, Part, Value)],
-    after: &[(String, Part, Value)],
-) -> Option<(String, Part)> {
-    let lacks = |these: &[(String, Part, Value)], one: &(String, Part, Value)| !these.contains(one);
-    let lost = before.iter().find(|part| lacks(after, part));
-    let (pointer, part, _) = lost.or_else(|| after.iter().find(|part| lacks(before, part)))?;
-    Some((pointer.clone(), *part))
 }
 
 /// Whether a field may have protected parts inside it, although it is none itself.

@@ -468,8 +468,8 @@ fn two_overlays_conflict_unless_they_agree_or_one_has_a_higher_priority() {
     let overridden = &overlays.overlays[0].fields[0].overridden;
     assert_eq!(overridden.len(), 1);
     assert_eq!(
-        (overridden[0].0.to_vec(), overridden[0].1.name.as_str()),
-        (vec!["eu-1".to_owned()], "b")
+        overridden.get("eu-1").map(|overlay| overlay.name.as_str()),
+        Some("b")
     );
     let twice = limits(&format!(
         "{{path: spec.limits.writes, remove: true}}, {{path: {READS_PATH}, value: 1}}, {{path: spec.limits.reads, value: {{}}}}"
