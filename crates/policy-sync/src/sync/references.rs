@@ -52,11 +52,13 @@ impl<'a> Missing<'a> {
         }
     }
 
-    /// The references to it, each once.
+    /// The references to it, each once, also if ClusterOverlays change the object that refers.
     fn referrers(&self) -> Vec<&Referrer<'a>> {
         let mut known = HashSet::new();
-        let is_new =
-            |(object, pointer): &&Referrer<'a>| known.insert((std::ptr::from_ref(*object), pointer.clone()));
+        let is_new = |(object, pointer): &&Referrer<'a>| {
+            let origin = &object.origin;
+            known.insert((origin.document, origin.pointer.as_str(), pointer.clone()))
+        };
         self.referrers.iter().filter(is_new).collect()
     }
 
