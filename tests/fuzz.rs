@@ -234,4 +234,4 @@ fn every_crate_that_a_fuzz_target_names_is_a_dependency_of_the_targets() {
     assert!(unused.is_empty(), "only in fuzz/Cargo.toml: {unused:?}");
 }
 
-slices! { cel config git_index hub inventory params pattern placement yaml }
+slices! { cel config git_index hub inventory overlay params pattern placement yaml }

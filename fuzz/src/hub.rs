@@ -134,6 +134,21 @@ pub(crate) fn load(tree: &dyn FileTree, root: &Path) -> Loaded {
     pipeline::load_from(&request, Files::Tree(tree))
 }
 
+/// What all clusters receive.
+pub(crate) fn manifests(tree: &InMemory) -> Vec<kube_json::Value> {
+    let loaded = load(tree, Path::new(ROOT));
+    let mut findings = Findings::new();
+    let rendered = Analysis::new(&loaded, &mut findings).render(EmptyResult::Allowed, &mut findings);
+    let mut stream = Vec::new();
+    output::stream(&rendered.layout(&loaded), &mut stream).expect("a stream");
+    let text = String::from_utf8(stream).expect("UTF-8");
+    let works = kube_yaml::read_all(&text, &kube_yaml::Limits::default()).expect("what is rendered is YAML");
+    let manifests = works
+        .iter()
+        .filter_map(|work| work.pointer("/spec/workload/manifests")?.as_array());
+    manifests.flatten().cloned().collect()
+}
+
 /// Everything that is said of a hub.
 pub(crate) fn reports(tree: &InMemory) -> String {
     let loaded = load(tree, Path::new(ROOT));

@@ -11,6 +11,7 @@ mod seeds;
 use std::fs;
 use std::path::Path;
 
+use kube_json::Value;
 use kube_yaml::Limits;
 use spokewright::diagnostic::Findings;
 use spokewright::output;
@@ -29,7 +30,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "cel",
         body: cel,
@@ -54,6 +55,11 @@ pub const TARGETS: [Target; 9] = [
         name: "inventory",
         body: inventory,
         seeds: seeds::inventories,
+    },
+    Target {
+        name: "overlay",
+        body: overlay,
+        seeds: seeds::overlays,
     },
     Target {
         name: "params",
@@ -167,6 +173,40 @@ pub fn params(data: &[u8]) {
         ("gateway.yaml", GATEWAY.to_owned()),
         ("params.yaml", text.to_owned()),
     ]));
+}
+
+/// A ClusterOverlay beside a route that it may change, and one in another namespace, of the same name and with the same
+/// labels, that it never does.
+pub fn overlay(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let tree = |overlay: &str| {
+        InMemory::of([
+            ("gateway.yaml", GATEWAY.replace(NOT_OURS, OURS)),
+            ("params.yaml", PARAMS.to_owned()),
+            ("clusters.yaml", CLUSTERS.to_owned()),
+            ("routes.yaml", ROUTES.to_owned()),
+            ("overlay.yaml", overlay.to_owned()),
+        ])
+    };
+    hub::reports(&tree(text));
+    let Ok(object) = kube_yaml::read_document(text, &Limits::default()) else {
+        return;
+    };
+    // The Gateway decides which routes go with it, wherever they are.
+    if object["kind"] == "ClusterOverlay" && object["metadata"]["namespace"] == "shop" {
+        let (plain, overlaid) = (hub::manifests(&tree("")), hub::manifests(&tree(text)));
+        let of_team = |manifests: Vec<Value>| -> Vec<Value> {
+            let manifests = manifests.into_iter();
+            manifests
+                .filter(|manifest| manifest["metadata"]["namespace"] == "team")
+                .collect()
+        };
+        let plain = of_team(plain);
+        assert!(!plain.is_empty(), "a route is shipped");
+        assert_eq!(plain, of_team(overlaid), "{text}");
+    }
 }
 
 /// A configuration.
@@ -323,10 +363,42 @@ metadata:
   labels: {cluster.open-cluster-management.io/placement: p}
 spec:
   gatewayClassName: multicluster
-  listeners: [{name: http, port: 80, protocol: HTTP, hostname: a.example.com}]
+  listeners: [{name: http, port: 80, protocol: HTTP, hostname: a.example.com, allowedRoutes: {namespaces: {from: All}}}]
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: PlacementDecision
 metadata: {name: p-1, namespace: gateways, labels: {cluster.open-cluster-management.io/placement: p}}
 status: {decisions: [{clusterName: eu-1, reason: ''}]}
+";
+
+/// In the place of the controller of [`GATEWAY`], so that routes are shipped.
+const NOT_OURS: &str = "spokewright.dev/renderer";
+const OURS: &str = "kuadrant.io/mgc-gw-controller";
+
+const PARAMS: &str = r#"apiVersion: v1
+kind: ConfigMap
+metadata: {name: params, namespace: gateways}
+data:
+  params: '{"resourcesToSync": [{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"}]}'
+"#;
+
+const ROUTES: &str = r"apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: shop, labels: {app: cart}}
+spec:
+  parentRefs: [{name: web, namespace: gateways}]
+  hostnames: [a.example.com]
+  rules:
+  - matches: [{path: {type: PathPrefix, value: /cart}, queryParams: [{name: a, value: b}]}]
+    backendRefs: [{name: cart, port: 80, weight: 1}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: team, labels: {app: cart}}
+spec:
+  parentRefs: [{name: web, namespace: gateways}]
+  hostnames: [a.example.com]
+  rules:
+  - matches: [{path: {type: PathPrefix, value: /team}}]
+    backendRefs: [{name: cart, port: 80}]
 ";

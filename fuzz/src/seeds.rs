@@ -107,6 +107,26 @@ pub(crate) fn params() -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Paths in every notation, values of clusters, values of every type.
+pub(crate) fn overlays() -> Vec<Vec<u8>> {
+    let head = "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata: {name: a, namespace: shop}\nspec:\n";
+    [
+        "  clusters: {names: [eu-1]}\n  priority: 5\n  changes:\n  - target: {group: gateway.networking.k8s.io, kind: \
+         HTTPRoute, name: cart}\n    set:\n    - {path: 'spec.rules[0].backendRefs[name=cart].weight', value: \
+         '${cluster.labels[\"region\"]}', as: Integer, default: 7}\n    - {path: 'spec[\"hostnames\"]', value: \
+         [a.example.com]}\n",
+        "  clusters: {labelSelector: {matchLabels: {region: eu}}, claimSelector: {matchExpressions: [{key: x, operator: \
+         Exists}]}}\n  changes:\n  - target: {group: gateway.networking.k8s.io, kind: HTTPRoute, labelSelector: \
+         {matchLabels: {app: cart}}}\n    set:\n    - path: spec.rules[0].matches[0].queryParams[0].value\n      value: \
+         \"${cluster.name}-${cluster.claims[\\\"x\\\"]}-$${x}\"\n    - {path: metadata.annotations, value: {\"a/b\": \
+         '${cluster.annotations[\"n\"]}'}, default: {}}\n    - {path: 'spec.rules[0].name', remove: true}\n",
+        "  clusters: {labelSelector: {}}\n  changes:\n  - target: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: \
+         cart}\n    set:\n    - {path: spec.rules, value: []}\n    - {path: spec.parentRefs, value: []}\n",
+    ]
+    .map(|spec| format!("{head}{spec}").into_bytes())
+    .to_vec()
+}
+
 /// A rule on the first line, the value that it judges below.
 pub(crate) fn rules() -> Vec<Vec<u8>> {
     [
