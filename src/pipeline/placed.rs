@@ -90,6 +90,15 @@ impl<'a> Placed<'a> {
         &self.receiving
     }
 
+    /// Those that findings are about: all of them for the hub as it is written, which everybody reads.
+    pub(super) const fn clusters_reported(&self) -> &Table<OurGatewayId, Arc<[String]>> {
+        if self.projection == 0 {
+            &self.clusters
+        } else {
+            &self.receiving
+        }
+    }
+
     /// The same hub as ClusterOverlays change it for some clusters: everything goes where it goes as it is written.
     pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
         let found = &mut Findings::new();

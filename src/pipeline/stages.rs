@@ -401,8 +401,13 @@ pub(super) fn plan<'a>(
 /// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
 fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let Placed {
-        hub, ours, clusters, ..
+        hub,
+        ours,
+        clusters: everywhere,
+        ..
     } = analysis.placed.as_ref();
+    // What goes to none of the clusters that this hub is for does nothing wrong there.
+    let clusters = analysis.placed.clusters_reported();
     let Attached {
         attachments,
         kinds,
@@ -415,5 +420,10 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     report_misspelled_backends(hub, findings);
     report_same_hostnames(attachments, kinds, hub, clusters, findings);
     report_chosen_nowhere(hub, ours, routes, clusters, findings);
-    check_admission(routes, attachments, hub, ours, clusters, findings)
+    let labels = check_admission(routes, attachments, hub, ours, clusters, findings);
+    if std::ptr::eq(clusters, everywhere) {
+        return labels;
+    }
+    // A Namespace has the labels that listeners on any cluster select by.
+    check_admission(routes, attachments, hub, ours, everywhere, &mut Findings::new())
 }
