@@ -191,7 +191,7 @@ impl Evaluation<'_> {
         let inventory = self.plan.input.inventory;
         let mut differences = Vec::new();
         let mut given: BTreeMap<(&str, &str), (Location, BTreeSet<&str>)> = BTreeMap::new();
-        for decision in inventory.decisions.rows().iter() {
+        for decision in inventory.decisions.rows() {
             let Some(placement) = decision.placement else {
                 continue;
             };

@@ -39,7 +39,7 @@ pub(crate) struct AddOnColumns<'a> {
 impl<'a> AddOnColumns<'a> {
     pub(crate) fn new(input: &Input<'a>, fleet: &Fleet<'a>) -> Self {
         let mut wanted: HashMap<&str, HashSet<AddOnScore<'_>>> = HashMap::new();
-        for placement in input.inventory.placements.rows().iter() {
+        for placement in input.inventory.placements.rows() {
             for prioritizer in prioritizers(&placement.prioritizer_policy).into_iter().flatten() {
                 if let Kind::AddOn(score) = prioritizer.kind {
                     wanted.entry(score.resource_name).or_default().insert(score);
