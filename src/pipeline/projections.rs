@@ -143,7 +143,7 @@ impl Projections {
             .map(|finding| (finding.code, &finding.place, finding.message.as_str()));
         let written: HashSet<(Code, &Place, &str)> = written.collect();
         for (position, found) in found.into_iter().enumerate() {
-            for finding in found.iter() {
+            for finding in &found {
                 if written.contains(&(finding.code, &finding.place, finding.message.as_str())) {
                     continue;
                 }

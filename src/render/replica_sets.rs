@@ -24,7 +24,7 @@ use super::work::{WorkParts, metadata_text, spec_text};
 use crate::api::ocm;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
-use crate::diagnostic::{Code, Finding, Findings, first_names, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Part, first_names, nearest};
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
@@ -295,7 +295,12 @@ fn not_uniform(
         ),
     )
     .label(format!("the work `{}`", first.parts.name));
-    for placed in placed.iter().take(MOST_CLUSTERS) {
+    // ClusterOverlays make several hubs of one.
+    let mut named = BTreeSet::new();
+    let once = placed
+        .iter()
+        .filter(|placed| named.insert(placed.gateway.object.key()));
+    for placed in once.take(MOST_CLUSTERS) {
         let gateway = placed.gateway.object;
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
         finding = finding.related(
@@ -314,6 +319,18 @@ fn not_uniform(
             first_names(usual.clusters.iter(), MOST_CLUSTERS)
         ));
     }
+    for template in templates {
+        let manifests = template.parts.manifests.iter();
+        let origins = manifests.flat_map(|manifest| &manifest.origins);
+        if let Some(overlay) = origins
+            .clone()
+            .find(|origin| origin.pointer.contains("/spec/changes/"))
+        {
+            let clusters = first_names(template.clusters.iter(), MOST_CLUSTERS);
+            let place = overlay.place("/path", Part::Value);
+            finding = finding.related(place, format!("a ClusterOverlay changes this on {clusters}"));
+        }
+    }
     let carried: BTreeSet<&String> = templates
         .iter()
         .flat_map(|template| template.clusters.iter())
@@ -326,7 +343,7 @@ fn not_uniform(
         ));
     }
     Some(finding.help(
-        "remove `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: objects in `spokes/` change what is shipped, and objects that ship with several Gateways need one Placement for all of them",
+        "remove `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: ClusterOverlays and objects in `spokes/` change what is shipped, and objects that ship with several Gateways need one Placement for all of them",
     ))
 }
 

@@ -194,7 +194,7 @@ const FREE: &[Free] = &[
         "no section is named, or the TLSPolicy creates a Secret of any name"),
     // Nothing refers to them.
     ("", "  name: ", &["tokens", "certificates", "ceiling", "transfers", "access-log", "api-keys", "per-client",
-        "api-burst", "web", "catalogue", "platform-access-log", "signed-in", "per-route", "shop",
+        "api-burst", "eu-2-sale", "web", "catalogue", "platform-access-log", "signed-in", "per-route", "shop",
         "europe-decision-1", "everywhere-decision-1"], "nothing refers to the name"),
     ("", ":", &["company", "scope", "per-caller", "per-client", "api-key", "writes", "reads", "token", "all"],
         "the author names the rule"),

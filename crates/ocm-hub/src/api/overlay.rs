@@ -25,7 +25,7 @@ use self::cluster_value::References;
 use super::label_selector::Labels;
 use super::own_kinds::OVERLAY as KIND;
 use super::{crd, gateway, ocm_work, own_kinds, schema, violation};
-use crate::diagnostic::{Code, Finding, Place, with_article};
+use crate::diagnostic::{Code, Finding, Place, nearest, with_article};
 use crate::object::Object;
 use crate::object::well_known::{LOCAL_CONFIG_POINTER, is_local_config};
 
@@ -228,6 +228,14 @@ impl Check<'_> {
         schema::refuses(&self.refused, at)
     }
 
+    /// Whether the schema refuses one of these fields of a mapping, or one that may be meant as such.
+    fn refuses_any_like(&self, at: &str, fields: &[&str]) -> bool {
+        self.refused.iter().any(|refused| {
+            let field = refused.strip_prefix(at).and_then(|rest| rest.strip_prefix('/'));
+            field.is_some_and(|field| nearest(field, fields.iter().copied()).is_some())
+        })
+    }
+
     fn overlay(&mut self, document: &Document) -> ClusterOverlay {
         let spec = &document.spec;
         let changes = spec.changes.items();
@@ -301,7 +309,7 @@ impl Check<'_> {
                 self.invalid(&labels, message, "remove one of the two");
                 return None;
             }
-            (None, None) if self.refuses(&format!("{at}/name")) => return None,
+            (None, None) if self.refuses_any_like(at, &["name", "labelSelector"]) => return None,
             (None, None) => {
                 let message = "a target has neither `name` nor `labelSelector`";
                 self.invalid(at, message, "add one of the two");
@@ -345,7 +353,7 @@ impl Check<'_> {
         let in_default = References::new(field.default.as_ref());
         let is_text = field.value.as_ref().is_some_and(Value::is_string);
         let (has_value, remove) = (field.value.is_some(), field.remove);
-        let is_refused = self.refuses(&format!("{at}/remove"));
+        let is_refused = self.refuses_any_like(at, &["value", "remove"]);
         for (is_wrong, name, message, help) in [
             (
                 has_value && remove.is_some(),
@@ -366,7 +374,7 @@ impl Check<'_> {
                 "give a `value`, or write `remove: true` to remove the field",
             ),
             (
-                field.value_type.is_some() && !(is_text && !references.is_empty()),
+                field.value_type.is_some() && (references.is_empty() || !is_text),
                 "/as",
                 "`as` is for a `value` that is one text with a value of the cluster",
                 "remove `as`, and write a value of that type",

@@ -96,7 +96,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 object.identity()
             );
             let finding = Finding::new(Code::OVERLAY_UNKNOWN_CLUSTER, object.place(pointer), message);
-            let finding = self.from_refused(finding, &Identity::new(GROUP, "ManagedCluster", None, name));
+            let finding = self.follow_refusal(finding, &Identity::new(GROUP, "ManagedCluster", None, name));
             let Some(near) = self.names.nearest(name) else {
                 return finding.help("correct the name, or add the ManagedCluster to the input");
             };
@@ -110,7 +110,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The finding that an object does not exist. If it does and cannot be read, its own finding says why.
-    fn from_refused(&self, finding: Finding, missing: &Identity) -> Finding {
+    fn follow_refusal(&self, finding: Finding, missing: &Identity) -> Finding {
         let refused = self
             .hub
             .refused
@@ -211,7 +211,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 )),
             _ => finding("name", message).help("correct the target, or add the object to the input"),
         };
-        self.from_refused(finding, &target)
+        self.follow_refusal(finding, &target)
     }
 
     /// The field of a target that is probably misspelled, and what it should be: the namespace has objects, of that name
