@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, Decided, attach, evaluate};
+use super::policies::{Attached, Decided, SpokesOfHub, attach, evaluate};
 use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurGatewayId, Table};
@@ -17,8 +17,7 @@ use crate::object::Object;
 use crate::parallel;
 use crate::report::PolicyView;
 use crate::sync::{
-    self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variant, Withheld, report_not_synced,
-    report_other_versions,
+    self, PlacedGateway, SyncedObjects, Syncing, Variant, report_not_synced, report_other_versions,
 };
 use apimachinery::Identity;
 
@@ -41,13 +40,6 @@ pub struct Spokes<'a> {
     pub(super) by_hub: Vec<SpokesOfHub<'a>>,
     /// The one cluster that is looked at.
     pub(super) cluster: Option<&'a str>,
-}
-
-/// The same of one hub.
-#[derive(Debug)]
-pub(super) struct SpokesOfHub<'a> {
-    pub(super) spokes: Vec<Spoke<'a>>,
-    pub(super) withheld: Vec<Withheld<'a>>,
 }
 
 impl<'a> Spokes<'a> {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::analysis::SpokesOfHub;
 use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
@@ -306,6 +305,13 @@ pub(super) struct Decided<'a> {
     pub(super) by_key: &'a Clusters,
     /// The cluster that is looked at.
     pub(super) cluster: Option<&'a str>,
+}
+
+/// What the clusters that a hub is for receive, and what is withheld from them.
+#[derive(Debug)]
+pub(super) struct SpokesOfHub<'a> {
+    pub(super) spokes: Vec<Spoke<'a>>,
+    pub(super) withheld: Vec<Withheld<'a>>,
 }
 
 /// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody

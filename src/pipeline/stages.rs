@@ -401,29 +401,26 @@ pub(super) fn plan<'a>(
 /// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
 fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let Placed {
-        hub,
-        ours,
-        clusters: everywhere,
-        ..
+        hub, ours, clusters, ..
     } = analysis.placed.as_ref();
-    // What goes to none of the clusters that this hub is for does nothing wrong there.
-    let clusters = analysis.placed.clusters_reported();
     let Attached {
         attachments,
         kinds,
         routes,
         ..
     } = &analysis.attached;
+    // What goes to none of the clusters that this hub is for does nothing wrong there.
+    let reported = analysis.placed.clusters_reported();
     analysis.report_not_synced(findings);
     routes.report_loose(ours, clusters, findings);
     report_unused(attachments, kinds, ours, clusters, &hub.objects, findings);
     report_misspelled_backends(hub, findings);
-    report_same_hostnames(attachments, kinds, hub, clusters, findings);
+    report_same_hostnames(attachments, kinds, hub, reported, findings);
     report_chosen_nowhere(hub, ours, routes, clusters, findings);
-    let labels = check_admission(routes, attachments, hub, ours, clusters, findings);
-    if std::ptr::eq(clusters, everywhere) {
+    let labels = check_admission(routes, attachments, hub, ours, reported, findings);
+    if std::ptr::eq(reported, clusters) {
         return labels;
     }
     // A Namespace has the labels that listeners on any cluster select by.
-    check_admission(routes, attachments, hub, ours, everywhere, &mut Findings::new())
+    check_admission(routes, attachments, hub, ours, clusters, &mut Findings::new())
 }

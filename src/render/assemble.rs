@@ -76,12 +76,19 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         let works = works_of_object(input, variants, input.gateways.get(*gateway));
         (Findings::new(), works)
     });
-    let steps = input.progress.count(Stage::Rendering, input.gateways.len());
+    let written = || {
+        input
+            .gateways
+            .rows()
+            .iter()
+            .filter(|gateway| gateway.projection == 0)
+    };
+    let steps = input.progress.count(Stage::Rendering, written().count());
     let gateways: Vec<_> = input.gateways.iter().collect();
     let secrets = std::mem::take(&mut assembly.secrets);
     assembly.add_all(&gateways, findings, |&(id, gateway)| {
         let works = works_of_gateway(input, (id, gateway), in_gateway_work.get(id), secrets.get(id));
-        steps.advance(1);
+        steps.advance(usize::from(gateway.projection == 0));
         works
     });
     drop(steps);
@@ -100,9 +107,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
             }
         }
     };
-    let placed = input.gateways.rows().iter();
-    let written = placed.filter(|gateway| gateway.projection == 0);
-    plan.gateways = written.filter(|gateway| !gateway.everywhere.is_empty()).count();
+    plan.gateways = written().filter(|gateway| !gateway.everywhere.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
         plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use apimachinery::{Identity, Work};
 use kube_json::Value;
 
+use super::changes::{ChangedField, MOST_NAMES, OverlaidClusters, Overlay, STEPS_PER_CHANGE, set};
 use super::meeting::{Change, Meeting};
-use super::{ChangedField, MOST_NAMES, OverlaidClusters, Overlay, STEPS_PER_CHANGE, set};
 use crate::diagnostic::{Code, Finding, Part, counted, first_names};
 use crate::hub::Hub;
 use crate::object::{Object, OverlaidField};

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::Identity;
 
-use super::{ChangedField, MOST_NAMES, Overlay, Overlays};
+use super::changes::{ChangedField, MOST_NAMES, Overlay, Overlays};
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Part, first_names};
 use crate::hub::Hub;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use apimachinery::{Selector, Work};
 use kube_json::Value;
 
-use super::ClusterNames;
+use super::changes::ClusterNames;
 use crate::api::ocm::GROUP;
 use crate::api::overlay::{ClusterField, Clusters};
 use crate::hub::Hub;

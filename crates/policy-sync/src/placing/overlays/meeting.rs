@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::Value;
 
-use super::ChangedField;
+use super::changes::ChangedField;
 
 /// One change of an object on a cluster. The order of a list of them is that of the overlays' identities.
 #[derive(Debug, Clone, Copy)]

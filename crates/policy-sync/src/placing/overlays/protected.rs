@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use apimachinery::pointer;
 use kube_json::Value;
 
-use super::set;
+use super::changes::set;
 use crate::api::downstream::POLICY_SYNCED;
 use crate::api::gateway::{GROUP, LISTENER_SETS};
 use crate::object::well_known::{GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED};

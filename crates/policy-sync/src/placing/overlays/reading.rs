@@ -10,9 +10,9 @@ use apimachinery::field_path::{NotFound, member};
 use apimachinery::{GroupKind, Identity, Work, pointer};
 use kube_json::Value;
 
+use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere};
 use super::fleet::{Fleet, STEPS_PER_CLUSTER};
 use super::protected::{may_contain_parts, touched};
-use super::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere};
 use crate::api::crd::Scope;
 use crate::api::gateway;
 use crate::api::ocm::GROUP;
