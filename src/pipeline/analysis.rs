@@ -17,7 +17,7 @@ use crate::object::Object;
 use crate::parallel;
 use crate::report::PolicyView;
 use crate::sync::{
-    self, PlacedGateway, SyncedObjects, Syncing, Variant, report_not_synced, report_other_versions,
+    self, PlacedGateway, SyncedObjects, Syncing, Variant, Withheld, report_not_synced, report_other_versions,
 };
 use apimachinery::Identity;
 

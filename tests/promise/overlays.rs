@@ -115,7 +115,7 @@ pub(crate) fn judge(input: &Input, drafts: &[Draft]) -> Result<Counts, String> {
         let differs = |other: &&str| own != projected[other].files.get(*other);
         projected[*one].errors.contains(NOT_UNIFORM) || FLEET.iter().any(differs)
     };
-    if rendered.errors.contains(NOT_UNIFORM) && input.replica_sets && FLEET.iter().any(|one| is_uneven(one)) {
+    if rendered.errors.contains(NOT_UNIFORM) && input.replica_sets && FLEET.iter().any(is_uneven) {
         counts.refused.insert(NOT_UNIFORM.to_owned(), 1);
         return Ok(counts);
     }

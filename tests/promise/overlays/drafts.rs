@@ -503,7 +503,7 @@ fn plausible(key: &str, current: &Value, number: usize) -> Value {
             _ => json!(format!("{text}{number}")),
         },
         Value::Array(items) => {
-            let mut items: Vec<Value> = items.to_vec();
+            let mut items: Vec<Value> = items.clone();
             let count = items.len().max(1);
             if let Some(item) = items.get_mut(number % count) {
                 *item = plausible(key, item, number);

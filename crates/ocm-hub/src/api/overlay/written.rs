@@ -112,7 +112,7 @@ pub(super) struct Target {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Field {
-    /// Path of the field, as diff prints it: spec.limits.reads.rates[0].limit
+    /// Path of the field, as diff prints it: `spec.limits.reads.rates[0].limit`
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(super) path: String,
     /// The value there, any YAML; it replaces lists and mappings as a whole. Its texts may contain values of the cluster,

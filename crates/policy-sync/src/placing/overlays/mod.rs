@@ -5,7 +5,7 @@
 //! Must not know: where objects go.
 //!
 //! All pointers are those of the object as the hub has it, and no change affects which objects there are
-//! ([`protected`]). So neither the order of overlays nor that of files decides anything.
+//! (`protected`). So neither the order of overlays nor that of files decides anything.
 
 mod applying;
 mod changes;
