@@ -75,6 +75,7 @@ pub fn explain(
         overlays: overlay_changes(
             overlays,
             |overlay, field| overlay.identity == *identity || field.object == *identity,
+            view.cluster,
             locate,
         ),
         effective: if policy {

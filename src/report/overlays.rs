@@ -53,10 +53,11 @@ pub struct OverlaidFieldReport {
     pub overridden: bool,
 }
 
-/// What the overlays that `is_wanted` accepts change in which objects.
+/// What the overlays change in the fields that `is_wanted` accepts, on all clusters or on one.
 pub(super) fn overlay_changes(
     overlays: &Overlays,
     is_wanted: impl Fn(&Overlay, &ChangedField) -> bool,
+    cluster: Option<&str>,
     locate: &dyn Locate,
 ) -> Vec<OverlayChanges> {
     let mut all = Vec::new();
@@ -71,7 +72,9 @@ pub(super) fn overlay_changes(
                 let path = [&field.entry, "/path"].concat();
                 SourceLine::of(locate, overlay.origin.place(&path, Part::Value))
             });
-            for (reports, clusters) in by_values(&fields) {
+            for (reports, clusters) in
+                by_values(&fields, |name| cluster.is_none_or(|cluster| cluster == name))
+            {
                 all.push(OverlayChanges {
                     overlay: overlay.identity.locator(),
                     place: place.clone(),
@@ -85,39 +88,31 @@ pub(super) fn overlay_changes(
     all
 }
 
-/// The clusters by what the fields of one object become on them.
-fn by_values<'f>(fields: &[&'f ChangedField]) -> Vec<(Vec<OverlaidFieldReport>, Vec<&'f str>)> {
-    // By cluster, the positions of the field, of its value, and whether it is overridden.
-    let mut there: BTreeMap<&str, Vec<(usize, usize, bool)>> = BTreeMap::new();
-    for (number, field) in fields.iter().enumerate() {
-        for (position, value) in field.here.iter().enumerate() {
-            for cluster in value.clusters.iter() {
-                let overridden = field.overridden.contains_key(cluster);
-                there
-                    .entry(cluster)
-                    .or_default()
-                    .push((number, position, overridden));
+/// The clusters by what the fields of one object become on them, as far as that is not what the hub has.
+fn by_values<'f>(
+    fields: &[&'f ChangedField],
+    is_asked: impl Fn(&str) -> bool,
+) -> Vec<(Vec<OverlaidFieldReport>, Vec<&'f str>)> {
+    let mut there: BTreeMap<&str, Vec<OverlaidFieldReport>> = BTreeMap::new();
+    for field in fields {
+        for value in field.here.iter().filter(|value| value.value != field.hub) {
+            for cluster in value.clusters.iter().filter(|cluster| is_asked(cluster)) {
+                there.entry(cluster).or_default().push(OverlaidFieldReport {
+                    path: field.path.clone(),
+                    hub: field.hub.clone(),
+                    here: value.value.clone(),
+                    overridden: field.overridden.contains_key(cluster),
+                });
             }
         }
     }
-    let mut alike: BTreeMap<Vec<(usize, usize, bool)>, Vec<&str>> = BTreeMap::new();
-    for (cluster, values) in there {
-        alike.entry(values).or_default().push(cluster);
+    let mut groups: Vec<(Vec<OverlaidFieldReport>, Vec<&str>)> = Vec::new();
+    for (cluster, reports) in there {
+        match groups.iter_mut().find(|(known, _)| *known == reports) {
+            Some((_, clusters)) => clusters.push(cluster),
+            None => groups.push((reports, vec![cluster])),
+        }
     }
-    let report = |(number, position, overridden): &(usize, usize, bool)| {
-        let field = fields.get(*number)?;
-        Some(OverlaidFieldReport {
-            path: field.path.clone(),
-            hub: field.hub.clone(),
-            here: field.here.get(*position)?.value.clone(),
-            overridden: *overridden,
-        })
-    };
-    let mut groups: Vec<_> = alike
-        .into_iter()
-        .map(|(values, clusters)| (values.iter().filter_map(report).collect(), clusters))
-        .collect();
-    groups.sort_by(|(_, one), (_, other): &(Vec<OverlaidFieldReport>, Vec<&str>)| one.cmp(other));
     groups
 }
 

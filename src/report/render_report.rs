@@ -291,7 +291,7 @@ impl<'a> RenderReport<'a> {
             replica_sets,
             objects,
             withheld,
-            overlays: overlay_changes(overlays, |_, _| true, locate),
+            overlays: overlay_changes(overlays, |_, _| true, None, locate),
             findings: findings
                 .iter()
                 .map(|finding| FindingEntry::new(finding, locate))

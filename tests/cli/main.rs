@@ -49,6 +49,7 @@ mod mistakes;
 mod no_effect;
 mod one_set;
 mod output;
+mod overlays;
 mod overlooked;
 mod own_kinds;
 mod packaging;

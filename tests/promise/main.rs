@@ -54,7 +54,7 @@ const MOST_MISSPELLED: usize = 200;
 /// How many hubs lose each of their policies.
 const REMOVALS: usize = 40;
 /// How many hubs get overlays.
-const OVERLAID: usize = 24;
+const OVERLAID: usize = 12;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;

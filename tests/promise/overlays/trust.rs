@@ -215,7 +215,7 @@ fn with_texts(value: &Value, texts: &[(&str, String)]) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_value_of_a_cluster_adds_a_field_or_leaves_its_text(said in said()) {

@@ -160,6 +160,7 @@ fn on(hub: &Hub, cluster: &str) -> (Vec<[String; 3]>, Value) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     #[test]
     fn two_changes_conflict_exactly_if_the_table_says_so_and_otherwise_the_higher_ones_are_applied(
         drafts in drafts(), order in Just((0..4_usize).collect::<Vec<_>>()).prop_shuffle(),
@@ -324,6 +325,7 @@ fn paths() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     #[test]
     fn no_accepted_change_affects_which_object_it_is_where_it_goes_or_what_it_is_attached_to(
         set in prop::collection::vec((paths(), prop::option::weighted(0.9, values())), 1..4), target in 0..2_usize,

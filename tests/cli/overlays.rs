@@ -1,0 +1,179 @@
+//! ClusterOverlays: what one cluster gets, what is said of it, and what is refused.
+
+use crate::scratch::Scratch;
+
+/// A change of the rate limit that `init` writes, on these clusters.
+fn overlay(name: &str, clusters: &str, more: &str, set: &str) -> String {
+    format!(
+        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata: {{name: {name}, namespace: shop}}\nspec:\n  \
+         clusters: {clusters}\n{more}  changes:\n  - target: {{group: kuadrant.io, kind: RateLimitPolicy, name: \
+         per-route}}\n    set:\n    - {set}\n"
+    )
+}
+
+const LIMIT: &str = "{path: \"spec.limits.all.rates[0].limit\", value: 500}";
+
+/// What `init` writes, and these overlays.
+fn hub(overlays: &[String]) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    scratch.write("hub/overlays.yaml", &overlays.join("---\n"));
+    scratch
+}
+
+fn limit_on(scratch: &Scratch, cluster: &str) -> bool {
+    scratch
+        .read(&format!("rendered/{cluster}/ratelimitpolicy-shop-per-route.yaml"))
+        .contains("limit: 500")
+}
+
+#[test]
+fn one_cluster_gets_another_value_and_every_answer_says_so() {
+    let scratch = hub(&[overlay("us", "{names: [us-1]}", "", LIMIT)]);
+    scratch
+        .run(&["render", "--report", "report.json"])
+        .exits(0)
+        .says("1 overlay changes 1 object on us-1");
+    assert_eq!(
+        (limit_on(&scratch, "us-1"), limit_on(&scratch, "eu-1")),
+        (true, false)
+    );
+    let report: kube_json::Value = serde_json::from_str(&scratch.read("report.json")).expect("JSON");
+    let change = &report["overlays"][0];
+    assert_eq!(change["overlay"], "clusteroverlay.spokewright.dev:shop/us");
+    assert_eq!(change["object"], "ratelimitpolicy.kuadrant.io:shop/per-route");
+    assert_eq!(change["clusters"][0], "us-1");
+    assert_eq!(change["fields"][0]["hub"], 100);
+    assert_eq!(change["fields"][0]["here"], 500);
+    for object in ["ratelimitpolicy/shop/per-route", "clusteroverlay/shop/us"] {
+        scratch
+            .run(&["explain", object])
+            .exits(0)
+            .prints("spec.limits.all.rates[0].limit: 100 -> 500");
+    }
+    let elsewhere = scratch.run(&["explain", "clusteroverlay/shop/us", "--cluster", "eu-1"]);
+    assert!(!elsewhere.stdout.contains("-> 500"), "{elsewhere:?}");
+    let without = scratch.run(&["diff", "--without", "clusteroverlay/shop/us"]);
+    let is_said = without.exits(1).stdout.contains("rates[0].limit: 500 -> 100");
+    assert!(is_said, "{without:?}");
+}
+
+#[test]
+fn a_change_of_an_overlay_stands_at_the_top_with_its_clusters() {
+    let scratch = Scratch::new();
+    for name in ["fleet", "before"] {
+        scratch.run(&["init", name, "-q"]).exits(0);
+    }
+    scratch.write(
+        "fleet/hub/overlays.yaml",
+        &overlay("us", "{names: [us-1]}", "", LIMIT),
+    );
+    let run = scratch.run(&["diff", "fleet", "--base-dir", "before"]);
+    let is_said = run
+        .exits(1)
+        .stdout
+        .contains("ClusterOverlay shop/us is added, for us-1");
+    assert!(is_said, "{run:?}");
+}
+
+#[test]
+fn what_cannot_be_applied_is_an_error_at_its_field_and_nothing_is_written() {
+    let us = "{names: [us-1]}";
+    for (overlays, status, code, message) in [
+        (
+            vec![overlay("a", "{names: [us-2]}", "", LIMIT)],
+            3,
+            "overlay/unknown-cluster",
+            "`us-2`",
+        ),
+        (
+            vec![overlay("a", "{}", "", LIMIT)],
+            3,
+            "overlay/invalid",
+            "`clusters` selects nothing",
+        ),
+        (
+            vec![overlay("a", us, "", LIMIT).replace("per-route", "per-rout")],
+            3,
+            "overlay/target-not-found",
+            "did you mean `per-route`?",
+        ),
+        (
+            vec![overlay("a", us, "", &LIMIT.replace("rates", "rate"))],
+            3,
+            "overlay/path-not-found",
+            "`rates`",
+        ),
+        (
+            vec![overlay("a", us, "", "{path: spec.targetRef.name, value: x}")],
+            3,
+            "overlay/not-allowed",
+            "spec.targetRef",
+        ),
+        (
+            vec![overlay(
+                "a",
+                us,
+                "",
+                "{path: \"spec.limits.all.rates[0].window\", value: '${cluster.labels[\"x\"]}'}",
+            )],
+            3,
+            "overlay/no-value",
+            "us-1 has no label `x`",
+        ),
+        (
+            vec![
+                overlay("a", us, "", LIMIT),
+                overlay("b", us, "", &LIMIT.replace("500", "400")),
+            ],
+            4,
+            "overlay/conflict",
+            "on us-1: 500 and 400",
+        ),
+        (
+            vec![overlay("a", us, "", &LIMIT.replace("500", "many"))],
+            3,
+            "object/schema",
+            "with ClusterOverlay shop/a",
+        ),
+    ] {
+        let scratch = hub(&overlays);
+        scratch
+            .run(&["render"])
+            .exits(status)
+            .says(&format!("error[{code}]"))
+            .says(message)
+            .says("hub/overlays.yaml");
+        assert!(!scratch.path("rendered").exists(), "{code}");
+    }
+}
+
+#[test]
+fn the_higher_priority_wins_and_the_other_one_is_said_to_have_no_effect() {
+    let low = overlay("low", "{names: [us-1]}", "", &LIMIT.replace("500", "400"));
+    let high = overlay("high", "{labelSelector: {}}", "  priority: 1\n", LIMIT);
+    let scratch = hub(&[low, high]);
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says("warning[overlay/no-effect]")
+        .says("ClusterOverlay shop/low");
+    assert!(limit_on(&scratch, "us-1") && limit_on(&scratch, "eu-1"));
+}
+
+#[test]
+fn a_set_cannot_differ_by_cluster_and_the_overlay_is_named() {
+    let scratch = hub(&[overlay("us", "{names: [us-1]}", "", LIMIT)]);
+    scratch
+        .run(&["render", "--work-kind", "replica-set"])
+        .exits(4)
+        .says("error[placement/not-uniform]");
+    let everywhere = overlay("all", "{labelSelector: {}}", "", LIMIT);
+    let scratch = hub(&[everywhere]);
+    let run = scratch.run(&["render", "--work-kind", "replica-set"]);
+    assert!(
+        !run.stderr
+            .contains("RateLimitPolicy shop/per-route: it is not the same"),
+        "{run:?}"
+    );
+}
