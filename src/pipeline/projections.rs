@@ -14,6 +14,7 @@ use crate::object::Object;
 use crate::parallel;
 use crate::placing::overlays::{ChangedField, Overlays};
 use crate::source::Sources;
+use apimachinery::pointer::inside;
 use apimachinery::{Identity, Work};
 
 /// So many clusters are named in a note; the rest is counted.
@@ -59,7 +60,7 @@ impl Projections {
         let mut classes = std::mem::take(&mut overlays.classes);
         let objects = hub.objects.len().saturating_mul(classes.len());
         if !Work::default().pay(objects, STEPS_PER_OBJECT) {
-            let stage = format!("to evaluate the hub for {} groups of clusters", classes.len());
+            let stage = format!("evaluating the hub for {} groups of clusters", classes.len());
             let finding = Finding::too_costly(&stage, Place::Run, "no ClusterOverlay is applied");
             findings.push(finding.help(
                 "render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`), or use fewer values that differ from \
@@ -181,21 +182,17 @@ impl Projections {
 
     /// The note about a finding in the value of a field that an overlay sets.
     fn note_at(&self, (document, pointer): (DocumentId, &str), sources: &Sources) -> Option<String> {
-        let overlays = self.overlays.overlays.iter().enumerate();
-        let mut inside = overlays.filter_map(|(position, overlay)| {
-            let inside = (overlay.origin.document == document).then_some(pointer)?;
-            Some((
-                position,
-                overlay,
-                inside.strip_prefix(overlay.origin.pointer.as_str())?,
-            ))
-        });
-        let (position, overlay, inside) = inside.next()?;
-        let is_it = |field: &&ChangedField| {
-            let rest = inside.strip_prefix(field.entry.as_str());
-            rest.is_some_and(|rest| rest.starts_with("/value"))
+        let mut overlays = self.overlays.overlays.iter().enumerate();
+        let (position, overlay, at) = overlays.find_map(|(position, overlay)| {
+            let is_here = overlay.origin.document == document;
+            let at = inside(pointer, &overlay.origin.pointer).filter(|_| is_here)?;
+            Some((position, overlay, at))
+        })?;
+        let is_set = |field: &&ChangedField| {
+            let rest = inside(at, &field.entry);
+            rest.is_some_and(|rest| inside(rest, "/value").is_some())
         };
-        let field = overlay.fields.iter().find(is_it)?;
+        let field = overlay.fields.iter().find(is_set)?;
         let clusters = field.here.iter().flat_map(|value| value.clusters.iter());
         Some(self.note(clusters.collect(), vec![position], sources))
     }

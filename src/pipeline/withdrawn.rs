@@ -8,6 +8,7 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use crate::report::WithheldPolicy;
+use apimachinery::pointer;
 
 /// The finding about an object that leaves all clusters; `said` are the findings of the run.
 pub(super) fn withdrawn(
@@ -27,10 +28,7 @@ pub(super) fn withdrawn(
 
 /// What a finding at the object says.
 fn of_findings(object: &Object, said: &[&Findings]) -> Option<String> {
-    let is_inside = |pointer: &str| {
-        let rest = pointer.strip_prefix(object.origin.pointer.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let is_inside = |pointer: &str| pointer::inside(pointer, &object.origin.pointer).is_some();
     let is_about = |finding: &Finding| {
         let place = finding.place.field();
         finding.code != Code::REFERENCE_NOT_SHIPPED

@@ -28,6 +28,7 @@ use crate::placing::overlays::Overlays;
 use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
+use apimachinery::pointer::{dotted, inside};
 
 /// Explains an object of the input, or something that a route or a policy names; `overlays` are those of the input. `without` is the same input without
 /// the policy, where it is one; `lives_on` are the clusters that have an object of this name of their own.
@@ -443,18 +444,17 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     /// The fields at, above, or below a pointer that ClusterOverlays changed.
     fn overlaid(&self, object: &Object, pointer: &str) -> Vec<OverlaidSetting> {
-        let is_within = |inner: &str, outer: &str| {
-            inner
-                .strip_prefix(outer)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let Some(fields) = &object.overlaid else {
+            return Vec::new();
         };
-        let fields = object.overlaid.iter().flat_map(|fields| fields.iter());
-        let fields =
-            fields.filter(|field| is_within(pointer, &field.pointer) || is_within(&field.pointer, pointer));
+        let is_inside = |inner: &str, outer: &str| inside(inner, outer).is_some();
+        let fields = fields
+            .iter()
+            .filter(|field| is_inside(pointer, &field.pointer) || is_inside(&field.pointer, pointer));
         let mut written = self.view.hub.policies.iter().map(|(_, policy)| policy.object);
         let written = written.find(|written| written.origin == object.origin);
         let fields = fields.map(|field| OverlaidSetting {
-            path: apimachinery::pointer::dotted(&field.pointer),
+            path: dotted(&field.pointer),
             hub: written
                 .and_then(|written| written.value.pointer(&field.pointer))
                 .map(without_secrets),

@@ -10,6 +10,7 @@
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
+mod broken;
 pub mod duration;
 mod field;
 pub mod field_path;
@@ -23,6 +24,7 @@ mod table;
 mod url;
 mod work;
 
+pub use broken::broken;
 pub use field::{EXACT_MAX, Field, Mismatch};
 pub use field_path::{FieldPath, NotFound, PathError};
 pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, named_parts};

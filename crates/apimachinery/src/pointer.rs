@@ -34,6 +34,19 @@ pub fn child(parent: &str, key: &str) -> String {
     pointer
 }
 
+/// The rest of a pointer that is `outer` or leads to something inside it.
+///
+/// ```
+/// use apimachinery::pointer::inside;
+///
+/// assert_eq!(inside("/items/1/spec", "/items/1"), Some("/spec"));
+/// assert_eq!(inside("/items/10/spec", "/items/1"), None);
+/// ```
+pub fn inside<'p>(pointer: &'p str, outer: &str) -> Option<&'p str> {
+    let rest = pointer.strip_prefix(outer)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
 /// The key that a reference token represents.
 pub fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {

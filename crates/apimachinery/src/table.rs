@@ -8,6 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
+use crate::broken;
+
 /// The number of a row. Each table has a type of its own for it, so that no Gateway is looked up as a route.
 pub trait RowId: Copy {
     /// The number of the row at this position.
@@ -197,7 +199,6 @@ impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
 /// A number of another table, or more rows than memory has room for.
 #[cold]
 #[track_caller]
-#[expect(clippy::panic, reason = "no input reaches it, and another row would be worse")]
 fn no_row(row: u32, rows: usize) -> ! {
-    panic!("a stage broke its promise: row {row} of a table that has {rows}")
+    broken(format_args!("row {row} of a table that has {rows}"))
 }

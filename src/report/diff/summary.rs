@@ -49,6 +49,7 @@ pub(super) enum Word {
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub terms: Vec<Point>,
+    pub overlays: Vec<Point>,
     pub lost: Vec<Point>,
     pub new: Vec<Point>,
     pub changed: Vec<Point>,
@@ -59,6 +60,7 @@ impl Summary {
     pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &[Point])> {
         let parts = [
             ("Changes how it is judged", &self.terms),
+            ("Changes what some clusters get", &self.overlays),
             ("Lost", &self.lost),
             ("New", &self.new),
             ("Changed", &self.changed),
@@ -127,10 +129,18 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
     let summarizing = Summarizing { report, told };
     Summary {
         terms: summarizing.terms(),
+        overlays: summarizing.overlays(),
         lost: summarizing.lost(),
         new: summarizing.added(),
         changed: summarizing.changed(),
     }
+}
+
+/// The first points, and how many more there are.
+fn limited(points: Vec<Point>, noun: &str) -> impl Iterator<Item = Point> {
+    let more = and_more(points.len().saturating_sub(MOST_OBJECTS), noun);
+    let more = more.map(|more| Point::default().plain(more));
+    points.into_iter().take(MOST_OBJECTS).chain(more)
 }
 
 struct Summarizing<'r> {
@@ -204,14 +214,8 @@ impl<'r> Summarizing<'r> {
             point.below.extend(and_more(more, "change"));
             point
         });
-        let described = |local: &LocalChange, where_to: &str| {
-            let clusters: Vec<&str> = local.clusters.iter().map(String::as_str).collect();
-            let clusters = describe_names(&self.comparison().clusters, &clusters);
-            let text = format!(" is {}{where_to}{clusters}", local.change.as_str());
-            Point::default().name(local.object.to_string()).plain(text)
-        };
         let spokes = terms.spokes.iter().map(|local| {
-            let mut point = described(local, " in `spokes` of ");
+            let mut point = self.on_clusters(local, " in `spokes` of ");
             if local.is_policy {
                 let advice =
                     "this hub does not ship it; to change a synced policy there, write a ClusterOverlay";
@@ -219,28 +223,32 @@ impl<'r> Summarizing<'r> {
             }
             point
         });
-        let overlays = terms.overlays.iter().map(|overlay| {
-            if overlay.clusters.is_empty() {
-                let text = format!(" is {}, for no cluster", overlay.change.as_str());
-                return Point::default().name(overlay.object.to_string()).plain(text);
-            }
-            described(overlay, ", for ")
-        });
         let suppressions = terms.suppressions.iter().map(|change| {
             Point::default()
                 .plain("suppressed findings of ")
                 .name(term_line(change))
         });
-        let limited = |points: Vec<Point>, noun: &str| {
-            let more = and_more(points.len().saturating_sub(MOST_OBJECTS), noun);
-            let more = more.map(|more| Point::default().plain(more));
-            points.into_iter().take(MOST_OBJECTS).chain(more)
-        };
         fields
-            .chain(limited(overlays.collect(), "overlay"))
             .chain(limited(spokes.collect(), "local object"))
             .chain(limited(suppressions.collect(), "suppressing object"))
             .collect()
+    }
+
+    fn overlays(&self) -> Vec<Point> {
+        let overlays = self.report.terms.overlays.iter();
+        let points = overlays.map(|overlay| self.on_clusters(overlay, ", for "));
+        limited(points.collect(), "overlay").collect()
+    }
+
+    /// What happens to an object of some clusters.
+    fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
+        let clusters: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
+        let clusters = match clusters.as_slice() {
+            [] => "no cluster".to_owned(),
+            clusters => describe_names(&self.comparison().clusters, clusters),
+        };
+        let text = format!(" is {}{before}{clusters}", change.change.as_str());
+        Point::default().name(change.object.to_string()).plain(text)
     }
 
     fn lost(&self) -> Vec<Point> {

@@ -15,6 +15,7 @@ use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
 use crate::api::config::RenderConfig;
 use crate::api::overlay;
+use crate::api::policy::target_kinds;
 use crate::diagnostic::Hidden;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
@@ -68,7 +69,9 @@ impl Terms {
             let there = [old, new].map(|(_, hub, _)| by_key(hub.spokes.get(cluster), whole));
             for (object, values) in differing(there) {
                 let [_, new] = &values;
-                let is_policy = new.as_ref().is_some_and(has_target);
+                let is_policy = new
+                    .as_ref()
+                    .is_some_and(|new| !target_kinds(&Object::alone(new.clone())).is_empty());
                 let key = (change(&values), object, is_policy);
                 spokes.entry(key).or_default().push(cluster.clone());
             }
@@ -134,12 +137,6 @@ impl Terms {
             }
         }
     }
-}
-
-fn has_target(value: &Value) -> bool {
-    let spec = value.get("spec");
-    let mut fields = ["targetRef", "targetRefs", "targetSelectors"].into_iter();
-    fields.any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
 }
 
 /// What happens to what has these values on both sides.

@@ -94,11 +94,9 @@ pub(super) struct Typed<T> {
 
 /// Whether a schema refuses something at a pointer or below, so that what replaces it is not what the author meant.
 pub(super) fn refuses(refused: &[String], at: &str) -> bool {
-    let is_below = |refused: &String| {
-        let rest = refused.strip_prefix(at);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    refused.iter().any(is_below)
+    refused
+        .iter()
+        .any(|refused| pointer::inside(refused, at).is_some())
 }
 
 /// No schema of ours is deeper.

@@ -16,7 +16,6 @@ mod suppressed;
 
 mod finding;
 
-mod broken;
 mod within;
 
 mod explained;
@@ -50,8 +49,8 @@ mod format;
 #[cfg(test)]
 mod testing;
 
+pub use apimachinery::broken;
 pub use brief::Brief;
-pub use broken::broken;
 pub use code::{CODES, Code};
 pub use finding::{Finding, Label, Lacks};
 pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};

@@ -15,7 +15,7 @@ pub(crate) use variable::{is_placeholder, is_unfilled};
 
 use std::sync::Arc;
 
-use apimachinery::{ApiVersion, Field, GroupKind, Identity};
+use apimachinery::{ApiVersion, Field, GroupKind, Identity, pointer};
 
 use kube_json::{Text, Value};
 
@@ -58,7 +58,7 @@ impl Origin {
         let keys = mapping.into_iter().flat_map(|mapping| mapping.keys());
         match nearest(field, keys.map(Text::as_str)) {
             Some(near) => (
-                self.place(&apimachinery::pointer::child(parent, near), Part::Key),
+                self.place(&pointer::child(parent, near), Part::Key),
                 Some(format!("did you mean `{field}`?")),
             ),
             None => (self.place(parent, Part::Value), None),
@@ -249,13 +249,8 @@ impl Object {
 
     /// The field that a ClusterOverlay changed and that `pointer` is or leads into, with the rest of the pointer.
     pub fn overlaid_at<'p>(&self, pointer: &'p str) -> Option<(&OverlaidField, &'p str)> {
-        self.overlaid
-            .iter()
-            .flat_map(|fields| fields.iter())
-            .find_map(|field| {
-                let rest = pointer.strip_prefix(field.pointer.as_str())?;
-                (rest.is_empty() || rest.starts_with('/')).then_some((field, rest))
-            })
+        let mut fields = self.overlaid.iter().flat_map(|fields| fields.iter());
+        fields.find_map(|field| Some((field, pointer::inside(pointer, &field.pointer)?)))
     }
 
     /// The label of this name, when it is there and a string.

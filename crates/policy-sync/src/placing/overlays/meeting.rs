@@ -6,6 +6,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
+use apimachinery::pointer;
 use kube_json::Value;
 
 use super::changes::ChangedField;
@@ -102,6 +103,5 @@ impl Meeting {
 
 /// Whether the pointer of one change is that of the other or leads to a field around it.
 fn is_at_or_above(one: &Change<'_>, other: &Change<'_>) -> bool {
-    let rest = other.field.pointer.strip_prefix(one.field.pointer.as_str());
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    pointer::inside(&other.field.pointer, &one.field.pointer).is_some()
 }
