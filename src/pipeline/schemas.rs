@@ -45,7 +45,7 @@ pub const SCHEMA_STORE_CATALOG: &str = include_str!("../../schemas/catalog.json"
 pub fn overlay_definition() -> String {
     let kind = own_kinds::OVERLAY;
     let plural = own_kinds::OVERLAYS;
-    let schema: Value = serde_json::from_str(schema::OVERLAY).unwrap_or_default();
+    let schema: Value = schema::OVERLAY.parse().unwrap_or_default();
     let mut schema = structural(&schema);
     if let Some(fields) = schema.get_mut("properties") {
         // An API server has rules of its own for these.

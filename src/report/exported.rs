@@ -482,7 +482,7 @@ impl Feedback {
     /// The value as it came; what came as raw JSON, as that.
     pub(super) fn value(&self) -> Option<Value> {
         match &self.raw {
-            Some(raw) => Some(serde_json::from_str(raw).unwrap_or_else(|_| (&**raw).into())),
+            Some(raw) => Some(raw.parse().unwrap_or_else(|_| (&**raw).into())),
             None => self.plain.clone(),
         }
     }

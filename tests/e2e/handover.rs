@@ -30,10 +30,16 @@ const PLATFORM: &str = "fleet/hub/platform/gateway-params.yaml";
 pub(crate) type Identities = BTreeMap<String, String>;
 
 pub(crate) fn identities(world: &World) -> Result<Identities, String> {
-    let line = r#"-o=jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name}{"\t"}{.metadata.uid}{"\n"}{end}"#;
+    fields(world, "uid")
+}
+
+/// The same with another field of `metadata`.
+fn fields(world: &World, field: &str) -> Result<Identities, String> {
+    let line = r#"-o=jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name}{"\t"}{.metadata.FIELD}{"\n"}{end}"#;
+    let line = line.replace("FIELD", field);
     let mut all = Identities::new();
     for cluster in CLUSTERS {
-        let found = world.spoke(cluster)?.kubectl(&["get", KEPT, "-A", line])?;
+        let found = world.spoke(cluster)?.kubectl(&["get", KEPT, "-A", &line])?;
         for (object, uid) in found.lines().filter_map(|line| line.split_once('\t')) {
             all.insert(format!("{cluster}: {object}"), uid.to_owned());
         }
@@ -258,7 +264,7 @@ pub(crate) fn refused_update(world: &mut World) -> Result<(), String> {
         if status == Some(0) || refusals == 0 {
             return Err(format!("status ended with {status:?} and said:\n{out}"));
         }
-        weighs(world, 100)
+        weighs(world, [100; 3])
     })?;
     edit(world, configuration, warning, secrets)?;
     // Deleted in one commit, added in the next.
@@ -269,12 +275,51 @@ pub(crate) fn refused_update(world: &mut World) -> Result<(), String> {
     settle(world)?;
     fs::write(&path, format!("{before}---\n{policy}")).map_err(|error| error.to_string())?;
     settle(world)?;
-    weighs(world, 200)
+    weighs(world, [200; 3])
 }
 
-/// Complains unless the DNSPolicy of every cluster has this weight.
-fn weighs(world: &World, expected: i64) -> Result<(), String> {
-    for cluster in CLUSTERS {
+/// A ClusterOverlay changes its cluster and touches no object of another; when it goes, its cluster is as before.
+pub(crate) fn overlay(world: &mut World) -> Result<(), String> {
+    const OVERLAY: &str = "\
+apiVersion: spokewright.dev/v1alpha1
+kind: ClusterOverlay
+metadata: {name: eu-2, namespace: internal}
+spec:
+  clusters: {names: [eu-2]}
+  changes:
+  - target: {group: kuadrant.io, kind: DNSPolicy, name: names}
+    set: [{path: spec.loadBalancing.weight, value: 7}]
+";
+    settle(world)?;
+    weighs(world, [100; 3])?;
+    let (before, generations) = (identities(world)?, fields(world, "generation")?);
+    let path = world.file("fleet/hub/internal/overlay.yaml");
+    for time in 1..=TIMES {
+        fs::write(&path, OVERLAY).map_err(|error| error.to_string())?;
+        settle(world)?;
+        weighs(world, [100, 7, 100]).map_err(|wrong| format!("{time}, with the overlay: {wrong}"))?;
+        fs::remove_file(&path).map_err(|error| error.to_string())?;
+        settle(world)?;
+        weighs(world, [100; 3]).map_err(|wrong| format!("{time}, without it: {wrong}"))?;
+    }
+    kept(&before, &identities(world)?)?;
+    let mut after = fields(world, "generation")?;
+    let changed = "eu-2: DNSPolicy internal/names";
+    let changes =
+        [&generations, &after].map(|all| all.get(changed).and_then(|number| number.parse::<usize>().ok()));
+    let [Some(first), Some(last)] = changes else {
+        return Err(format!("{changed} has no generation: {after:?}"));
+    };
+    if last != first + 2 * TIMES {
+        return Err(format!("{changed} was changed {} times", last - first));
+    }
+    after.insert(changed.to_owned(), first.to_string());
+    kept(&generations, &after).map_err(|lost| format!("generations of other objects: {lost}"))
+}
+
+/// Complains unless the DNSPolicy of each cluster has its weight.
+fn weighs(world: &World, expected: [i64; CLUSTERS.len()]) -> Result<(), String> {
+    for (cluster, expected) in CLUSTERS.into_iter().zip(expected) {
         let policy = world
             .spoke(cluster)?
             .get(&["dnspolicy", "names", "-n", "kuadrant-internal"])?;

@@ -52,6 +52,10 @@ pub(crate) const STEPS: &[Step<World>] = &[
     ),
     ("whenever_a_route_is_there_so_is_its_policy", handover::order),
     (
+        "an_overlay_changes_its_cluster_and_leaves_no_trace",
+        handover::overlay,
+    ),
+    (
         "an_update_that_clusters_refuse_is_known_before",
         handover::refused_update,
     ),
@@ -108,6 +112,15 @@ fn apply_hub(world: &mut World) -> Result<(), String> {
     for cluster in CLUSTERS {
         hub.kubectl(&["create", "namespace", cluster])?;
     }
+    let (_, definitions, _) = world.spokewright(&["schema", "crd"])?;
+    hub.kubectl_reads(&["apply", "-f", "-"], &definitions)?;
+    hub.kubectl(&[
+        "wait",
+        "--for=condition=Established",
+        "--timeout=30s",
+        "crd",
+        "--all",
+    ])?;
     let folder = world.file("fleet/hub").display().to_string();
     hub.kubectl(&["apply", "--server-side", "--force-conflicts", "-R", "-f", &folder])?;
     let (
@@ -341,8 +354,10 @@ fn moving(world: &mut World) -> Result<(), String> {
 }
 
 fn replica_sets(world: &mut World) -> Result<(), String> {
-    // A set is the same on every cluster, so nothing local may take from what is shipped.
-    fs::remove_file(world.file("fleet/spokes/eu-1/limits.yaml")).map_err(|error| error.to_string())?;
+    // A set is the same on every cluster, so nothing may take from what is shipped to one, or change it.
+    for file in ["fleet/spokes/eu-1/limits.yaml", "fleet/hub/shop/overlay.yaml"] {
+        fs::remove_file(world.file(file)).map_err(|error| error.to_string())?;
+    }
     let before = handover::identities(world)?;
     let World {
         needs,

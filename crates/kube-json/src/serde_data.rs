@@ -4,6 +4,7 @@
 //! other than JSON.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
@@ -24,6 +25,14 @@ pub fn to_value(data: impl Serialize) -> Result<Value, serde_json::Error> {
 /// What the type's `Deserialize` refuses.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, serde_json::Error> {
     T::deserialize(serde_json::Value::from(value))
+}
+
+impl FromStr for Value {
+    type Err = serde_json::Error;
+
+    fn from_str(json: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(json)
+    }
 }
 
 impl Serialize for Value {

@@ -155,7 +155,9 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
 /// Types and values of `.status.addresses` as raw JSON.
 fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, String> {
     let raw = raw.ok_or("it is not JSON")?;
-    let value: Value = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+    let value: Value = raw
+        .parse()
+        .map_err(|error: serde_json::Error| error.to_string())?;
     let Value::Array(items) = value else {
         return Err("it is not a list".to_owned());
     };

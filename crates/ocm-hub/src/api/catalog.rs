@@ -17,10 +17,17 @@ use super::crd::{Crd, Scope};
 use super::targeting::Targeting;
 use crate::diagnostic::broken;
 
-const TEXT: &str = include_str!("catalog/catalog.json");
+/// A line about all kinds, and a line with the definition of each, in their order.
+const TEXT: &str = include_str!("catalog/catalog.jsonl");
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
-    serde_json::from_str(TEXT).unwrap_or_else(|error| broken(format_args!("catalog.json: {error}")))
+    let (kinds, definitions) = TEXT.split_once('\n').unwrap_or_default();
+    let mut catalog: Catalog =
+        serde_json::from_str(kinds).unwrap_or_else(|error| broken(format_args!("catalog.jsonl: {error}")));
+    for (entry, definition) in catalog.kinds.iter_mut().zip(definitions.lines()) {
+        entry.definition = definition;
+    }
+    catalog
 });
 
 #[derive(Deserialize)]
@@ -44,8 +51,9 @@ pub struct Entry {
     #[serde(borrow)]
     references: Vec<&'static str>,
     versions: Vec<Version>,
-    // Every run reads the catalog, and needs few of its schemas.
-    definition: &'static RawValue,
+    // Every run reads the line about all kinds, and needs few of their definitions.
+    #[serde(skip)]
+    definition: &'static str,
 }
 
 /// A served version.
@@ -98,7 +106,7 @@ impl Entry {
 
     /// The definition, as far as the catalog has it.
     pub fn value(&self) -> Value {
-        serde_json::from_str(self.definition.get()).unwrap_or_default()
+        self.definition.parse().unwrap_or_default()
     }
 
     /// The definition.

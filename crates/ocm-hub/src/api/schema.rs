@@ -26,7 +26,7 @@ const PROFILE: &str = "/properties/profiles/items";
 
 /// The schema of the configuration. It accepts any profile: `policy` checks each against [`profile`].
 pub(super) fn config() -> Schema {
-    let mut schema = value(CONFIG);
+    let mut schema: Value = CONFIG.parse().unwrap_or_default();
     if let Some(profile) = schema.pointer_mut(PROFILE) {
         *profile = Value::Bool(true);
     }
@@ -35,7 +35,7 @@ pub(super) fn config() -> Schema {
 
 /// The schema of the parameters.
 pub(super) fn params() -> Schema {
-    compiled(&value(PARAMS))
+    compiled(&PARAMS.parse().unwrap_or_default())
 }
 
 /// The schema of a ClusterOverlay. Its spec may lack anything, because a field that is refused is removed, and the rest is
@@ -43,7 +43,7 @@ pub(super) fn params() -> Schema {
 pub(super) fn overlay() -> &'static Schema {
     // A hub may have many.
     static COMPILED: LazyLock<Schema> = LazyLock::new(|| {
-        let mut schema = value(OVERLAY);
+        let mut schema: Value = OVERLAY.parse().unwrap_or_default();
         if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
             spec.remove("required");
         }
@@ -54,7 +54,8 @@ pub(super) fn overlay() -> &'static Schema {
 
 /// The schema of one of the configuration's profiles.
 pub fn profile() -> Schema {
-    compiled(value(CONFIG).pointer(PROFILE).unwrap_or(&Value::Null))
+    let schema: Value = CONFIG.parse().unwrap_or_default();
+    compiled(schema.pointer(PROFILE).unwrap_or(&Value::Null))
 }
 
 /// A list whose items keep their positions: one that the schema refuses leaves a gap.
@@ -158,11 +159,6 @@ fn compiled(schema: &Value) -> Schema {
     schema
 }
 
-/// The value of a committed text, which is JSON.
-fn value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,7 +174,8 @@ mod tests {
 
     #[test]
     fn the_schema_of_the_configuration_knows_what_a_profile_may_say() {
-        let profile = &value(CONFIG)["properties"]["profiles"]["items"]["properties"];
+        let schema: Value = CONFIG.parse().expect("JSON");
+        let profile = &schema["properties"]["profiles"]["items"]["properties"];
         assert_eq!(profile["ends"]["type"][0], "array", "{profile}");
     }
 }

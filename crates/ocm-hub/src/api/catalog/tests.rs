@@ -155,7 +155,7 @@ fn the_committed_file_is_made_of_the_crds_of_its_sources() {
         .collect();
     let made = text(catalog(&products));
     if std::env::var_os("UPDATE_CATALOG").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api/catalog/catalog.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api/catalog/catalog.jsonl");
         std::fs::write(path, &made).expect("writable");
     } else {
         assert!(made == TEXT, "run with UPDATE_CATALOG=1");

@@ -1,4 +1,4 @@
-//! Generates `catalog.json` from the definitions that `sources.json` names.
+//! Generates `catalog.jsonl` from the definitions that `sources.json` names.
 //!
 //! Owns: which parts of a definition are structural facts, and trying targets against its rules. Only tests need it:
 //!
@@ -148,37 +148,30 @@ pub(super) fn catalog(products: &[(String, Vec<Value>)]) -> Value {
     json!({"definitions": definitions, "products": products})
 }
 
-/// The catalog as it is committed: a line for each kind, with what every run needs beside its definition.
+/// The catalog as it is committed: a line with what every run needs of all kinds, and a line for each definition.
 #[cfg(feature = "real-crds")]
 pub(super) fn text(mut catalog: Value) -> String {
-    let products = catalog["products"].to_string();
-    let kinds = catalog["definitions"]
-        .as_array_mut()
-        .expect("a list")
-        .iter_mut()
-        .map(|definition| {
-            let take =
-                |version: &mut Value, name: &str| version.as_object_mut().expect("a version").remove(name);
-            let versions = definition["spec"]["versions"].as_array_mut().expect("versions");
-            let versions = versions.iter_mut().map(|version| {
-                let mut row = json!({"name": version["name"], "product": take(version, "product")});
-                if let Some(targeting) = take(version, "targeting") {
-                    row["targeting"] = targeting;
-                }
-                row
-            });
-            let versions: Vec<Value> = versions.collect();
-            let (metadata, spec) = (&definition["metadata"], &definition["spec"]);
-            let row = json!({
-                "group": spec["group"], "kind": spec["names"]["kind"], "plural": spec["names"]["plural"],
-                "is_namespaced": spec["scope"] != "Cluster", "references": definition["references"],
-                "versions": versions, "definition": {"metadata": metadata, "spec": spec},
-            });
-            row.to_string()
+    let products = std::mem::take(&mut catalog["products"]);
+    let definitions = catalog["definitions"].as_array_mut().expect("a list").iter_mut();
+    let rows = definitions.map(|definition| {
+        let take = |version: &mut Value, name: &str| version.as_object_mut().expect("a version").remove(name);
+        let versions = definition["spec"]["versions"].as_array_mut().expect("versions");
+        let versions = versions.iter_mut().map(|version| {
+            let mut row = json!({"name": version["name"], "product": take(version, "product")});
+            if let Some(targeting) = take(version, "targeting") {
+                row["targeting"] = targeting;
+            }
+            row
         });
-    let kinds: Vec<String> = kinds.collect();
-    format!(
-        "{{\"products\":{products},\n\"kinds\":[\n{}\n]}}\n",
-        kinds.join(",\n")
-    )
+        let versions: Vec<Value> = versions.collect();
+        let (metadata, spec) = (&definition["metadata"], &definition["spec"]);
+        let kind = json!({
+            "group": spec["group"], "kind": spec["names"]["kind"], "plural": spec["names"]["plural"],
+            "is_namespaced": spec["scope"] != "Cluster", "references": definition["references"], "versions": versions,
+        });
+        (kind, json!({"metadata": metadata, "spec": spec}))
+    });
+    let (kinds, definitions): (Vec<Value>, Vec<Value>) = rows.unzip();
+    let lines = std::iter::once(json!({"kinds": kinds, "products": products})).chain(definitions);
+    lines.map(|line| format!("{line}\n")).collect()
 }
