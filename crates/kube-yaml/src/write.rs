@@ -91,7 +91,6 @@ pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, o
 /// Appends a key that needs no quotes behind `indent` spaces; its value is what the caller appends next, on lines of its
 /// own.
 pub fn append_key(out: &mut String, key: &'static str, indent: usize) {
-    debug_assert!(is_plain(key));
     spaces(out, indent);
     out.push_str(key);
     out.push_str(":\n");
@@ -99,7 +98,6 @@ pub fn append_key(out: &mut String, key: &'static str, indent: usize) {
 
 /// Appends a field behind `indent` spaces whose key needs no quotes and whose value is a text.
 pub fn append_text(out: &mut String, key: &'static str, text: &str, indent: usize) {
-    debug_assert!(is_plain(key));
     spaces(out, indent);
     out.push_str(key);
     out.push_str(": ");

@@ -227,7 +227,6 @@ impl Paths {
                 self.add(then, "", end);
             }
         } else if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
-            debug_assert!(then.is_empty(), "no braces inside braces");
             for steps in either.split(',') {
                 self.add(steps, rest.trim_start_matches('.'), end);
             }
