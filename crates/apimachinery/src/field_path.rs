@@ -31,11 +31,8 @@ pub fn member(path: &str, key: &str) -> String {
     if key.is_empty() || !key.chars().all(is_plain) {
         return format!("{path}[{}]", Value::from(key));
     }
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    let dot = if path.is_empty() { "" } else { "." };
+    [path, dot, key].concat()
 }
 
 /// `path[0]`.
@@ -106,41 +103,23 @@ impl FieldPath {
     /// # Errors
     /// [`PathError`] if it is in another notation, or too long.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        let error = |message: String| Err(PathError { message });
+        let error = |message: String| PathError { message };
         if text.len() > LONGEST {
-            return error(format!("a path has at most {LONGEST} bytes"));
+            return Err(error(format!("a path has at most {LONGEST} bytes")));
         }
         let mut steps = Vec::new();
         let mut rest = text;
         while !rest.is_empty() || steps.is_empty() {
             let before = text.strip_suffix(rest).unwrap_or_default();
-            if let Some(inside) = rest.strip_prefix('[') {
-                let Some((step, after)) = bracketed(inside) else {
+            let step = match rest.strip_prefix('[') {
+                Some(inside) => bracketed(inside).ok_or_else(|| {
                     let shown = inside.split_inclusive(']').next().unwrap_or_default();
-                    let wanted = "a position, `[key=value]`, or `[\"any key\"]`";
-                    return error(format!("`[{shown}` in it is not {wanted}"));
-                };
-                steps.push(step);
-                rest = after;
-                continue;
-            }
-            let (name, after) = if steps.is_empty() {
-                plain(rest)
-            } else {
-                rest.strip_prefix('.').map_or(("", rest), plain)
+                    format!("`[{shown}` in it is not a position, `[key=value]`, or `[\"any key\"]`")
+                }),
+                None => named(rest, before),
             };
-            if name.is_empty() {
-                let found = after.chars().next();
-                return error(match found.filter(|character| !matches!(character, '.' | '[')) {
-                    Some(character) => {
-                        format!("{character:?} after `{before}` is not part of a name: write `[\"any key\"]`")
-                    }
-                    None if before.is_empty() && found.is_none() => "it is empty".to_owned(),
-                    None if before.is_empty() => "it does not begin with a name".to_owned(),
-                    None => format!("there is no name after `{before}.`"),
-                });
-            }
-            steps.push(Step::Member(name.to_owned()));
+            let (step, after) = step.map_err(error)?;
+            steps.push(step);
             rest = after;
         }
         Ok(Self { steps })
@@ -190,11 +169,8 @@ impl FieldPath {
 impl fmt::Display for FieldPath {
     /// As `diff` prints it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self
-            .steps
-            .iter()
-            .fold(String::new(), |path, step| step.after(&path));
-        formatter.write_str(&path)
+        let steps = self.steps.iter();
+        formatter.write_str(&steps.fold(String::new(), |path, step| step.after(&path)))
     }
 }
 
@@ -220,11 +196,11 @@ impl Step {
                 Box::new(item.map(|item| (position.to_string().into(), item)))
             }
             (Self::Entry(fields), Value::Array(items)) => {
-                let has = |item: &Value, (field, text): &(String, String)| {
-                    shown(item, field).as_ref() == Some(text)
+                let has_all = |item: &Value| {
+                    let mut fields = fields.iter();
+                    fields.all(|(field, text)| shown(item, field).as_ref() == Some(text))
                 };
-                let matching = items.iter().enumerate();
-                let matching = matching.filter(move |(_, item)| fields.iter().all(|field| has(item, field)));
+                let matching = items.iter().enumerate().filter(move |(_, item)| has_all(item));
                 Box::new(matching.map(|(position, item)| (position.to_string().into(), item)))
             }
             _ => Box::new(std::iter::empty()),
@@ -235,8 +211,7 @@ impl Step {
     fn names(&self, value: &Value) -> Box<[String]> {
         match (self, value) {
             (Self::Member(_), Value::Object(fields)) => {
-                let names = fields.keys().map(ToString::to_string);
-                names.take(MOST_NAMES).collect()
+                fields.keys().take(MOST_NAMES).map(ToString::to_string).collect()
             }
             (Self::Entry(fields), Value::Array(items)) => {
                 let names = items.iter().filter_map(|item| {
@@ -270,8 +245,29 @@ fn shown(entry: &Value, field: &str) -> Option<String> {
 /// The name that a text begins with, and the rest.
 fn plain(text: &str) -> (&str, &str) {
     let end = text.find(|character| !is_plain(character));
-    text.split_at_checked(end.unwrap_or(text.len()))
-        .unwrap_or(("", text))
+    let end = end.unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or(("", text))
+}
+
+/// The step by name that comes after `before`, and the rest; a message if there is none.
+fn named<'t>(text: &'t str, before: &str) -> Result<(Step, &'t str), String> {
+    let (name, after) = match text.strip_prefix('.') {
+        _ if before.is_empty() => plain(text),
+        Some(text) => plain(text),
+        None => ("", text),
+    };
+    if !name.is_empty() {
+        return Ok((Step::Member(name.to_owned()), after));
+    }
+    let found = after.chars().next();
+    Err(match found.filter(|character| !matches!(character, '.' | '[')) {
+        Some(character) => {
+            format!("{character:?} after `{before}` is not part of a name: write `[\"any key\"]`")
+        }
+        None if before.is_empty() && found.is_none() => "it is empty".to_owned(),
+        None if before.is_empty() => "it does not begin with a name".to_owned(),
+        None => format!("there is no name after `{before}.`"),
+    })
 }
 
 /// The text in quotes that a text begins with, and the rest.
@@ -289,11 +285,8 @@ fn bracketed(inside: &str) -> Option<(Step, &str)> {
     }
     let (word, after) = plain(inside);
     if let Some(after) = after.strip_prefix(']') {
-        let position = word
-            .parse()
-            .ok()
-            .filter(|position: &usize| position.to_string() == word)?;
-        return Some((Step::Item(position), after));
+        let position: usize = word.parse().ok()?;
+        return (position.to_string() == word).then_some((Step::Item(position), after));
     }
     let mut fields = Vec::new();
     let mut rest = inside;

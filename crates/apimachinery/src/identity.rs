@@ -119,23 +119,23 @@ impl Identity {
             locator.push_str(group);
         }
         locator.push(':');
-        if let Some(namespace) = &self.namespace {
-            locator.push_str(namespace);
-            locator.push('/');
-        }
-        locator.push_str(&self.name);
+        locator.push_str(&self.key());
         locator
+    }
+
+    /// `namespace/name`, or just `name` of a cluster-scoped object.
+    pub fn key(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
+            None => self.name.clone(),
+        }
     }
 }
 
 impl fmt::Display for Identity {
     /// For people: `Gateway gateways/prod-web`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ", self.group_kind.kind)?;
-        if let Some(namespace) = &self.namespace {
-            write!(formatter, "{namespace}/")?;
-        }
-        formatter.write_str(&self.name)
+        write!(formatter, "{} {}", self.group_kind.kind, self.key())
     }
 }
 
