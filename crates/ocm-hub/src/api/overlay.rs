@@ -132,12 +132,10 @@ pub fn is_one(object: &Object) -> bool {
 pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     let value = with_required(object.value.clone());
     let schema::Typed { file, violations, .. } = schema::typed::<Document>(schema::overlay(), &value);
+    let refused = violations.iter().map(|violation| violation.pointer.clone());
     let mut check = Check {
         object,
-        refused: violations
-            .iter()
-            .map(|violation| violation.pointer.clone())
-            .collect(),
+        refused: refused.collect(),
         findings: Vec::new(),
     };
     let empty = without_selection(&value);
@@ -155,21 +153,15 @@ pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     }
     let overlay = file.map(|document| check.overlay(&document));
     let overlay = overlay.map_err(|error| check.invalid("", &error.to_string(), ""));
-    let mut overlay = overlay.ok();
-    if let Some(overlay) = &mut overlay {
-        overlay.is_whole = check.findings.is_empty();
-    }
-    (overlay, check.findings)
+    (overlay.ok(), check.findings)
 }
 
 /// The finding about an overlay that does not belong to the hub, because it is in another directory of the input.
 pub(crate) fn misplaced(object: &Object, directory: &str) -> Finding {
-    let message = format!(
-        "{KIND} {} is in {directory}: an overlay belongs to the hub",
-        object.key()
-    );
-    Finding::new(Code::OVERLAY_INVALID, object.place("/kind"), message)
-        .help("move it to a directory of `hub`")
+    let key = object.key();
+    let message = format!("{KIND} {key} is in {directory}: an overlay belongs to the hub");
+    let finding = Finding::new(Code::OVERLAY_INVALID, object.place("/kind"), message);
+    finding.help("move it to a directory of `hub`")
 }
 
 /// The overlay with the two fields that its spec must have, empty if they are absent.
@@ -237,30 +229,25 @@ impl Check<'_> {
     }
 
     fn overlay(&mut self, document: &Document) -> ClusterOverlay {
-        let spec = &document.spec;
-        let changes = spec.changes.items();
-        let changes =
-            changes.filter_map(|(position, change)| self.change(change, format!("/spec/changes/{position}")));
-        let changes = changes.collect();
+        let changes = document.spec.changes.items();
+        let changes = changes.filter_map(|change| self.change(change)).collect();
         ClusterOverlay {
-            priority: spec.priority,
-            clusters: self.clusters(&spec.clusters).unwrap_or_default(),
+            priority: document.spec.priority,
+            clusters: self.clusters(&document.spec.clusters).unwrap_or_default(),
             changes,
-            is_whole: false,
+            // Everything has been checked now.
+            is_whole: self.findings.is_empty(),
         }
     }
 
     fn clusters(&mut self, written: &written::Clusters) -> Option<Clusters> {
         const AT: &str = "/spec/clusters";
         let name = |(position, name): (usize, &String)| (name.clone(), format!("{AT}/names/{position}"));
-        let names = written
-            .names
-            .is_given()
-            .then(|| written.names.items().map(name).collect());
+        let names = || written.names.items().map(name).collect();
         let label_selector = self.selector(written.label_selector.as_ref(), &format!("{AT}/labelSelector"));
         let claim_selector = self.selector(written.claim_selector.as_ref(), &format!("{AT}/claimSelector"));
         let clusters = Clusters {
-            names,
+            names: written.names.is_given().then(names),
             label_selector: label_selector.ok()?,
             claim_selector: claim_selector.ok()?,
         };
@@ -276,24 +263,22 @@ impl Check<'_> {
         compiled.map_err(|error| self.invalid(&format!("{at}{}", error.origin.pointer()), &error.message, ""))
     }
 
-    fn change(&mut self, change: &written::Change, pointer: String) -> Option<Change> {
+    fn change(&mut self, (position, change): (usize, &written::Change)) -> Option<Change> {
+        let pointer = format!("/spec/changes/{position}");
         let target = self.target(&change.target, &format!("{pointer}/target"));
         let set = change.set.items();
         let set = set.filter_map(|(position, field)| self.field(field, format!("{pointer}/set/{position}")));
-        let set = set.collect();
         Some(Change {
+            set: set.collect(),
             target: target?,
             pointer,
-            set,
         })
     }
 
     fn target(&mut self, target: &written::Target, at: &str) -> Option<Target> {
         if let Some(reason) = unchangeable(&target.group, &target.kind) {
-            let message = format!(
-                "an overlay cannot change {}: {reason}",
-                with_article(&target.kind)
-            );
+            let what = with_article(&target.kind);
+            let message = format!("an overlay cannot change {what}: {reason}");
             let place = self.object.place(&format!("{at}/kind"));
             let finding = Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message);
             self.findings.push(finding.help("remove the change"));
@@ -326,11 +311,8 @@ impl Check<'_> {
     fn field(&mut self, field: &written::Field, pointer: String) -> Option<SetField> {
         let path = FieldPath::parse(&field.path).map_err(|error| {
             let message = format!("`{}` is not a path: {error}", field.path);
-            self.invalid(
-                &format!("{pointer}/path"),
-                &message,
-                "write it as `diff` prints it",
-            );
+            let help = "write it as `diff` prints it";
+            self.invalid(&format!("{pointer}/path"), &message, help);
         });
         let action = self.action(field, &pointer);
         let (path, action) = (path.ok()?, action?);
@@ -352,49 +334,33 @@ impl Check<'_> {
         let references = References::new(field.value.as_ref());
         let in_default = References::new(field.default.as_ref());
         let is_text = field.value.as_ref().is_some_and(Value::is_string);
-        let (has_value, remove) = (field.value.is_some(), field.remove);
-        let is_refused = self.refuses_any_like(at, &["value", "remove"]);
-        for (is_wrong, name, message, help) in [
-            (
-                has_value && remove.is_some(),
-                "/remove",
-                "`value` and `remove` exclude each other",
-                "remove one of the two",
-            ),
-            (
-                !has_value && remove == Some(false),
-                "/remove",
-                "`remove` is `true` or absent",
-                "give a `value`",
-            ),
-            (
-                !has_value && remove.is_none() && !is_refused,
-                "",
-                "a field has neither `value` nor `remove`",
-                "give a `value`, or write `remove: true` to remove the field",
-            ),
-            (
-                field.value_type.is_some() && (references.is_empty() || !is_text),
-                "/as",
-                "`as` is for a `value` that is one text with a value of the cluster",
-                "remove `as`, and write a value of that type",
-            ),
-            (
-                field.default.is_some() && references.is_empty(),
-                "/default",
-                "`default` is for a `value` with a value of the cluster",
-                "remove it: every cluster gets `value`",
-            ),
-            (
-                !in_default.is_empty() || !in_default.keys.is_empty(),
-                "/default",
-                "`default` is used as it is, without values of the cluster",
-                "write a value without `${...}`",
-            ),
-        ] {
-            if is_wrong {
-                self.invalid(&format!("{at}{name}"), message, help);
+        let remove = format!("{at}/remove");
+        match (&field.value, field.remove) {
+            (Some(_), Some(_)) => {
+                let message = "`value` and `remove` exclude each other";
+                self.invalid(&remove, message, "remove one of the two");
             }
+            (None, Some(false)) => self.invalid(&remove, "`remove` is `true` or absent", "give a `value`"),
+            (None, None) if !self.refuses_any_like(at, &["value", "remove"]) => {
+                let message = "a field has neither `value` nor `remove`";
+                let help = "give a `value`, or write `remove: true` to remove the field";
+                self.invalid(at, message, help);
+            }
+            _ => {}
+        }
+        if field.value_type.is_some() && (references.is_empty() || !is_text) {
+            let message = "`as` is for a `value` that is one text with a value of the cluster";
+            let help = "remove `as`, and write a value of that type";
+            self.invalid(&format!("{at}/as"), message, help);
+        }
+        let default = format!("{at}/default");
+        if field.default.is_some() && references.is_empty() {
+            let message = "`default` is for a `value` with a value of the cluster";
+            self.invalid(&default, message, "remove it: every cluster gets `value`");
+        }
+        if !in_default.is_empty() || !in_default.keys.is_empty() {
+            let message = "`default` is used as it is, without values of the cluster";
+            self.invalid(&default, message, "write a value without `${...}`");
         }
         for key in references.keys.iter().take(MOST_MISTAKES) {
             let place = self.object.key_place(&format!("{at}/value{key}"));

@@ -65,8 +65,7 @@ impl Template {
         let mut parts = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
-        while let Some(at) = rest.find('$') {
-            let (before, sign) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        while let Some((before, sign)) = rest.find('$').and_then(|at| rest.split_at_checked(at)) {
             plain.push_str(before);
             if let Some(after) = sign.strip_prefix(ESCAPED) {
                 plain.push_str(START);
@@ -76,10 +75,7 @@ impl Template {
                     let end = inside.split_inclusive('}').next().map_or(0, str::len);
                     sign.get(..end.saturating_add(START.len())).unwrap_or(sign)
                 })?;
-                if !plain.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut plain)));
-                }
-                parts.push(Part::Cluster(field));
+                parts.extend([Part::Text(std::mem::take(&mut plain)), Part::Cluster(field)]);
                 rest = after;
             } else {
                 plain.push('$');
@@ -87,9 +83,8 @@ impl Template {
             }
         }
         plain.push_str(rest);
-        if !plain.is_empty() {
-            parts.push(Part::Text(plain));
-        }
+        parts.push(Part::Text(plain));
+        parts.retain(|part| *part != Part::Text(String::new()));
         Ok(Self { parts })
     }
 
@@ -155,11 +150,7 @@ impl ValueType {
                 let integer = text.parse::<i64>().ok().filter(|_| is_canonical);
                 integer.map(Value::from)
             }
-            Self::Boolean => match text {
-                "true" => Some(Value::Bool(true)),
-                "false" => Some(Value::Bool(false)),
-                _ => None,
-            },
+            Self::Boolean => text.parse().ok().map(Value::Bool),
         }
     }
 }
