@@ -106,9 +106,7 @@ impl<'o> Applying<'o> {
             }
         }
         let objects = classes.keys().map(Vec::len).fold(0, usize::saturating_add);
-        if !self.work.pay(objects, STEPS_PER_OBJECT_OF_CLASS) {
-            return None;
-        }
+        self.pay(objects, STEPS_PER_OBJECT_OF_CLASS)?;
         let changed = |position: &usize| self.changed.get(*position).cloned();
         let classes = classes.into_iter();
         let classes = classes.map(|(objects, (clusters, overlays))| OverlaidClusters {
@@ -121,15 +119,18 @@ impl<'o> Applying<'o> {
         Some(classes)
     }
 
+    /// Nothing if there is not enough work left.
+    fn pay(&self, things: usize, steps: u64) -> Option<()> {
+        self.work.pay(things, steps).then_some(())
+    }
+
     /// Clusters on which the same entries have the same values.
     fn alike(&self) -> Option<BTreeMap<Choices, Vec<&'o String>>> {
         let mut by_cluster: BTreeMap<&String, Choices> = BTreeMap::new();
         for (entry, (_, _, fields)) in self.entries.iter().enumerate() {
             let values = fields.iter().take(1).flat_map(|field| field.here.iter());
             for (choice, value) in values.enumerate() {
-                if !self.work.pay(value.clusters.len(), STEPS_PER_CHANGE) {
-                    return None;
-                }
+                self.pay(value.clusters.len(), STEPS_PER_CHANGE)?;
                 for cluster in value.clusters.iter() {
                     by_cluster.entry(cluster).or_default().push((entry, choice));
                 }
@@ -147,9 +148,7 @@ impl<'o> Applying<'o> {
         let mut changes: BTreeMap<&Identity, Vec<Change<'_>>> = BTreeMap::new();
         for (entry, choice) in choices {
             let (overlay, start, fields) = *self.entries.get(*entry)?;
-            if !self.work.pay(fields.len(), STEPS_PER_CHANGE) {
-                return None;
-            }
+            self.pay(fields.len(), STEPS_PER_CHANGE)?;
             for (position, field) in fields.iter().enumerate() {
                 changes.entry(&field.object).or_default().push(Change {
                     overlay,
@@ -173,20 +172,16 @@ impl<'o> Applying<'o> {
             return Some(Arc::clone(known));
         }
         let meeting = Meeting::new(changes, || self.work.pay(1, STEPS_PER_CHANGE))?;
-        let counting = changes.iter().enumerate().filter(|(position, change)| {
-            let hub = &change.field.hub;
-            meeting.counts(*position) && change.value != hub.as_ref()
-        });
-        let counting: Vec<(usize, &Change<'_>)> = counting.collect();
-        let overlays = counting.iter().map(|(_, change)| change.overlay).collect();
-        let applied = counting
-            .iter()
-            .filter(|(position, _)| !meeting.repeated.contains(position));
-        let applied: Vec<&Change<'_>> = applied.map(|(_, change)| *change).collect();
-        let changed = if applied.is_empty() {
-            None
-        } else {
-            Some(self.changed(object, &applied)?)
+        let (mut overlays, mut applied) = (BTreeSet::new(), Vec::new());
+        for (position, change) in changes.iter().enumerate() {
+            if meeting.counts(position) && change.value != change.field.hub.as_ref() {
+                overlays.insert(change.overlay);
+                applied.extend((!meeting.repeated.contains(&position)).then_some(change));
+            }
+        }
+        let changed = match applied.as_slice() {
+            [] => None,
+            applied => Some(self.changed(object, applied)?),
         };
         let outcome = Arc::new(Outcome {
             meeting,
@@ -200,11 +195,9 @@ impl<'o> Applying<'o> {
     /// The position of an object after these changes. Clusters with equal objects are one class, whoever changed them.
     fn changed(&mut self, object: &'o Identity, changes: &[&Change<'_>]) -> Option<usize> {
         let target = self.hub.objects.get(object)?;
-        let mut kept = changes
-            .iter()
-            .filter_map(|change| change.value)
-            .chain([&target.value]);
-        if !self.work.pay(1, STEPS_PER_CHANGED_OBJECT) || !kept.all(|value| self.work.keep(value)) {
+        let values = changes.iter().filter_map(|change| change.value);
+        self.pay(1, STEPS_PER_CHANGED_OBJECT)?;
+        if !values.chain([&target.value]).all(|value| self.work.keep(value)) {
             return None;
         }
         let mut value = target.value.clone();
@@ -214,13 +207,10 @@ impl<'o> Applying<'o> {
         let next = self.changed.len();
         let position = *self.positions.entry((object, value.clone())).or_insert(next);
         if position == next {
+            let mut changed = target.clone_without_value();
+            changed.value = value;
             let overlaid = changes.iter().filter_map(|change| self.overlaid(change));
-            let overlaid = Some(overlaid.collect());
-            let changed = Object {
-                value,
-                overlaid,
-                ..target.clone_without_value()
-            };
+            changed.overlaid = Some(overlaid.collect());
             self.changed.push(Arc::new(changed));
         }
         Some(position)
@@ -246,24 +236,14 @@ impl<'o> Applying<'o> {
         clusters: &[&'o String],
     ) -> Option<()> {
         let noted = meeting.overridden.len().saturating_add(meeting.conflicts.len());
-        if !self
-            .work
-            .pay(noted.saturating_mul(clusters.len()), STEPS_PER_CHANGE)
-        {
-            return None;
-        }
+        self.pay(noted.saturating_mul(clusters.len()), STEPS_PER_CHANGE)?;
         for (loser, winner) in &meeting.overridden {
             let (loser, winner) = (changes.get(*loser)?, changes.get(*winner)?);
             let winner = &self.overlays.get(winner.overlay)?.identity;
-            let there = self
-                .overridden
-                .entry((loser.overlay, loser.position))
-                .or_default();
-            there.extend(
-                clusters
-                    .iter()
-                    .map(|cluster| ((*cluster).clone(), winner.clone())),
-            );
+            let there = self.overridden.entry((loser.overlay, loser.position));
+            let clusters = clusters.iter().map(ToString::to_string);
+            let there = there.or_default();
+            there.extend(clusters.map(|cluster| (cluster, winner.clone())));
         }
         for (second, first) in &meeting.conflicts {
             let (first, second) = (*changes.get(*first)?, *changes.get(*second)?);
@@ -290,23 +270,18 @@ impl<'o> Applying<'o> {
         let (first, second) = (&conflict.first, &conflict.second);
         let object = conflict.objects.first()?;
         let clusters = first_names(&conflict.clusters, MOST_NAMES);
+        let overlay = &self.overlays.get(first.overlay)?.identity;
         let is_one_overlay = first.overlay == second.overlay;
         let (who, help) = if is_one_overlay {
-            let overlay = &self.overlays.get(first.overlay)?.identity;
             (format!("{overlay} changes"), "keep one of the two entries")
         } else {
             let help = "give one of them a higher `priority`, or select other clusters";
             ("two overlays change".to_owned(), help)
         };
-        let (mut upper, mut lower) = (first, second);
-        if upper.field.pointer.len() > lower.field.pointer.len() {
-            (upper, lower) = (lower, upper);
-        }
-        let (upper, lower, is_one_field) = (
-            &upper.field.path,
-            &lower.field.path,
-            upper.field.pointer == lower.field.pointer,
-        );
+        let mut fields = [first.field, second.field];
+        fields.sort_by_key(|field| field.pointer.len());
+        let is_one_field = first.field.pointer == second.field.pointer;
+        let [upper, lower] = fields.map(|field| &field.path);
         let message = match (shown(first.value), shown(second.value)) {
             _ if !is_one_field => {
                 format!("{who} `{upper}` of {object} and `{lower}`, which is inside it, on {clusters}")
@@ -318,12 +293,9 @@ impl<'o> Applying<'o> {
             _ => format!("{who} `{upper}` of {object} on {clusters} differently"),
         };
         let place = |change: &Change<'_>| {
-            let overlay = self.overlays.get(change.overlay)?;
-            Some(
-                overlay
-                    .origin
-                    .place(&[&change.field.entry, "/path"].concat(), Part::Value),
-            )
+            let origin = &self.overlays.get(change.overlay)?.origin;
+            let path = [&change.field.entry, "/path"].concat();
+            Some(origin.place(&path, Part::Value))
         };
         let label = |change: &Change<'_>| match (change.value, shown(change.value)) {
             (None, _) => "removes it".to_owned(),

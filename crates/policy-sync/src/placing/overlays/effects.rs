@@ -70,16 +70,10 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
     /// Clusters without a ManagedCluster that get what the overlay may or may not change. Its selectors or its values need
     /// one: with selectors, only clusters with a ManagedCluster have values.
     fn unknown_labels(&self) -> Option<Finding> {
-        let Overlay {
-            identity,
-            origin,
-            unknown,
-            fields,
-            ..
-        } = self.overlay;
+        let unknown = &self.overlay.unknown;
         let mut clusters = BTreeSet::new();
         let mut first = None;
-        for field in fields {
+        for field in &self.overlay.fields {
             for cluster in unknown.iter().chain(field.unknown.iter()) {
                 if !clusters.contains(cluster) && (self.goes_to)(&field.object, cluster) {
                     clusters.insert(cluster);
@@ -88,44 +82,32 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             }
         }
         let field = first?;
-        let (reads, pointer, help) = if unknown.is_empty() {
+        let (get, have) = match clusters.len() {
+            1 => ("it gets", "has"),
+            _ => ("they get", "have"),
+        };
+        let (names, object) = (first_names(&clusters, MOST_NAMES), &field.object);
+        let why = format!("but those of {names} are unknown: {get} {object} and {have} no ManagedCluster");
+        let finding = |pointer: &str, reads: &str| {
+            self.new_finding(Code::OVERLAY_UNKNOWN_LABELS, pointer, &format!("{reads}, {why}"))
+        };
+        Some(if unknown.is_empty() {
+            let value = [&field.entry, "/value"].concat();
             let help = "add the ManagedCluster, or leave the cluster out of the overlay";
-            (
-                "uses values of its clusters",
-                [&field.entry, "/value"].concat(),
-                help,
-            )
+            finding(&value, "uses values of its clusters").help(help)
         } else {
             let help = "add the ManagedCluster, or select by `names`";
-            ("selects by labels", CLUSTERS.to_owned(), help)
-        };
-        let is_one = clusters.len() == 1;
-        let (get, have) = if is_one {
-            ("it gets", "has")
-        } else {
-            ("they get", "have")
-        };
-        let message = format!(
-            "{identity} {reads}, but those of {} are unknown: {get} {} and {have} no ManagedCluster",
-            first_names(&clusters, MOST_NAMES),
-            field.object
-        );
-        let place = origin.place(&pointer, Part::Value);
-        Some(Finding::new(Code::OVERLAY_UNKNOWN_LABELS, place, message).help(help))
+            finding(CLUSTERS, "selects by labels").help(help)
+        })
     }
 
     /// Where one of the changes of the overlay has no effect: on clusters that it names, by the reason, or on none of those
     /// that its selectors choose. These may choose some where it has none, but not only such.
     fn of_change(&self, change: &[ChangedField]) -> Vec<Finding> {
-        let Overlay {
-            named,
-            clusters,
-            applied_on,
-            ..
-        } = self.overlay;
+        let overlay = self.overlay;
         let mut without: BTreeMap<Reason, Vec<(&str, &str)>> = BTreeMap::new();
-        if named.is_empty() && applied_on.len() == clusters.len() {
-            for cluster in clusters.iter() {
+        if overlay.named.is_empty() && overlay.applied_on.len() == overlay.clusters.len() {
+            for cluster in overlay.clusters.iter() {
                 let Some(reason) = self.without_effect(change, cluster) else {
                     return Vec::new();
                 };
@@ -134,14 +116,10 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             // Of several reasons, the one where the object is says more.
             let is_one = without.len() == 1;
             without.retain(|reason, _| is_one || *reason != Reason::NotThere);
-            let first = without.first_key_value();
-            return first
-                .and_then(|(reason, _)| self.finding(change, reason, &[]))
-                .into_iter()
-                .collect();
+            without = without.pop_first().into_iter().collect();
         }
-        for (name, pointer) in named {
-            let reason = if is_among(applied_on, name) {
+        for (name, pointer) in &overlay.named {
+            let reason = if is_among(&overlay.applied_on, name) {
                 self.without_effect(change, name)
             } else {
                 self.is_left_out(name).then_some(Reason::NotSelected)
@@ -151,9 +129,8 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
             }
         }
         let findings = without.iter();
-        findings
-            .filter_map(|(reason, named)| self.finding(change, reason, named))
-            .collect()
+        let findings = findings.filter_map(|(reason, named)| self.finding(change, reason, named));
+        findings.collect()
     }
 
     /// Whether the selectors leave out a cluster that the overlay names.
@@ -164,23 +141,11 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
 
     /// An overlay without names whose selectors no cluster matches.
     fn selects_none(&self) -> Option<Finding> {
-        let Overlay {
-            identity,
-            origin,
-            named,
-            clusters,
-            unknown,
-            ..
-        } = self.overlay;
-        if !(named.is_empty() && clusters.is_empty() && unknown.is_empty()) {
+        let overlay = self.overlay;
+        if !(overlay.named.is_empty() && overlay.clusters.is_empty() && overlay.unknown.is_empty()) {
             return None;
         }
-        let place = origin.place(CLUSTERS, Part::Value);
-        let finding = Finding::new(
-            Code::OVERLAY_NO_EFFECT,
-            place,
-            format!("{identity} selects no cluster"),
-        );
+        let finding = self.new_finding(Code::OVERLAY_NO_EFFECT, CLUSTERS, "selects no cluster");
         Some(finding.help("correct the selectors, or remove the overlay"))
     }
 
@@ -207,60 +172,43 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
 
     /// That a change has no effect on clusters that the overlay names, or on any if it names none.
     fn finding(&self, change: &[ChangedField], reason: &Reason, named: &[(&str, &str)]) -> Option<Finding> {
-        let Overlay {
-            identity,
-            origin,
-            fields,
-            ..
-        } = self.overlay;
         let first = change.first()?;
         let object = &first.object;
         let clusters = first_names(named.iter().map(|(name, _)| name), MOST_NAMES);
-        let (on, pointer, help) = match named.first() {
-            None => (
-                String::new(),
-                CLUSTERS,
-                "remove the change, or select other clusters",
-            ),
-            Some((_, pointer)) => (
-                format!(" on {clusters}"),
-                *pointer,
-                "remove the change, or the names of these clusters",
-            ),
-        };
+        let mut message = "changes nothing".to_owned();
         // Another change of the overlay may have an effect.
-        let has_others = fields.len() > change.len();
-        let of_object = if has_others {
-            format!(" in {object}")
-        } else {
-            String::new()
-        };
+        if self.overlay.fields.len() > change.len() {
+            message.push_str(&format!(" in {object}"));
+        }
+        let (mut pointer, mut help) = (CLUSTERS, "remove the change, or select other clusters");
+        if let Some((_, name)) = named.first() {
+            message.push_str(&format!(" on {clusters}"));
+            (pointer, help) = (name, "remove the change, or the names of these clusters");
+        }
         let why = match (reason, named.len()) {
             (Reason::NotSelected, _) => "its selectors do not match".to_owned(),
             (Reason::NotThere, 0) => format!("no cluster that it selects gets {object}"),
             (Reason::NotThere, 1) => format!("{clusters} does not get {object}"),
             (Reason::NotThere, _) => format!("they do not get {object}"),
             (Reason::SameAsHub, _) => "the hub has this value already".to_owned(),
-            (Reason::Overridden(by), _) => format!("the priority of `{}` is higher", key(by)),
-            (Reason::Local(policy), _) => format!("a local policy, {}, overrides it", key(policy)),
+            (Reason::Overridden(by), _) => format!("the priority of `{}` is higher", by.key()),
+            (Reason::Local(policy), _) => format!("a local policy, {}, overrides it", policy.key()),
         };
-        let place = |pointer: &str| origin.place(pointer, Part::Value);
-        let message = format!("{identity} changes nothing{of_object}{on}: {why}");
-        let finding = Finding::new(Code::OVERLAY_NO_EFFECT, place(pointer), message);
-        Some(finding.related(place(&first.entry), "this change").help(help))
+        let finding = self.new_finding(Code::OVERLAY_NO_EFFECT, pointer, &format!("{message}: {why}"));
+        let change = self.overlay.origin.place(&first.entry, Part::Value);
+        Some(finding.related(change, "this change").help(help))
+    }
+
+    /// A finding at a pointer in the overlay. The message goes on behind the name of the overlay.
+    fn new_finding(&self, code: Code, pointer: &str, message: &str) -> Finding {
+        let Overlay { identity, origin, .. } = self.overlay;
+        let message = format!("{identity} {message}");
+        Finding::new(code, origin.place(pointer, Part::Value), message)
     }
 }
 
 /// Whether a cluster is in a sorted list.
 fn is_among(clusters: &[String], cluster: &str) -> bool {
-    clusters
-        .binary_search_by(|name| name.as_str().cmp(cluster))
-        .is_ok()
-}
-
-/// `namespace/name`.
-fn key(identity: &Identity) -> String {
-    let namespace = identity.namespace.iter().map(String::as_str);
-    let parts: Vec<&str> = namespace.chain([identity.name.as_str()]).collect();
-    parts.join("/")
+    let found = clusters.binary_search_by(|name| name.as_str().cmp(cluster));
+    found.is_ok()
 }

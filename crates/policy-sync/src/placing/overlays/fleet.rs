@@ -41,17 +41,12 @@ pub(super) struct Selected {
 impl<'a> Fleet<'a> {
     pub(super) fn new(hub: &'a Hub, admits: impl Fn(&str) -> bool) -> Self {
         let names = known_clusters(hub).into_iter().filter(|name| !name.is_empty());
-        let clusters = names.map(|name| {
-            let managed = hub.objects.find(GROUP, "ManagedCluster", None, name);
-            let is_admitted = admits(name);
-            let cluster = Cluster {
-                name,
-                managed,
-                is_admitted,
-            };
-            (name, cluster)
-        });
-        let clusters = clusters.collect();
+        let cluster = |name| Cluster {
+            name,
+            managed: hub.objects.find(GROUP, "ManagedCluster", None, name),
+            is_admitted: admits(name),
+        };
+        let clusters = names.map(|name| (name, cluster(name))).collect();
         Self { clusters }
     }
 
@@ -63,9 +58,7 @@ impl<'a> Fleet<'a> {
             None if has_selectors => self.clusters.keys().copied().collect(),
             None => BTreeSet::new(),
         };
-        if !work.pay(names.len(), STEPS_PER_CLUSTER) {
-            return None;
-        }
+        work.pay(names.len(), STEPS_PER_CLUSTER).then_some(())?;
         let known = names.into_iter().filter_map(|name| self.clusters.get(name));
         let (known, unknown): (Vec<&Cluster<'_>>, Vec<&Cluster<'_>>) =
             known.partition(|cluster| cluster.managed.is_some() || !has_selectors);
@@ -105,10 +98,7 @@ impl<'a> Cluster<'a> {
     fn claim(&self, name: &str) -> Option<&'a str> {
         let claims = self.managed?.value.pointer("/status/clusterClaims")?.as_array()?;
         let text = |claim: &'a Value, key: &str| claim.get(key).and_then(Value::as_str);
-        let mut claims = claims
-            .iter()
-            .rev()
-            .filter(|claim| text(claim, "name") == Some(name));
-        claims.find_map(|claim| text(claim, "value"))
+        let mut claims = claims.iter().rev();
+        claims.find_map(|claim| text(claim, "value").filter(|_| text(claim, "name") == Some(name)))
     }
 }

@@ -49,9 +49,7 @@ impl Meeting {
         for (rank, upper) in by_pointer.iter().enumerate() {
             let below = by_pointer.iter().skip(rank.saturating_add(1));
             for lower in below.take_while(|lower| is_at_or_above(upper.1, lower.1)) {
-                if !pay() {
-                    return None;
-                }
+                pay().then_some(())?;
                 meeting.add(*upper, *lower, changes);
             }
         }
@@ -84,10 +82,8 @@ impl Meeting {
             }
         };
         let rank = |position: usize| {
-            (
-                changes.get(position).map(|change| change.priority),
-                Reverse(position),
-            )
+            let priority = changes.get(position).map(|change| change.priority);
+            (priority, Reverse(position))
         };
         let by = self.overridden.entry(loser).or_insert(winner);
         if rank(winner) > rank(*by) {

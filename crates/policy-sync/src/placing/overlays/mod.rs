@@ -44,13 +44,13 @@ impl Overlays {
     /// Nothing if it takes more work than a run allows.
     fn read_and_apply(hub: &Hub, fleet: &Fleet<'_>, findings: &mut Findings) -> Option<Self> {
         let work = Work::default();
-        let reader = Reader::new(hub, fleet, &work);
+        let mut reader = Reader::new(hub, fleet, &work, findings);
         let mut overlays = Vec::new();
         for object in hub.objects.of_kind(GROUP, OVERLAY) {
             let (written, wrong) = overlay::read(object);
-            findings.extend(wrong);
+            reader.findings.extend(wrong);
             if let Some(written) = written {
-                overlays.push(reader.read(object, &written, findings)?);
+                overlays.push(reader.read(object, &written)?);
             }
         }
         let mut applying = Applying::new(hub, &overlays, &work);

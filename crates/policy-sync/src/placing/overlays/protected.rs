@@ -80,23 +80,22 @@ fn part_at(object: &Value, pointer: &str) -> Option<Part> {
 /// Each part of an object that no overlay may change: its pointer, and its value. Two objects of which these are equal are
 /// the same object, go to the same clusters, and are attached to the same things.
 fn parts(object: &Value) -> Vec<(String, Part, Value)> {
-    let members = ["", "/metadata", "/metadata/annotations", "/spec"]
-        .into_iter()
-        .flat_map(|parent| {
-            let members = object.pointer(parent).and_then(Value::as_object);
-            members.into_iter().flatten().filter_map(move |(key, value)| {
-                let pointer = pointer::child(parent, key);
-                let part = part_at(object, &pointer)?;
-                Some((pointer, part, value.clone()))
-            })
-        });
+    let mut parts = Vec::new();
+    for parent in ["", "/metadata", "/metadata/annotations", "/spec"] {
+        let members = object.pointer(parent).and_then(Value::as_object);
+        for (key, value) in members.into_iter().flatten() {
+            let pointer = pointer::child(parent, key);
+            let part = part_at(object, &pointer);
+            parts.extend(part.map(|part| (pointer, part, value.clone())));
+        }
+    }
     let listeners = object.pointer("/spec/listeners").and_then(Value::as_array);
-    let listeners = listeners.filter(|_| has_listeners(object)).map(|listeners| {
+    if let Some(listeners) = listeners.filter(|_| has_listeners(object)) {
         let name = |listener: &Value| listener.get("name").cloned().unwrap_or_default();
         let names = Value::Array(listeners.iter().map(name).collect());
-        ("/spec/listeners".to_owned(), LISTENERS, names)
-    });
-    members.chain(listeners).collect()
+        parts.push(("/spec/listeners".to_owned(), LISTENERS, names));
+    }
+    parts
 }
 
 /// Whether a field may have protected parts inside it, although it is none itself.

@@ -12,7 +12,7 @@ use kube_json::Value;
 
 use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere};
 use super::fleet::{Fleet, STEPS_PER_CLUSTER};
-use super::protected::{may_contain_parts, touched};
+use super::protected::{Part, may_contain_parts, touched};
 use crate::api::crd::Scope;
 use crate::api::gateway;
 use crate::api::ocm::GROUP;
@@ -33,44 +33,45 @@ pub(super) struct Reader<'r, 'a> {
     names: KnownNames<'a>,
     /// The ConfigMaps that have the parameters of a class, by namespace and name.
     params: BTreeSet<(&'a str, &'a str)>,
+    pub(super) findings: &'r mut Findings,
 }
 
 /// The values of an entry of `set`, and the clusters without a ManagedCluster.
 type Values = (Arc<[ValueHere]>, ClusterNames);
 
 impl<'r, 'a> Reader<'r, 'a> {
-    pub(super) fn new(hub: &'a Hub, fleet: &'r Fleet<'a>, work: &'r Work) -> Self {
+    pub(super) fn new(
+        hub: &'a Hub,
+        fleet: &'r Fleet<'a>,
+        work: &'r Work,
+        findings: &'r mut Findings,
+    ) -> Self {
         let classes = hub.objects.of_kind(gateway::GROUP, "GatewayClass").iter();
         let params = classes.filter_map(|class| {
             let text = |key: &str| class.value.pointer("/spec/parametersRef")?.get(key)?.as_str();
             Some((text("namespace")?, text("name")?))
         });
-        let params = params.collect();
-        let names = KnownNames::of(fleet.clusters.keys().copied());
         Self {
             hub,
             fleet,
             work,
-            names,
-            params,
+            names: KnownNames::of(fleet.clusters.keys().copied()),
+            params: params.collect(),
+            findings,
         }
     }
 
     /// What an overlay selects and changes.
-    pub(super) fn read(
-        &self,
-        object: &Object,
-        written: &ClusterOverlay,
-        findings: &mut Findings,
-    ) -> Option<Overlay> {
-        findings.extend(self.unknown_clusters(object, written));
+    pub(super) fn read(&mut self, object: &Object, written: &ClusterOverlay) -> Option<Overlay> {
+        let unknown = self.unknown_clusters(object, written);
+        self.findings.extend(unknown);
         let selected = self.fleet.selected(&written.clusters, self.work)?;
         let mut fields = Vec::new();
         for (number, change) in written.changes.iter().enumerate() {
-            let targets = self.targets(object, change, findings)?;
+            let targets = self.targets(object, change)?;
             for entry in &change.set {
-                let values = self.values(object, entry, &selected.admitted, findings)?;
-                fields.extend(self.fields(object, (number, entry), &targets, values, findings)?);
+                let values = self.values(object, entry, &selected.admitted)?;
+                fields.extend(self.fields(object, (number, entry), &targets, values)?);
             }
         }
         Some(Overlay {
@@ -91,10 +92,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let names = written.clusters.names.iter().flatten();
         let unknown = names.filter(|(name, _)| !self.fleet.clusters.contains_key(name.as_str()));
         let findings = unknown.map(|(name, pointer)| {
-            let message = format!(
-                "{} names cluster `{name}`, which the input does not have",
-                object.identity()
-            );
+            let who = object.identity();
+            let message = format!("{who} names cluster `{name}`, which the input does not have");
             let finding = Finding::new(Code::OVERLAY_UNKNOWN_CLUSTER, object.place(pointer), message);
             let finding = self.follow_refusal(finding, &Identity::new(GROUP, "ManagedCluster", None, name));
             let Some(near) = self.names.nearest(name) else {
@@ -111,16 +110,13 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// The finding that an object does not exist. If it does and cannot be read, its own finding says why.
     fn follow_refusal(&self, finding: Finding, missing: &Identity) -> Finding {
-        let refused = self
-            .hub
-            .refused
-            .iter()
-            .filter(|object| object.identity() == *missing);
+        let refused = self.hub.refused.iter();
+        let refused = refused.filter(|object| object.identity() == *missing);
         refused.fold(finding, |finding, object| finding.follows_from(object.place("")))
     }
 
     /// The objects that a change is for.
-    fn targets(&self, overlay: &Object, change: &Change, findings: &mut Findings) -> Option<Vec<&'a Object>> {
+    fn targets(&mut self, overlay: &Object, change: &Change) -> Option<Vec<&'a Object>> {
         let Target { group, kind, objects } = &change.target;
         let namespace = overlay.namespace_or_empty();
         let not_allowed = |field: &str, what: &str, reason: &str| {
@@ -131,7 +127,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let info = self.hub.kinds.kind(group, kind);
         if info.is_some_and(|info| info.scope == Scope::Cluster) {
             let reason = "an overlay changes objects of its own namespace only";
-            findings.push(not_allowed("kind", &with_article(kind), reason));
+            let finding = not_allowed("kind", &with_article(kind), reason);
+            self.findings.push(finding);
             return Some(Vec::new());
         }
         let (mut targets, field): (Vec<&Object>, &str) = match objects {
@@ -141,25 +138,22 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Targeted::Labels(labels) => {
                 let all = self.in_namespace(group, kind, namespace);
-                if !self.work.pay(all.len(), STEPS_PER_CLUSTER) {
-                    return None;
-                }
-                let chosen = all
-                    .iter()
-                    .filter(|object| labels.matches(|key| object.label(key)));
-                (chosen.collect(), "labelSelector")
+                self.work.pay(all.len(), STEPS_PER_CLUSTER).then_some(())?;
+                let is_chosen = |object: &&Object| labels.matches(|key| object.label(key));
+                (all.iter().filter(is_chosen).collect(), "labelSelector")
             }
         };
         if targets.is_empty() {
-            findings.push(self.target_not_found(overlay, change));
+            let finding = self.target_not_found(overlay, change);
+            self.findings.push(finding);
         }
         targets.retain(|object| {
-            let is_for_class = group.is_empty()
-                && kind == "ConfigMap"
-                && self.params.contains(&(namespace, object.name.as_str()));
+            let is_named = self.params.contains(&(namespace, object.name.as_str()));
+            let is_for_class = is_named && object.is("", "ConfigMap");
             if is_for_class {
-                let reason = "it has the parameters of a GatewayClass";
-                findings.push(not_allowed(field, &object.identity().to_string(), reason));
+                let (what, reason) = (object.identity(), "it has the parameters of a GatewayClass");
+                let finding = not_allowed(field, &what.to_string(), reason);
+                self.findings.push(finding);
             }
             !is_for_class
         });
@@ -223,9 +217,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             Targeted::Labels(_) => None,
         };
         let kinds = self.hub.objects.group_kinds().into_iter().filter(|other| {
-            let there = || self.in_namespace(&other.group, &other.kind, namespace).iter();
-            (other.group == *group) != (other.kind == *kind)
-                && there().any(|object| name.is_none_or(|name| object.name == name))
+            let is_wanted = |object: &Object| name.is_none_or(|name| object.name == name);
+            let mut there = self.in_namespace(&other.group, &other.kind, namespace).iter();
+            (other.group == *group) != (other.kind == *kind) && there.any(is_wanted)
         });
         let kinds: Vec<GroupKind> = kinds.collect();
         if let Some(other) = kinds.iter().find(|other| other.kind == *kind) {
@@ -236,19 +230,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The values of an entry on clusters.
-    fn values(
-        &self,
-        overlay: &Object,
-        field: &SetField,
-        clusters: &ClusterNames,
-        findings: &mut Findings,
-    ) -> Option<Values> {
+    fn values(&mut self, overlay: &Object, field: &SetField, clusters: &ClusterNames) -> Option<Values> {
         let everywhere = |value: Option<Value>| {
             let clusters = Arc::clone(clusters);
-            Some((
-                Arc::from([ValueHere { value, clusters }]),
-                ClusterNames::default(),
-            ))
+            let here = Arc::from([ValueHere { value, clusters }]);
+            Some((here, ClusterNames::default()))
         };
         let Action::Set {
             value,
@@ -289,42 +275,33 @@ impl<'r, 'a> Reader<'r, 'a> {
         });
         let mut here: Vec<ValueHere> = here.collect();
         here.sort_by(|one, other| one.clusters.cmp(&other.clusters));
-        findings.extend(no_value(overlay, field, &without));
+        self.findings.extend(no_value(overlay, field, &without));
         Some((here.into(), unknown.into()))
     }
 
     /// An entry in each of its objects.
     fn fields(
-        &self,
+        &mut self,
         overlay: &Object,
         (change, entry): (usize, &SetField),
         targets: &[&Object],
         (here, unknown): Values,
-        findings: &mut Findings,
     ) -> Option<Vec<ChangedField>> {
         let mut fields = Vec::new();
         let mut missing = Vec::new();
         let mut refused: Option<Finding> = None;
         for object in targets {
             let may_be_new = entry.action != Action::Remove;
-            let pointer = match entry.path.resolve(&object.value, may_be_new) {
-                Ok(pointer) => pointer,
-                Err(lacks) => {
-                    missing.push((*object, lacks));
-                    continue;
-                }
+            let found = entry.path.resolve(&object.value, may_be_new);
+            let Ok(pointer) = found.map_err(|lacks| missing.push((*object, lacks))) else {
+                continue;
             };
-            let copies = if may_contain_parts(&pointer) {
-                here.len()
-            } else {
-                0
-            };
-            if !(0..copies).all(|_| self.work.keep(&object.value)) {
+            if may_contain_parts(&pointer) && !here.iter().all(|_| self.work.keep(&object.value)) {
                 return None;
             }
             let values = here.iter().map(|value| value.value.as_ref());
-            if let Some((part, why)) = touched(&object.value, &pointer, values) {
-                refused.get_or_insert_with(|| not_allowed(overlay, entry, &pointer, &part, why));
+            if let Some(part) = touched(&object.value, &pointer, values) {
+                refused.get_or_insert_with(|| not_allowed(overlay, entry, &pointer, part));
                 continue;
             }
             let hub = object.value.pointer(&pointer).filter(|value| !value.is_null());
@@ -342,8 +319,8 @@ impl<'r, 'a> Reader<'r, 'a> {
                 pointer,
             });
         }
-        findings.extend(refused);
-        findings.extend(path_not_found(overlay, entry, &missing));
+        self.findings.extend(refused);
+        self.findings.extend(path_not_found(overlay, entry, &missing));
         Some(fields)
     }
 }
@@ -371,24 +348,18 @@ fn no_value(overlay: &Object, field: &SetField, without: &BTreeMap<NoValue, Vec<
 }
 
 /// `part` is the pointer of what cannot change: that of the field, or of something that it contains.
-fn not_allowed(
-    overlay: &Object,
-    field: &SetField,
-    pointer: &str,
-    part: &str,
-    (reason, help): (&str, &'static str),
-) -> Finding {
-    let path = &field.path;
+fn not_allowed(overlay: &Object, field: &SetField, pointer: &str, (part, why): (String, Part)) -> Finding {
+    let (path, (reason, help)) = (&field.path, why);
     let place = overlay.place(&pointer::child(&field.pointer, "path"));
+    let finding = |part: &str| {
+        let message = format!("an overlay cannot change `{part}`: it {reason}");
+        Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message).help(help)
+    };
     if pointer == part {
-        let message = format!("an overlay cannot change `{path}`: it {reason}");
-        return Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message).help(help);
+        return finding(&path.to_string());
     }
-    let part = pointer::tokens(part).fold(String::new(), |path, token| member(&path, &token));
-    let message = format!("an overlay cannot change `{part}`: it {reason}");
-    Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message)
-        .label(format!("`{path}` contains it"))
-        .help(help)
+    let part = pointer::tokens(&part).fold(String::new(), |path, token| member(&path, &token));
+    finding(&part).label(format!("`{path}` contains it"))
 }
 
 /// One finding for all objects that lack a field.
@@ -403,11 +374,8 @@ fn path_not_found(
         0 => format!("{identity} has no `{path}`"),
         matches => format!("{identity} has {matches} entries `{path}`"),
     };
-    let finding = Finding::new(
-        Code::OVERLAY_PATH_NOT_FOUND,
-        overlay.place(&pointer::child(&field.pointer, "path")),
-        message,
-    );
+    let place = overlay.place(&pointer::child(&field.pointer, "path"));
+    let finding = Finding::new(Code::OVERLAY_PATH_NOT_FOUND, place, message);
     let names = lacks.names.iter().map(|name| format!("`{name}`"));
     let finding = match first_items(names, MOST_NAMES) {
         names if names.is_empty() => finding.related(object.place(&lacks.pointer), "here"),
