@@ -27,6 +27,13 @@ const STEPS_PER_OBJECT: u64 = 100;
 /// Between the clusters and the overlays of a note.
 const WITH: &str = ", with ClusterOverlay ";
 
+/// What findings of several hubs have in common if they are about the same mistake.
+type Key<'f> = (Code, &'f Place, &'f str);
+
+fn key(finding: &Finding) -> Key<'_> {
+    (finding.code, &finding.place, finding.message.as_str())
+}
+
 /// The hub for the clusters for which ClusterOverlays change the same objects in the same way.
 #[derive(Debug)]
 pub(super) struct Projection {
@@ -62,10 +69,9 @@ impl Projections {
         if !Work::default().pay(objects, STEPS_PER_OBJECT) {
             let stage = format!("evaluating the hub for {} groups of clusters", classes.len());
             let finding = Finding::too_costly(&stage, Place::Run, "no ClusterOverlay is applied");
-            findings.push(finding.help(
-                "render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`), or use fewer values that differ from \
-                 cluster to cluster",
-            ));
+            let help = "render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`), or use fewer values that differ \
+                        from cluster to cluster";
+            findings.push(finding.help(help));
             classes.clear();
         }
         let hubs = parallel::map_each(classes, |class| Projection {
@@ -73,14 +79,12 @@ impl Projections {
             clusters: class.clusters,
             overlays: class.overlays,
         });
-        let clusters = hubs.iter().enumerate();
-        let clusters = clusters.flat_map(|(position, hub)| {
-            hub.clusters
-                .iter()
-                .map(move |cluster| (cluster.clone(), position))
-        });
+        let mut by_cluster = HashMap::new();
+        for (position, hub) in hubs.iter().enumerate() {
+            by_cluster.extend(hub.clusters.iter().map(|cluster| (cluster.clone(), position)));
+        }
         let projections = Self {
-            by_cluster: clusters.collect(),
+            by_cluster,
             hubs,
             overlays,
         };
@@ -97,12 +101,8 @@ impl Projections {
     fn refused(&self, hub: &Hub, controller_name: &str) -> Vec<Findings> {
         let mut changed: BTreeMap<(Identity, String), (&Object, Vec<usize>)> = BTreeMap::new();
         for (position, projection) in self.hubs.iter().enumerate() {
-            for object in projection
-                .hub
-                .objects
-                .iter()
-                .filter(|object| object.overlaid.is_some())
-            {
+            let objects = projection.hub.objects.iter();
+            for object in objects.filter(|object| object.overlaid.is_some()) {
                 let key = (object.identity(), object.value.to_string());
                 let (_, positions) = changed.entry(key).or_insert((object, Vec::new()));
                 positions.push(position);
@@ -134,34 +134,20 @@ impl Projections {
 
     /// Adds what was found in hubs that overlays make of the one that is written, and not in that one itself.
     pub(super) fn add_findings(&self, found: Vec<Findings>, sources: &Sources, findings: &mut Findings) {
-        let mut new: Vec<(Finding, Vec<usize>)> = Vec::new();
-        let mut by_text: HashMap<(Code, Place, String), usize> = HashMap::new();
         if found.iter().all(Findings::is_empty) {
             return;
         }
-        let written = findings
-            .iter()
-            .map(|finding| (finding.code, &finding.place, finding.message.as_str()));
-        let written: HashSet<(Code, &Place, &str)> = written.collect();
-        for (position, found) in found.into_iter().enumerate() {
-            for finding in &found {
-                if written.contains(&(finding.code, &finding.place, finding.message.as_str())) {
-                    continue;
-                }
-                let key = (finding.code, finding.place.clone(), finding.message.to_string());
-                let next = new.len();
-                let number = *by_text.entry(key).or_insert(next);
-                if number == next {
-                    new.push((finding.clone(), Vec::new()));
-                }
-                if let Some((_, positions)) = new.get_mut(number) {
-                    positions.push(position);
-                }
+        let written: HashSet<Key<'_>> = findings.iter().map(key).collect();
+        let mut new: BTreeMap<Key<'_>, (&Finding, Vec<usize>)> = BTreeMap::new();
+        for (position, found) in found.iter().enumerate() {
+            for finding in found.iter().filter(|finding| !written.contains(&key(finding))) {
+                let (_, positions) = new.entry(key(finding)).or_insert((finding, Vec::new()));
+                positions.push(position);
             }
         }
-        findings.extend(new.into_iter().map(|(finding, positions)| {
+        findings.extend(new.into_values().map(|(finding, positions)| {
             let note = self.note_of_hubs(&positions, sources);
-            finding.note(note)
+            finding.clone().note(note)
         }));
     }
 
@@ -188,10 +174,7 @@ impl Projections {
             let at = inside(pointer, &overlay.origin.pointer).filter(|_| is_here)?;
             Some((position, overlay, at))
         })?;
-        let is_set = |field: &&ChangedField| {
-            let rest = inside(at, &field.entry);
-            rest.is_some_and(|rest| inside(rest, "/value").is_some())
-        };
+        let is_set = |field: &&ChangedField| inside(at, &[&field.entry, "/value"].concat()).is_some();
         let field = overlay.fields.iter().find(is_set)?;
         let clusters = field.here.iter().flat_map(|value| value.clusters.iter());
         Some(self.note(clusters.collect(), vec![position], sources))
@@ -200,9 +183,8 @@ impl Projections {
     /// The same about some of the hubs.
     fn note_of_hubs(&self, positions: &[usize], sources: &Sources) -> String {
         let hubs = positions.iter().filter_map(|position| self.hubs.get(*position));
-        let hubs: Vec<&Projection> = hubs.collect();
-        let clusters = hubs.iter().flat_map(|hub| &hub.clusters);
-        let overlays = hubs.iter().flat_map(|hub| hub.overlays.iter().copied());
+        let clusters = hubs.clone().flat_map(|hub| &hub.clusters);
+        let overlays = hubs.flat_map(|hub| hub.overlays.iter().copied());
         self.note(clusters.collect(), overlays.collect(), sources)
     }
 
@@ -215,14 +197,10 @@ impl Projections {
             let overlay = self.overlays.overlays.get(*position)?;
             let at = sources.position(&overlay.origin.place("/metadata/name", Part::Value));
             let at = at.map_or_else(String::new, |(path, line, _)| format!(" ({path}:{line})"));
-            let Identity { namespace, name, .. } = &overlay.identity;
-            Some(format!("{}/{name}{at}", namespace.as_deref().unwrap_or_default()))
+            Some(overlay.identity.key() + &at)
         });
         let overlays: Vec<String> = overlays.collect();
-        format!(
-            "on {}{WITH}{}",
-            first_names(clusters, MOST_CLUSTERS),
-            first_names(&overlays, MOST_CLUSTERS)
-        )
+        let clusters = first_names(clusters, MOST_CLUSTERS);
+        format!("on {clusters}{WITH}{}", first_names(&overlays, MOST_CLUSTERS))
     }
 }

@@ -72,9 +72,7 @@ pub(super) fn overlay_changes(
                 let path = [&field.entry, "/path"].concat();
                 SourceLine::of(locate, overlay.origin.place(&path, Part::Value))
             });
-            for (reports, clusters) in
-                by_values(&fields, |name| cluster.is_none_or(|cluster| cluster == name))
-            {
+            for (reports, clusters) in by_values(&fields, cluster) {
                 all.push(OverlayChanges {
                     overlay: overlay.identity.locator(),
                     place: place.clone(),
@@ -88,15 +86,17 @@ pub(super) fn overlay_changes(
     all
 }
 
-/// The clusters by what the fields of one object become on them, as far as that is not what the hub has.
+/// All clusters, or the one that is asked for, by what the fields of one object become on them, as far as that is not
+/// what the hub has.
 fn by_values<'f>(
     fields: &[&'f ChangedField],
-    is_asked: impl Fn(&str) -> bool,
+    asked: Option<&str>,
 ) -> Vec<(Vec<OverlaidFieldReport>, Vec<&'f str>)> {
     let mut there: BTreeMap<&str, Vec<OverlaidFieldReport>> = BTreeMap::new();
     for field in fields {
         for value in field.here.iter().filter(|value| value.value != field.hub) {
-            for cluster in value.clusters.iter().filter(|cluster| is_asked(cluster)) {
+            let clusters = value.clusters.iter();
+            for cluster in clusters.filter(|cluster| asked.is_none_or(|asked| asked == *cluster)) {
                 there.entry(cluster).or_default().push(OverlaidFieldReport {
                     path: field.path.clone(),
                     hub: field.hub.clone(),
@@ -119,32 +119,25 @@ fn by_values<'f>(
 /// One line about what overlays change: `1 overlay changes 1 object on eu-2`; none if they change nothing.
 #[must_use]
 pub fn overlays_line(overlays: &Overlays, is_effective: impl Fn(&Identity, &str) -> bool) -> Option<String> {
-    let (mut changing, mut objects, mut clusters) = (0_usize, BTreeSet::new(), BTreeSet::new());
+    let (mut changing, mut objects, mut clusters) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for overlay in &overlays.overlays {
-        let mut changes = false;
         for field in &overlay.fields {
             let same = field.same_as_hub.iter();
             let without: BTreeSet<&String> = same.chain(field.overridden.keys()).collect();
             let here = field.here.iter().flat_map(|value| value.clusters.iter());
-            for cluster in here.filter(|cluster| !without.contains(cluster)) {
-                if is_effective(&field.object, cluster) {
-                    changes = true;
-                    objects.insert(&field.object);
-                    clusters.insert(cluster);
-                }
+            let here = here.filter(|cluster| !without.contains(cluster));
+            for cluster in here.filter(|cluster| is_effective(&field.object, cluster)) {
+                changing.insert(&overlay.identity);
+                objects.insert(&field.object);
+                clusters.insert(cluster);
             }
         }
-        changing = changing.saturating_add(usize::from(changes));
     }
-    (changing > 0).then(|| {
-        format!(
-            "{} {} {} on {}",
-            counted(changing, "overlay"),
-            if changing == 1 { "changes" } else { "change" },
-            counted(objects.len(), "object"),
-            first_names(clusters, MOST_CLUSTERS)
-        )
-    })
+    let verb = if changing.len() == 1 { "changes" } else { "change" };
+    let overlays = counted(changing.len(), "overlay");
+    let objects = counted(objects.len(), "object");
+    let clusters = first_names(clusters, MOST_CLUSTERS);
+    (!changing.is_empty()).then(|| format!("{overlays} {verb} {objects} on {clusters}"))
 }
 
 /// What overlays change, below the title of an overlay or of an object.
@@ -154,15 +147,10 @@ pub(super) fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width:
         text.blank();
         let at = change.place.as_ref();
         let at = at.map_or_else(String::new, |at| format!("  {}:{}", at.path, at.line));
-        text.push(format_args!(
-            "{} changes {}{at}",
-            locators.short(&change.overlay),
-            locators.short(&change.object)
-        ));
-        text.push(format_args!(
-            "  on {}",
-            fitting_names(&change.clusters, width.saturating_sub(5))
-        ));
+        let [overlay, object] = [&change.overlay, &change.object].map(|locator| locators.short(locator));
+        text.push(format_args!("{overlay} changes {object}{at}"));
+        let clusters = fitting_names(&change.clusters, width.saturating_sub(5));
+        text.push(format_args!("  on {clusters}"));
         for field in &change.fields {
             let values = [&field.hub, &field.here];
             let [hub, here] =
