@@ -117,9 +117,8 @@ impl Projections {
             let unused: HashSet<Identity> = unused.into_iter().map(Object::identity).collect();
             let objects = changed.iter().zip(&mut refused);
             let bystanders = objects.filter(|((object, _), _)| unused.contains(&object.identity()));
-            for finding in bystanders.flat_map(|(_, found)| found) {
-                hub::make_bystander(finding);
-            }
+            let found = bystanders.flat_map(|(_, found)| found);
+            found.for_each(hub::make_bystander);
         }
         let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();
         for ((_, positions), refused) in changed.iter().zip(refused) {
@@ -199,8 +198,7 @@ impl Projections {
             let at = at.map_or_else(String::new, |(path, line, _)| format!(" ({path}:{line})"));
             Some(overlay.identity.key() + &at)
         });
-        let overlays: Vec<String> = overlays.collect();
         let clusters = first_names(clusters, MOST_CLUSTERS);
-        format!("on {clusters}{WITH}{}", first_names(&overlays, MOST_CLUSTERS))
+        format!("on {clusters}{WITH}{}", first_names(overlays, MOST_CLUSTERS))
     }
 }

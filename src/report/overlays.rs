@@ -143,6 +143,7 @@ pub fn overlays_line(overlays: &Overlays, is_effective: impl Fn(&Identity, &str)
 /// What overlays change, below the title of an overlay or of an object.
 pub(super) fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
     let locators = Locators::default();
+    let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), ToString::to_string);
     for change in changes {
         text.blank();
         let at = change.place.as_ref();
@@ -152,9 +153,7 @@ pub(super) fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width:
         let clusters = fitting_names(&change.clusters, width.saturating_sub(5));
         text.push(format_args!("  on {clusters}"));
         for field in &change.fields {
-            let values = [&field.hub, &field.here];
-            let [hub, here] =
-                values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+            let (hub, here) = (shown(&field.hub), shown(&field.here));
             let overridden = if field.overridden {
                 ", which a higher priority overrides"
             } else {

@@ -199,10 +199,10 @@ pub fn fill(
     default: Option<&Value>,
     lookup: impl Fn(&ClusterField) -> Option<String>,
 ) -> Result<Value, NoValue> {
-    let filled = match fill_texts(value, &lookup) {
-        Err(missing) => return default.cloned().ok_or(NoValue::Missing(missing)),
-        Ok(filled) => filled,
-    };
+    let mut filled = value.clone();
+    if let Err(missing) = fill_texts(&mut filled, &lookup) {
+        return default.cloned().ok_or(NoValue::Missing(missing));
+    }
     let Some(text) = filled.as_str().filter(|_| value_type != ValueType::String) else {
         return Ok(filled);
     };
@@ -220,26 +220,19 @@ pub fn fill(
     })
 }
 
-/// The value with each of its texts filled in, or the first value of the cluster that is missing.
+/// Fills in each text of a value, or finds the first value of the cluster that is missing.
 fn fill_texts(
-    value: &Value,
+    value: &mut Value,
     lookup: &impl Fn(&ClusterField) -> Option<String>,
-) -> Result<Value, ClusterField> {
+) -> Result<(), ClusterField> {
+    let fill = |inner: &mut Value| fill_texts(inner, lookup);
     match value {
-        Value::String(text) => fill_text(text, lookup).map(Value::String),
-        Value::Array(items) => {
-            let items = items.iter().map(|item| fill_texts(item, lookup));
-            items.collect::<Result<_, _>>().map(Value::Array)
-        }
-        Value::Object(fields) => {
-            let mut filled = fields.clone();
-            for field in filled.values_mut() {
-                *field = fill_texts(field, lookup)?;
-            }
-            Ok(Value::Object(filled))
-        }
-        other => Ok(other.clone()),
+        Value::String(text) => *text = fill_text(text, lookup)?,
+        Value::Array(items) => items.iter_mut().try_for_each(fill)?,
+        Value::Object(fields) => fields.values_mut().try_for_each(fill)?,
+        _ => {}
     }
+    Ok(())
 }
 
 fn fill_text(text: &Text, lookup: &impl Fn(&ClusterField) -> Option<String>) -> Result<Text, ClusterField> {

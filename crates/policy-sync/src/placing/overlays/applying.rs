@@ -41,14 +41,13 @@ pub(super) struct Applying<'o> {
     /// Where higher priorities override a field, by the positions of the overlay and of the field.
     pub(super) overridden: BTreeMap<(usize, usize), BTreeMap<String, Identity>>,
     /// Each two entries in conflict.
-    conflicting: BTreeMap<(usize, usize), Conflict<'o>>,
+    conflicting: BTreeMap<[usize; 2], Conflict<'o>>,
 }
 
 /// Two entries in conflict.
 struct Conflict<'o> {
     /// Two changes that show it.
-    first: Change<'o>,
-    second: Change<'o>,
+    changes: [Change<'o>; 2],
     objects: BTreeSet<&'o Identity>,
     clusters: BTreeSet<&'o String>,
 }
@@ -246,11 +245,10 @@ impl<'o> Applying<'o> {
             there.extend(clusters.map(|cluster| (cluster, winner.clone())));
         }
         for (second, first) in &meeting.conflicts {
-            let (first, second) = (*changes.get(*first)?, *changes.get(*second)?);
-            let conflict = self.conflicting.entry((first.entry, second.entry));
+            let changes = [*changes.get(*first)?, *changes.get(*second)?];
+            let conflict = self.conflicting.entry(changes.map(|change| change.entry));
             let conflict = conflict.or_insert_with(|| Conflict {
-                first,
-                second,
+                changes,
                 objects: BTreeSet::new(),
                 clusters: BTreeSet::new(),
             });
@@ -267,7 +265,7 @@ impl<'o> Applying<'o> {
     }
 
     fn conflict(&self, conflict: &Conflict<'_>) -> Option<Finding> {
-        let (first, second) = (&conflict.first, &conflict.second);
+        let [first, second] = &conflict.changes;
         let object = conflict.objects.first()?;
         let clusters = first_names(&conflict.clusters, MOST_NAMES);
         let overlay = &self.overlays.get(first.overlay)?.identity;

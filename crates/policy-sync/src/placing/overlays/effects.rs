@@ -48,12 +48,10 @@ pub fn effects(
             local_winner: &local_winner,
         };
         findings.extend(effects.unknown_labels());
-        if !overlay.is_whole {
-            continue;
-        }
-        findings.extend(effects.selects_none());
-        for change in overlay.fields.chunk_by(|one, other| one.change == other.change) {
-            findings.extend(effects.of_change(change));
+        if overlay.is_whole {
+            findings.extend(effects.selects_none());
+            let changes = overlay.fields.chunk_by(|one, other| one.change == other.change);
+            findings.extend(changes.flat_map(|change| effects.of_change(change)));
         }
     }
     findings
@@ -107,12 +105,10 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         let overlay = self.overlay;
         let mut without: BTreeMap<Reason, Vec<(&str, &str)>> = BTreeMap::new();
         if overlay.named.is_empty() && overlay.applied_on.len() == overlay.clusters.len() {
-            for cluster in overlay.clusters.iter() {
-                let Some(reason) = self.without_effect(change, cluster) else {
-                    return Vec::new();
-                };
-                without.entry(reason).or_default();
-            }
+            let clusters = overlay.clusters.iter();
+            let reasons = clusters.map(|cluster| Some((self.without_effect(change, cluster)?, Vec::new())));
+            // One cluster where it has an effect is enough.
+            without = reasons.collect::<Option<_>>().unwrap_or_default();
             // Of several reasons, the one where the object is says more.
             let is_one = without.len() == 1;
             without.retain(|reason, _| is_one || *reason != Reason::NotThere);
@@ -159,15 +155,14 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         let local = || (self.local_winner)(&field.object, cluster).map(Reason::Local);
         if !(self.goes_to)(&field.object, cluster) {
             // A policy that is overridden as a whole is not shipped.
-            return Some(local().unwrap_or(Reason::NotThere));
+            Some(local().unwrap_or(Reason::NotThere))
+        } else if let Some(by) = field.overridden.get(cluster) {
+            Some(Reason::Overridden(by.clone()))
+        } else if is_among(&field.same_as_hub, cluster) {
+            Some(Reason::SameAsHub)
+        } else {
+            local()
         }
-        if let Some(by) = field.overridden.get(cluster) {
-            return Some(Reason::Overridden(by.clone()));
-        }
-        if is_among(&field.same_as_hub, cluster) {
-            return Some(Reason::SameAsHub);
-        }
-        local()
     }
 
     /// That a change has no effect on clusters that the overlay names, or on any if it names none.

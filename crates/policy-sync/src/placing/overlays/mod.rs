@@ -36,7 +36,11 @@ impl Overlays {
         }
         let fleet = Fleet::new(hub, admits);
         Self::read_and_apply(hub, &fleet, findings).unwrap_or_else(|| {
-            findings.push(too_costly());
+            let stage = "applying all ClusterOverlays";
+            let finding = Finding::too_costly(stage, Place::Run, "no overlay is applied");
+            let help =
+                "select fewer clusters or objects, or use fewer values that differ from cluster to cluster";
+            findings.push(finding.help(help));
             Self::default()
         })
     }
@@ -64,10 +68,4 @@ impl Overlays {
         }
         Some(Self { overlays, classes })
     }
-}
-
-fn too_costly() -> Finding {
-    let consequence = "no overlay is applied";
-    Finding::too_costly("applying all ClusterOverlays", Place::Run, consequence)
-        .help("select fewer clusters or objects, or use fewer values that differ from cluster to cluster")
 }

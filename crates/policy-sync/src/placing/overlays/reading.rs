@@ -196,13 +196,14 @@ impl<'r, 'a> Reader<'r, 'a> {
                 .help(format!("did you mean `{}`?", near.name))
                 .lacks(target.to_string(), near.place("/metadata/name")),
             (_, Some((field, near)), _) => finding(field, message).help(format!("did you mean `{near}`?")),
-            (.., Some(object)) => finding("name", message)
-                .related(object.place("/metadata/name"), "this one has that name")
-                .note("an overlay changes objects of its own namespace only")
-                .help(format!(
-                    "move the overlay into namespace `{}`, or correct the target",
-                    object.namespace_or_empty()
-                )),
+            (.., Some(object)) => {
+                let there = object.namespace_or_empty();
+                let help = format!("move the overlay into namespace `{there}`, or correct the target");
+                finding("name", message)
+                    .related(object.place("/metadata/name"), "this one has that name")
+                    .note("an overlay changes objects of its own namespace only")
+                    .help(help)
+            }
             _ => finding("name", message).help("correct the target, or add the object to the input"),
         };
         self.follow_refusal(finding, &target)
@@ -212,12 +213,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// if one is given, of the other group or kind.
     fn near_kind(&self, namespace: &str, target: &Target) -> Option<(&'static str, String)> {
         let Target { group, kind, objects } = target;
-        let name = match objects {
-            Targeted::Name(name) => Some(name.as_str()),
-            Targeted::Labels(_) => None,
-        };
+        let is_wanted = |object: &Object| !matches!(objects, Targeted::Name(name) if object.name != *name);
         let kinds = self.hub.objects.group_kinds().into_iter().filter(|other| {
-            let is_wanted = |object: &Object| name.is_none_or(|name| object.name == name);
             let mut there = self.in_namespace(&other.group, &other.kind, namespace).iter();
             (other.group == *group) != (other.kind == *kind) && there.any(is_wanted)
         });
