@@ -76,10 +76,8 @@ enum Step {
 
 /// Why a text is not a path.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct PathError {
-    message: String,
-}
+#[error("{0}")]
+pub struct PathError(String);
 
 /// Where a path leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,9 +101,8 @@ impl FieldPath {
     /// # Errors
     /// [`PathError`] if it is in another notation, or too long.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        let error = |message: String| PathError { message };
         if text.len() > LONGEST {
-            return Err(error(format!("a path has at most {LONGEST} bytes")));
+            return Err(PathError(format!("a path has at most {LONGEST} bytes")));
         }
         let mut steps = Vec::new();
         let mut rest = text;
@@ -118,7 +115,7 @@ impl FieldPath {
                 }),
                 None => named(rest, before),
             };
-            let (step, after) = step.map_err(error)?;
+            let (step, after) = step.map_err(PathError)?;
             steps.push(step);
             rest = after;
         }

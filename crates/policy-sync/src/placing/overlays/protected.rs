@@ -45,9 +45,7 @@ pub(super) fn touched<'v>(
     if let Some(part) = part_at(object, pointer) {
         return Some((pointer.to_owned(), part));
     }
-    if !may_contain_parts(pointer) {
-        return None;
-    }
+    may_contain_parts(pointer).then_some(())?;
     let before = parts(object);
     values.find_map(|value| {
         let mut changed = object.clone();

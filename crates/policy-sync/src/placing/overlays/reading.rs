@@ -258,9 +258,8 @@ impl<'r, 'a> Reader<'r, 'a> {
                 unknown.push(name.clone());
                 continue;
             }
-            if !self.work.keep(value) || !self.work.pay(1, STEPS_PER_CHANGE) {
-                return None;
-            }
+            let is_paid = self.work.keep(value) && self.work.pay(1, STEPS_PER_CHANGE);
+            is_paid.then_some(())?;
             match filled(&|field| cluster.value(field)) {
                 Ok(value) => by_value.entry(value).or_default().push(name.clone()),
                 Err(reason) => without.entry(reason).or_default().push(name),
