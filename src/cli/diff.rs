@@ -59,12 +59,8 @@ pub(crate) struct Diff {
     base: BaseOptions,
 
     /// Show what removing this object would do
-    #[arg(
-        long,
-        value_name = "OBJECT",
-        add = ArgValueCompleter::new(candidates::objects),
-        conflicts_with = GROUP_OF_BASES
-    )]
+    #[arg(long, value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
+    #[arg(conflicts_with = GROUP_OF_BASES)]
     without: Option<String>,
 
     /// Accept an empty result: show all as removed
@@ -78,35 +74,18 @@ pub(crate) struct Diff {
     work_kind: WorkKindOption,
 
     /// Format of the differences
-    #[arg(
-        short = 'o',
-        long,
-        alias = "output",
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
+    #[arg(short = 'o', long, alias = "output")]
+    #[arg(value_name = "FORMAT", default_value = "text")]
     format: Form,
 
     /// Size limit of `--format markdown`; GitHub allows comments of 65,536 characters
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = diff::DEFAULT_BUDGET,
-        help_heading = "Output",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = diff::DEFAULT_BUDGET)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     max_bytes: usize,
 
     /// Write the differences to this file instead of stdout
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "-",
-        hide_default_value = true,
-        help_heading = "Output",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     output_file: PathBuf,
 
     /// Name of the fleet, for the headline and the marker of a comment

@@ -16,7 +16,7 @@ use super::next;
 use super::options::{ClustersOption, ReadOptions, check_cluster};
 use super::reporting::{Answer, whole};
 use super::show;
-use super::status::{Refusal, Status};
+use super::status::{Status, refuse};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -31,14 +31,8 @@ Examples:
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct GraphCommand {
     /// Language of the graph
-    #[arg(
-        short = 'o',
-        long,
-        alias = "output",
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "mermaid"
-    )]
+    #[arg(short = 'o', long, alias = "output")]
+    #[arg(value_name = "FORMAT", default_value = "mermaid")]
     format: Language,
 
     /// Show one cluster, with the policies that live there
@@ -120,12 +114,10 @@ impl GraphCommand {
         if !only.is_empty() && !graph.narrow(&only) {
             loaded.finish(&mut findings);
             answer.findings(&loaded, &findings, &self.options);
-            return Err(Refusal::new(
-                Status::Usage,
+            return refuse(
                 "nothing in the graph matches `--only`",
                 "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME",
-            )
-            .into());
+            );
         }
         let everything = graph.things();
         if !self.all && graph.collapse() {
@@ -139,15 +131,13 @@ impl GraphCommand {
             );
         }
         if self.format == Language::Mermaid && graph.edges() > MOST_OF_MERMAID {
-            return Err(Refusal::new(
-                Status::Usage,
+            return refuse(
                 &format!(
                     "mermaid draws at most {MOST_OF_MERMAID} edges, but this graph has {}",
                     graph.edges()
                 ),
                 "draw a part (`--only`, `--clusters`), use `--format dot`, or look at all of it: `spokewright page -o fleet.html`",
-            )
-            .into());
+            );
         }
         let data = match self.format {
             Language::Mermaid => graph.mermaid(),

@@ -12,7 +12,7 @@ use spokewright::Object;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
 
-use super::status::{Refusal, Status};
+use super::status::{Refusal, refuse};
 
 /// At most so many names are listed where none is near: so many can be read.
 const MOST_NAMES: usize = 10;
@@ -103,10 +103,6 @@ pub(crate) fn of_kind<'a>(
         |near| format!("did you mean `{near}`?"),
     );
     refuse(&format!("the input contains no `{kind}`"), &help)
-}
-
-fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {
-    Err(Refusal::new(Status::Usage, message, help))
 }
 
 /// Removes the first path, which turned out to be a name; without any other, the input is the current directory.

@@ -25,7 +25,7 @@ use apimachinery::names::check_cluster_name;
 use super::also::{self, Also};
 use super::candidates;
 use super::speech::{MessageFormat, Speech};
-use super::status::{Refusal, Status};
+use super::status::{Refusal, Status, refuse};
 
 /// At most so many clusters are listed where none is near.
 const MOST_NAMES: usize = 10;
@@ -38,14 +38,8 @@ pub(crate) struct ReadOptions {
     pub(crate) paths: Vec<PathBuf>,
 
     /// State of the input to read
-    #[arg(
-        long,
-        value_enum,
-        value_name = "STATE",
-        default_value = "work-tree",
-        help_heading = "Input",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "STATE", default_value = "work-tree")]
+    #[arg(help_heading = "Input", hide_short_help = true)]
     inputs: Inputs,
 
     /// Configuration, instead of spokewright.yaml in the input
@@ -61,32 +55,18 @@ pub(crate) struct ReadOptions {
     spokes: Option<PathBuf>,
 
     /// Where the clusters of a Placement come from [default: `placement.source` in the configuration, else auto]
-    #[arg(
-        long,
-        value_enum,
-        value_name = "SOURCE",
-        help_heading = "Placement",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "SOURCE")]
+    #[arg(help_heading = "Placement", hide_short_help = true)]
     placement: Option<Source>,
 
     /// How Placements see each other's results [default: `placement.mode` in the configuration, else fixpoint]
-    #[arg(
-        long,
-        value_enum,
-        value_name = "MODE",
-        help_heading = "Placement",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "MODE")]
+    #[arg(help_heading = "Placement", hide_short_help = true)]
     mode: Option<Mode>,
 
     /// Put clusters without a cluster set label into the set `default`, as OCM's webhook does
-    #[arg(
-        long,
-        alias = "unlabelled-join-default",
-        help_heading = "Placement",
-        hide_short_help = true
-    )]
+    #[arg(long, alias = "unlabelled-join-default")]
+    #[arg(help_heading = "Placement", hide_short_help = true)]
     unlabeled_join_default: bool,
 
     /// Taint clusters that are not available, as OCM's controller does
@@ -94,26 +74,16 @@ pub(crate) struct ReadOptions {
     derive_availability_taints: bool,
 
     /// Current time for tolerations and scores (RFC 3339)
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = timestamp,
-        help_heading = "Placement",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "TIME", value_parser = timestamp)]
+    #[arg(help_heading = "Placement", hide_short_help = true)]
     now: Option<jiff::Timestamp>,
 
     #[command(flatten)]
     pub(crate) speech: Speech,
 
     /// Also write the findings to a file, as in `sarif=findings.sarif`
-    #[arg(
-        long,
-        value_name = "FORMAT=FILE",
-        value_parser = also::parse,
-        help_heading = "Messages",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = also::parse)]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
     also: Vec<Also>,
 }
 
@@ -144,14 +114,8 @@ impl ClustersOption {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WorkKindOption {
     /// Kind of object to render
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        default_value = "manifest-work",
-        help_heading = "Output",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "KIND", default_value = "manifest-work")]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     work_kind: WorkKind,
 }
 
@@ -176,12 +140,10 @@ impl WorkKindOption {
     pub(crate) fn work_kind(self, narrowed: bool) -> anyhow::Result<render::WorkKind> {
         match self.work_kind {
             WorkKind::ManifestWork => Ok(render::WorkKind::ManifestWork),
-            WorkKind::ReplicaSet if narrowed => Err(Refusal::new(
-                Status::Usage,
+            WorkKind::ReplicaSet if narrowed => refuse(
                 "a ManifestWorkReplicaSet is for all clusters of its Placement, not for a part of them",
                 "remove `--clusters` and `--shard`, or `--work-kind replica-set`",
-            )
-            .into()),
+            ),
             WorkKind::ReplicaSet => Ok(render::WorkKind::ReplicaSet),
         }
     }
@@ -272,7 +234,6 @@ impl ReadOptions {
 
     /// Whether the input is one that can be waited for: files on disk, read as often as they change.
     pub(crate) fn check_watchable(&self) -> Result<(), Refusal> {
-        let refuse = |message, help| Err(Refusal::new(Status::Usage, message, help));
         if self.reads_stdin() {
             return refuse(
                 "standard input can be read only once, and `--watch` reads again",
@@ -427,12 +388,10 @@ pub(crate) enum Index {}
 #[cfg(feature = "git")]
 fn load_index(request: &Request) -> anyhow::Result<(Loaded, Index)> {
     if request.stdin.is_some() {
-        return Err(Refusal::new(
-            Status::Usage,
+        return refuse(
             "standard input is not in Git's index",
             "name files or directories, or leave out `--inputs git-index`",
-        )
-        .into());
+        );
     }
     let index = index(request)?;
     Ok((pipeline::load_staged(request, &index), index))
@@ -467,12 +426,10 @@ fn first_path(request: &Request) -> &Path {
 
 #[cfg(not(feature = "git"))]
 fn load_index(_: &Request) -> anyhow::Result<(Loaded, Index)> {
-    Err(Refusal::new(
-        Status::Usage,
+    refuse(
         "this spokewright was built without `git`, so it cannot read Git's index",
         "leave out `--inputs git-index`",
     )
-    .into())
 }
 
 /// A directory, for options whose short form other commands have for a format: `-o json` is a typo here.

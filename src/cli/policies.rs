@@ -24,7 +24,7 @@ use super::next;
 use super::options::{ReadOptions, check_cluster};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
 use super::show;
-use super::status::{Refusal, Status};
+use super::status::{Refusal, Status, refuse};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
@@ -197,7 +197,7 @@ impl Policies {
         if let Some(namespace) = &self.report.object_namespace {
             let help = "name an object, as in `spokewright policies authpolicy/api-keys -n shop`";
             let message = format!("`-n {namespace}` has no object to go with");
-            return Err(Refusal::new(Status::Usage, &message, help).into());
+            return refuse(&message, help);
         }
         let (options, reporting) = (&self.options, &self.report.reporting);
         self.report
@@ -237,7 +237,7 @@ impl Explain {
                 let message = format!("an object has no header `{header}`");
                 let help =
                     "name a request, as in 'GET https://shop.example.com/cart', or leave out `--header`";
-                return Err(Refusal::new(Status::Usage, &message, help).into());
+                return refuse(&message, help);
             }
             return self.report.explain(&self.object, options);
         }

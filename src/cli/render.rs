@@ -22,7 +22,7 @@ use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_r
 use super::reporting::{is_stdout, to_file};
 use super::show;
 use super::speech::MessageFormat;
-use super::status::{Refusal, Status};
+use super::status::{Status, refuse};
 use super::watch::watch;
 
 const AFTER_HELP: &str = "\
@@ -113,12 +113,10 @@ impl Render {
             return self.once();
         }
         if self.is_stream() {
-            return Err(Refusal::new(
-                Status::Usage,
+            return refuse(
                 "`--watch` writes a directory, not a stream",
                 "name a directory: `-o rendered`",
-            )
-            .into());
+            );
         }
         self.options.check_watchable()?;
         let request = self.request()?;
@@ -127,12 +125,10 @@ impl Render {
 
     fn request(&self) -> anyhow::Result<Request> {
         if self.is_stream() && self.flux_kustomizations.is_some() {
-            return Err(Refusal::new(
-                Status::Usage,
+            return refuse(
                 "`--flux-kustomizations` names the directories of a tree, and `-o -` writes none",
                 "name a directory: `-o rendered`",
-            )
-            .into());
+            );
         }
         let mut request = self.clusters.request(&self.options)?;
         request.output.clone_from(&self.output);

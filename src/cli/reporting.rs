@@ -19,7 +19,7 @@ use super::next;
 use super::options::ReadOptions;
 use super::show;
 use super::speech::MessageFormat;
-use super::status::{Refusal, Status};
+use super::status::{Status, refuse};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
@@ -43,14 +43,8 @@ pub(crate) enum ReportFormat {
 pub(crate) struct Reporting {
     /// Format of the report
     // `--output` is what kubectl calls it.
-    #[arg(
-        short = 'o',
-        long,
-        alias = "output",
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
+    #[arg(short = 'o', long, alias = "output")]
+    #[arg(value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ReportFormat,
 }
 
@@ -106,7 +100,7 @@ fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
             let message = format!(
                 "the report has more than {MOST_AS_YAML} bytes of JSON, so it is not written as YAML"
             );
-            Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
+            refuse(&message, "`-o json` writes all of it")
         }
         written => written.context(UNWRITTEN),
     }

@@ -10,35 +10,18 @@ use spokewright::diagnostic::Warnings;
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Speech {
     /// Format of findings
-    #[arg(
-        long,
-        value_enum,
-        value_name = "FORMAT",
-        default_value = "human",
-        help_heading = "Messages",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
     pub(crate) message_format: MessageFormat,
 
     /// Turn warnings into errors
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        help_heading = "Messages",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "WHAT")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
     pub(crate) deny: Option<Deny>,
 
     /// When to print in color
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value = "auto",
-        help_heading = "Messages",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
     pub(crate) color: Color,
 
     /// Print only errors

@@ -79,6 +79,11 @@ impl Refusal {
     }
 }
 
+/// Refuses what the arguments ask for.
+pub(crate) fn refuse<T, E: From<Refusal>>(message: &str, help: &str) -> Result<T, E> {
+    Err(Refusal::new(Status::Usage, message, help).into())
+}
+
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -22,7 +22,7 @@ use super::options::{ClustersOption, ReadOptions};
 use super::reporting::{Answer, ReportFormat, Reporting, kept};
 use super::show;
 use super::speech::MessageFormat;
-use super::status::{Refusal, Status};
+use super::status::{Refusal, Status, refuse};
 use super::works_option::WorksOption;
 
 const AFTER_HELP: &str = "\
@@ -249,21 +249,19 @@ impl StatusCommand {
         for (kind, condition) in &self.require {
             let required = Required::new(statuses, &of_kind(loaded, &objects, kind)?);
             if required.is_empty() {
-                return Err(Refusal::new(
-                    Status::Usage,
+                return refuse(
                     &format!("no `{kind}` of the input is ours"),
                     "`controllerName` in the configuration decides which GatewayClasses and Gateways are ours",
-                ));
+                );
             }
             let lines = required.without(condition);
             let known = required.conditions();
             let misspelled = nearest(condition, known).filter(|near| !near.eq_ignore_ascii_case(condition));
             if let (Some(near), false) = (misspelled, lines.is_empty()) {
-                return Err(Refusal::new(
-                    Status::Usage,
+                return refuse(
                     &format!("no `{kind}` has a condition `{condition}`"),
                     &format!("did you mean `{kind}={near}`?"),
-                ));
+                );
             }
             unmet.extend(lines);
         }

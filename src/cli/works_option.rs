@@ -14,7 +14,7 @@ use spokewright::report::{ExportedWorks, WorksAndSets};
 
 use super::options::ReadOptions;
 use super::reporting::kept;
-use super::status::{Refusal, Status};
+use super::status::{Refusal, refuse};
 
 /// The exported works.
 #[derive(Debug, Args)]
@@ -40,11 +40,10 @@ impl WorksOption {
     /// When both come from standard input, which can be read only once.
     pub(crate) fn keep_out_of(&self, request: &mut Request, input: &ReadOptions) -> Result<(), Refusal> {
         if self.is_stdin() && input.reads_stdin() {
-            return Err(Refusal::new(
-                Status::Usage,
+            return refuse(
                 "standard input can be read only once",
                 "name a file for the input or for `--works`",
-            ));
+            );
         }
         let file = self.path().filter(|_| !self.is_stdin());
         request.skip.extend(file.map(Path::to_owned));

@@ -161,15 +161,11 @@ impl<'a> Analysis<'a> {
         local: &'x BTreeMap<String, Objects>,
         cluster: Option<&'x str>,
     ) -> SpokesOfHub<'x> {
-        let Placed {
-            hub, ours, clusters, ..
-        } = self.placed.as_ref();
-        let Attached {
-            attachments, routes, ..
-        } = &self.attached;
+        let (hub, ours) = (self.placed.hub, &self.placed.ours);
+        let (attachments, _, routes) = self.attached.parts();
         // What a listener refuses is reported about what is rendered.
         let said = &mut Findings::new();
-        let labels = sync::check_admission(routes, attachments, hub, ours, clusters, said);
+        let labels = sync::check_admission(routes, attachments, hub, ours, &self.placed.clusters, said);
         let making = sync::Spokes {
             hub,
             local,
@@ -190,14 +186,8 @@ impl<'a> Analysis<'a> {
     /// Which policies apply on each path of each cluster, for a caller that does not ask what is wrong with them.
     pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         let decided = self.hubs().map(|analysis| Decided {
-            loaded: analysis.placed.loaded,
-            hub: analysis.placed.hub,
+            placed: &analysis.placed,
             attached: &analysis.attached,
-            grants: &analysis.placed.grants,
-            ours: &analysis.placed.ours,
-            clusters: &analysis.placed.clusters,
-            receiving: analysis.placed.clusters_here(),
-            by_key: &analysis.placed.by_key,
             cluster: spokes.cluster,
         });
         let mut decided: Vec<_> = decided.zip(&spokes.by_hub).collect();
@@ -219,25 +209,23 @@ impl<'a> Analysis<'a> {
     }
 
     fn synced_of_hub(&self) -> ReceivedOfHub<'_> {
-        let Placed {
-            loaded, ours, grants, ..
-        } = self.placed.as_ref();
-        let gateways = self.placed.receiving();
+        let placed = self.placed.as_ref();
+        let gateways = placed.receiving();
         let mut synced = SyncedObjects::new(Syncing {
             attachments: &self.attached.attachments,
             kinds: &self.attached.kinds,
             routes: &self.attached.routes,
             locals: &self.attached.locals,
-            ours,
-            clusters: self.placed.clusters_here(),
+            ours: &placed.ours,
+            clusters: placed.clusters_here(),
         });
         let mut variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
         sync::add_grants(
-            grants,
+            &placed.grants,
             &gateways,
             self.attached.routes.chosen(),
             (&mut synced.objects, &mut variants),
-            (self.placed.hub, loaded.config.secrets == Secrets::Copy),
+            (placed.hub, placed.loaded.config.secrets == Secrets::Copy),
         );
         ReceivedOfHub {
             gateways,
@@ -247,13 +235,8 @@ impl<'a> Analysis<'a> {
     }
 
     pub(super) fn report_not_synced(&self, findings: &mut Findings) {
-        let Attached {
-            attachments,
-            kinds,
-            routes,
-            ..
-        } = &self.attached;
-        let Placed { hub, ours, .. } = self.placed.as_ref();
+        let (attachments, kinds, routes) = self.attached.parts();
+        let (hub, ours) = (self.placed.hub, &self.placed.ours);
         report_not_synced(attachments, kinds, routes, hub, ours, findings);
         report_other_versions(attachments, kinds, hub, ours, findings);
     }

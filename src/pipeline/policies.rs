@@ -14,11 +14,10 @@ use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
-use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, Ours};
 use crate::object::{Ages, Object};
 use crate::outcome::{SpokeView, refusals, report_across_kinds};
 use crate::parallel;
-use crate::placing::Clusters;
 use crate::policy::{
     Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, KindId, Options, Policy, PolicyId, Profiles,
     learn_targets, outcomes, report_nonconforming_kinds, too_many_paths,
@@ -34,7 +33,7 @@ use crate::topology::{Controllers, GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity, Work};
 
 /// The options for policies from the configuration and the parameters.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Teaching<'a> {
     hub: &'a Hub,
     profiles: Profiles,
@@ -69,9 +68,7 @@ impl<'a> Teaching<'a> {
     }
 
     fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
-        let Placed {
-            loaded, hub, ours, ..
-        } = placed;
+        let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
         let mut broken = HashMap::new();
         for (position, finding) in loaded.findings.iter().enumerate() {
             if finding.code == Code::OBJECT_SCHEMA
@@ -82,6 +79,7 @@ impl<'a> Teaching<'a> {
                 }
             }
         }
+        let istio = loaded.config.istio.as_ref();
         Self {
             hub,
             profiles: profiles(loaded, findings),
@@ -95,11 +93,7 @@ impl<'a> Teaching<'a> {
                 ours: loaded.config.controller_name.clone(),
                 downstream: ours.downstream_classes(),
             },
-            root_namespace: loaded
-                .config
-                .istio
-                .as_ref()
-                .map(|istio| istio.root_namespace.clone()),
+            root_namespace: istio.map(|istio| istio.root_namespace.clone()),
             loaded,
             broken: Arc::new(broken),
             without: None,
@@ -114,25 +108,16 @@ impl<'a> Teaching<'a> {
             let finding = self.loaded.findings.iter().nth(*position)?;
             return Some(finding.message.to_string());
         }
-        let mut errors = rules::broken(object)
-            .into_iter()
-            .filter(|finding| finding.severity == Severity::Error);
-        errors.next().map(|finding| finding.message.to_string())
+        let mut broken = rules::broken(object).into_iter();
+        let error = broken.find(|finding| finding.severity == Severity::Error)?;
+        Some(error.message.to_string())
     }
 
     /// The same without a policy.
     fn without(&self, without: Option<Identity>) -> Self {
         Self {
-            hub: self.hub,
-            profiles: self.profiles.clone(),
-            ages: self.ages,
-            kinds: self.kinds.clone(),
-            routes: self.routes.clone(),
-            controllers: self.controllers.clone(),
-            root_namespace: self.root_namespace.clone(),
-            loaded: self.loaded,
-            broken: Arc::clone(&self.broken),
             without,
+            ..self.clone()
         }
     }
 }
@@ -142,12 +127,8 @@ fn objects_around(pointer: &str) -> impl Iterator<Item = &str> {
     let ends = std::iter::successors(Some(0_usize), |end| {
         let rest = pointer.get(*end..)?.strip_prefix("/items/")?;
         let item = rest.split('/').next()?;
-        Some(
-            pointer
-                .len()
-                .saturating_sub(rest.len())
-                .saturating_add(item.len()),
-        )
+        let before = pointer.len().saturating_sub(rest.len());
+        Some(before.saturating_add(item.len()))
     });
     ends.filter_map(|end| pointer.get(..end))
 }
@@ -185,23 +166,15 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
 
 /// The same by what was learned of the kinds before.
 fn attach_by<'a>(placed: &Placed<'a>, teaching: Teaching<'a>, findings: &mut Findings) -> Attached<'a> {
-    let Placed {
-        loaded, hub, ours, ..
-    } = placed;
+    let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
     let mut found = Findings::new();
     let attached = Attached::new(placed, teaching, &mut found, findings);
-    let Attached {
-        attachments,
-        locals,
-        kinds,
-        routes,
-        teaching,
-    } = &attached;
+    let (attachments, kinds, routes) = attached.parts();
     findings.extend(leave_others_alone(attachments, kinds, ours, found));
-    for there in locals.values() {
+    for there in attached.locals.values() {
         report_local_conflicts(attachments, there, findings);
     }
-    report_unknown_kinds(attachments, &teaching.profiles, hub, ours, findings);
+    report_unknown_kinds(attachments, &attached.teaching.profiles, hub, ours, findings);
     let synced = |kind, node| is_synced(&attachments.topology, (kinds, routes), kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
@@ -222,9 +195,7 @@ impl<'a> Attached<'a> {
         found: &mut Findings,
         of_clusters: &mut Findings,
     ) -> Self {
-        let Placed {
-            hub, ours, grants, ..
-        } = placed;
+        let (hub, ours, grants) = (placed.hub, &placed.ours, &placed.grants);
         let (attachments, locals, kinds) = teaching.options(|options| {
             let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
             let attachments = Attachments::new(sources, &HashMap::new(), grants, options, found);
@@ -243,6 +214,11 @@ impl<'a> Attached<'a> {
             routes,
             teaching,
         }
+    }
+
+    /// The hub's policies, and the kinds and routes that go with Gateways of ours.
+    pub(super) const fn parts(&self) -> (&Attachments<'a>, &SyncedKinds, &SyncedRoutes<'a>) {
+        (&self.attachments, &self.kinds, &self.routes)
     }
 
     /// The same for the hub that ClusterOverlays make of this one, with what is wrong there.
@@ -292,17 +268,8 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
 /// The decisions before policies are evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decided<'a> {
-    pub(super) loaded: &'a Loaded,
-    pub(super) hub: &'a Hub,
+    pub(super) placed: &'a Placed<'a>,
     pub(super) attached: &'a Attached<'a>,
-    pub(super) grants: &'a Grants<'a>,
-    pub(super) ours: &'a Ours<'a>,
-    /// The clusters of each Gateway.
-    pub(super) clusters: &'a Table<OurGatewayId, Arc<[String]>>,
-    /// Those of them that this hub is for.
-    pub(super) receiving: &'a Table<OurGatewayId, Arc<[String]>>,
-    /// The same by the name of the Gateway.
-    pub(super) by_key: &'a Clusters,
     /// The cluster that is looked at.
     pub(super) cluster: Option<&'a str>,
 }
@@ -324,32 +291,17 @@ pub(super) fn evaluate<'a>(
     let Some((written, _)) = hubs.first() else {
         broken(format_args!("an input without a hub was analyzed"))
     };
-    let Decided {
-        loaded,
-        attached,
-        ours,
-        clusters,
-        by_key,
-        cluster,
-        ..
-    } = *written;
-    let Attached {
-        attachments,
-        kinds,
-        routes,
-        ..
-    } = attached;
+    let (input, cluster) = (written.placed, written.cluster);
+    let (attachments, kinds, routes) = written.attached.parts();
     let spokes: Vec<(&Decided<'a>, &'a Spoke<'a>)> = hubs
         .iter()
         .flat_map(|(decided, there)| there.spokes.iter().map(move |spoke| (decided, spoke)))
         .collect();
-    let steps = loaded
-        .progress
-        .count(Stage::Policies, spokes.len().saturating_add(1));
+    let count = spokes.len().saturating_add(1);
+    let steps = input.loaded.progress.count(Stage::Policies, count);
     let placed = |gateway: GatewayId| {
-        kinds
-            .gateway(Node::Gateway(gateway))
-            .map(|gateway| !clusters.get(gateway).is_empty())
+        let ours = kinds.gateway(Node::Gateway(gateway));
+        ours.map(|gateway| !input.clusters.get(gateway).is_empty())
     };
     let work = Work::default();
     // A route goes with its Gateways. Routes that only a mesh uses stay on the hub.
@@ -366,26 +318,17 @@ pub(super) fn evaluate<'a>(
     let mut hub = EffectivePolicies::of(attachments, &work, |start| cluster.is_none() && stays(start));
     steps.advance(1);
     let views = parallel::map(&spokes, |(decided, spoke)| {
-        let Decided {
-            hub,
-            grants,
-            attached:
-                Attached {
-                    attachments,
-                    teaching,
-                    ..
-                },
-            ..
-        } = decided;
+        let (placed, attached) = (decided.placed, decided.attached);
         // Findings that nobody would see are not computed.
         if work.is_spent() {
             return None;
         }
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
-        let sources = spoke.sources(&hub.objects).after(&attachments.topology);
-        let grants = spoke.grants(grants);
-        let attachments = teaching.options(|options| {
+        let sources = spoke.sources(&placed.hub.objects);
+        let sources = sources.after(&attached.attachments.topology);
+        let grants = spoke.grants(&placed.grants);
+        let attachments = attached.teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)
         });
         let effective = EffectivePolicies::new(&attachments, &work);
@@ -414,7 +357,7 @@ pub(super) fn evaluate<'a>(
         Start::Gateway(gateway) => {
             let topology = &attachments.topology;
             let class = topology.classes.get(topology.gateways.get(gateway).class);
-            placed(gateway).is_none() && !ours.classes.contains_key(class.name)
+            placed(gateway).is_none() && !input.ours.classes.contains_key(class.name)
         }
         Start::Service(_) => cluster.is_none() && stays(start),
     };
@@ -433,7 +376,7 @@ pub(super) fn evaluate<'a>(
         refusals: refusals(attachments, &spokes),
         spokes,
         fates,
-        clusters: by_key,
+        clusters: &input.by_key,
         kinds,
         routes,
         cluster,
@@ -489,27 +432,21 @@ impl<'v> Causes<'v> {
             targets: HashMap::new(),
         };
         let codes = [Code::ROUTE_PARENT_NOT_FOUND, Code::POLICY_TARGET_NOT_FOUND];
-        let mut references = findings
-            .filter(|finding| codes.contains(&finding.code))
-            .peekable();
+        let references = findings.filter(|finding| codes.contains(&finding.code));
+        let mut references = references.peekable();
         if references.peek().is_none() {
             return causes;
         }
         let policies = attachments.policies.iter();
-        causes.policies = policies
-            .map(|(_, policy)| (object_at(policy.object), policy))
-            .collect();
+        let policies = policies.map(|(_, policy)| (object_at(policy.object), policy));
+        causes.policies = policies.collect();
         for finding in references {
             let place = &finding.place;
             let near = finding.lacking().and_then(|lacks| lacks.near.object());
             if finding.code == Code::ROUTE_PARENT_NOT_FOUND {
-                let objects = near
-                    .map(|near| [Some(near), place.object()])
-                    .into_iter()
-                    .flatten();
-                causes
-                    .parents
-                    .extend(objects.flatten().map(|object| (object, place)));
+                let objects = near.into_iter().flat_map(|near| [Some(near), place.object()]);
+                let objects = objects.flatten();
+                causes.parents.extend(objects.map(|object| (object, place)));
             } else if let Some(policy) = place.object().and_then(|at| causes.policies.get(&at)) {
                 causes.targets.insert(policy.kind, place);
             }
@@ -545,19 +482,13 @@ fn object_at(object: &Object) -> ObjectAt<'_> {
 
 /// Where each policy is kept from, before anything is shipped.
 fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
-    let Attached {
-        attachments,
-        kinds,
-        routes,
-        ..
-    } = decided.attached;
+    let (attachments, kinds, routes) = decided.attached.parts();
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
     let mut names: HashMap<&str, Arc<str>> = HashMap::new();
     let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();
     let mut set = |clusters: BTreeSet<&'a str>| -> ClusterSet {
-        let asked = clusters
-            .into_iter()
-            .filter(|cluster| decided.cluster.is_none_or(|asked| asked == *cluster));
+        let clusters = clusters.into_iter();
+        let asked = clusters.filter(|name| decided.cluster.is_none_or(|asked| asked == *name));
         let name = |cluster| Arc::clone(names.entry(cluster).or_insert_with(|| Arc::from(cluster)));
         Arc::new(asked.map(name).collect())
     };
@@ -567,12 +498,8 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
             None => match by_node.get(&withheld.node) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let on = set(routes.clusters_of(
-                        &attachments.topology,
-                        kinds,
-                        decided.receiving,
-                        withheld.node,
-                    ));
+                    let (topology, here) = (&attachments.topology, decided.placed.clusters_here());
+                    let on = set(routes.clusters_of(topology, kinds, here, withheld.node));
                     by_node.insert(withheld.node, Arc::clone(&on));
                     on
                 }

@@ -10,11 +10,10 @@ use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
-use super::policies::Attached;
 use super::withdrawn::withdrawn;
 use crate::api::config::Secrets;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
-use crate::hub::Table;
+use crate::hub::{Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
@@ -112,30 +111,16 @@ impl Analysis<'_> {
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
-        let lost = self
-            .placed
-            .compare_earlier((rendered, layout), before, findings)?;
-        findings.extend(lost);
+        findings.extend(
+            self.placed
+                .compare_earlier((rendered, layout), before, findings)?,
+        );
         Ok(())
     }
 
     /// Predicts the status of every Gateway.
     pub(super) fn gateway_statuses(&self, view: &PolicyView<'_>) -> Vec<ObjectStatus> {
-        let Placed {
-            hub,
-            ours,
-            clusters,
-            not_found,
-            ..
-        } = self.placed.as_ref();
-        let prediction = Prediction {
-            objects: &hub.objects,
-            ours,
-            clusters,
-            not_found,
-            view,
-        };
-        prediction.gateways()
+        self.placed.prediction(self.placed.hub, view).gateways()
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.
@@ -144,21 +129,8 @@ impl Analysis<'_> {
     ///
     /// They would name more policies than anyone can read.
     pub fn statuses(&self, view: &PolicyView<'_>) -> Result<Vec<ObjectStatus>, Box<Finding>> {
-        let Placed {
-            loaded,
-            ours,
-            clusters,
-            not_found,
-            ..
-        } = self.placed.as_ref();
-        let prediction = Prediction {
-            objects: &loaded.hub.objects,
-            ours,
-            clusters,
-            not_found,
-            view,
-        };
-        let mut statuses = prediction.statuses()?;
+        let loaded = self.placed.loaded;
+        let mut statuses = self.placed.prediction(&loaded.hub, view).statuses()?;
         for status in &mut statuses {
             status.on_clusters.retain(|there| loaded.admits(&there.cluster));
             status.shipped_to.retain(|cluster| loaded.admits(cluster));
@@ -178,12 +150,12 @@ impl Analysis<'_> {
         // An object that is not rendered has no status: a finding says so.
         let (received, spokes) = self.received(None);
         let (rendered, view) = self.results(received, &spokes, EmptyResult::Allowed, findings);
-        let Placed { loaded, ours, .. } = self.placed.as_ref();
+        let loaded = self.placed.loaded;
         let aggregation = Aggregation {
             plan: &rendered.plan,
             works,
             hub: &loaded.hub,
-            ours,
+            ours: &self.placed.ours,
             view: &view,
         };
         aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
@@ -191,6 +163,16 @@ impl Analysis<'_> {
 }
 
 impl Placed<'_> {
+    fn prediction<'p>(&'p self, hub: &'p Hub, view: &'p PolicyView<'p>) -> Prediction<'p, 'p> {
+        Prediction {
+            objects: &hub.objects,
+            ours: &self.ours,
+            clusters: &self.clusters,
+            not_found: &self.not_found,
+            view,
+        }
+    }
+
     fn compare_earlier(
         &self,
         (rendered, layout): (&Rendered, &Layout<'_>),
@@ -289,11 +271,9 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
+        let (source, index) = (SourceId(0), 0);
         let origin = Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
+            document: DocumentId { source, index },
             pointer: String::new(),
         };
         let object = Object::from_value(value, origin);
@@ -309,13 +289,11 @@ pub(super) fn plan<'a>(
     empty: EmptyResult,
     findings: &mut Findings,
 ) -> Rendered {
-    let Placed {
-        loaded, ours, grants, ..
-    } = analysis.placed.as_ref();
+    let placed = analysis.placed.as_ref();
+    let (loaded, ours, grants) = (placed.loaded, &placed.ours, &placed.grants);
     let hub = &loaded.hub;
-    let shipped = received
-        .iter()
-        .map(|of_hub| (&of_hub.gateways, of_hub.variants.as_slice()));
+    let shipped = received.iter();
+    let shipped = shipped.map(|of_hub| (&of_hub.gateways, of_hub.variants.as_slice()));
     let on_spokes = OnSpokes::new((hub, grants), shipped, loaded.config.secrets == Secrets::Copy);
     let policy = |withheld: &Withheld<'_>| analysis.attached.attachments.policy(withheld.policy).object;
     let written = received.first().map(|of_hub| of_hub.synced.withheld.clone());
@@ -379,38 +357,31 @@ pub(super) fn plan<'a>(
     let is_empty = if loaded.is_stream {
         plan.clusters.is_empty()
     } else {
-        !all_clusters
-            .iter()
-            .any(|cluster| loaded.selection.matches(cluster))
+        let mut all = all_clusters.iter();
+        !all.any(|cluster| loaded.selection.matches(cluster))
     };
     if is_empty && empty == EmptyResult::Refused {
         report_nothing_rendered(loaded, ours, &all_clusters, findings);
     }
+    let attachments = &analysis.attached.attachments;
     let withheld = written
         .iter()
-        .map(|entry| WithheldPolicy::new(entry, &analysis.attached.attachments))
-        .collect();
+        .map(|entry| WithheldPolicy::new(entry, attachments));
     Rendered {
         plan,
         all_clusters,
-        withheld,
+        withheld: withheld.collect(),
         overlaid: None,
     }
 }
 
 /// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
 fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
-    let Placed {
-        hub, ours, clusters, ..
-    } = analysis.placed.as_ref();
-    let Attached {
-        attachments,
-        kinds,
-        routes,
-        ..
-    } = &analysis.attached;
+    let placed = analysis.placed.as_ref();
+    let (hub, ours, clusters) = (placed.hub, &placed.ours, &placed.clusters);
+    let (attachments, kinds, routes) = analysis.attached.parts();
     // What goes to none of the clusters that this hub is for does nothing wrong there.
-    let reported = analysis.placed.clusters_reported();
+    let reported = placed.clusters_reported();
     analysis.report_not_synced(findings);
     routes.report_loose(ours, clusters, findings);
     report_unused(attachments, kinds, ours, clusters, &hub.objects, findings);

@@ -15,44 +15,23 @@ use crate::cli::speech::Speech;
 #[derive(Debug, Args)]
 pub(super) struct BudgetOptions {
     /// Objects that may be deleted [default: `diff.budget` in the configuration]
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Budget",
-        hide_short_help = true,
-        conflicts_with = "without"
-    )]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
     max_removed: Option<u32>,
 
     /// Clusters that may change
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Budget",
-        hide_short_help = true,
-        conflicts_with = "without"
-    )]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
     max_clusters: Option<u32>,
 
     /// Paths that may lose the policies of a kind
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Budget",
-        hide_short_help = true,
-        conflicts_with = "without"
-    )]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
     max_lost_policies: Option<u32>,
 
     /// What is meant, however much it is
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        value_delimiter = ',',
-        help_heading = "Budget",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    #[arg(help_heading = "Budget", hide_short_help = true)]
     allow: Vec<Allowed>,
 }
 
