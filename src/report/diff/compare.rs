@@ -42,7 +42,7 @@ pub struct Comparison {
 }
 
 /// Clusters that join, and those that receive the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Arrival {
     /// Positions in [`Comparison::clusters`], ascending.
@@ -101,27 +101,25 @@ impl ObjectChange {
 
     /// The effect of a change of a work, if it differs from the change itself.
     pub(super) fn what_happens(&self) -> String {
+        let work = &self.work;
         if let Some(before) = &self.moved_from {
             let recreated = if self.is_moved() {
                 ", and the agents may delete and recreate it"
             } else {
                 ""
             };
-            return format!(": it moves from the work {before} to {}{recreated}", self.work);
+            return format!(": it moves from the work {before} to {work}{recreated}");
         }
         match (self.effect, self.change) {
             (Effect::Real, _) => String::new(),
-            (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", self.work),
+            (Effect::Orphaned, _) => format!(": it leaves the work {work} and stays there"),
             (Effect::OtherWork, Change::Removed) => {
-                format!(": it leaves the work {}, but another one still has it", self.work)
+                format!(": it leaves the work {work}, but another one still has it")
             }
             (Effect::OtherWork, Change::Added) => {
-                format!(
-                    ": it is added to the work {}, but another one also has it",
-                    self.work
-                )
+                format!(": it is added to the work {work}, but another one also has it")
             }
-            (Effect::OtherWork, Change::Changed) => format!(": the same in the work {}", self.work),
+            (Effect::OtherWork, Change::Changed) => format!(": the same in the work {work}"),
         }
     }
 
@@ -135,6 +133,22 @@ impl Comparison {
     /// The objects that leave one work for another.
     pub(super) fn moved(&self) -> impl Iterator<Item = &ObjectChange> {
         self.changes.iter().filter(|change| change.is_moved())
+    }
+
+    /// How many real clusters there are.
+    pub(super) fn fleet(&self) -> usize {
+        self.clusters.iter().filter(|name| is_cluster(name)).count()
+    }
+
+    /// The rows of clusters that join, leave, or stay.
+    pub(super) fn rows_that(&self, presence: Presence) -> impl Iterator<Item = &ClusterRow> {
+        self.rows.iter().filter(move |row| row.presence == presence)
+    }
+
+    /// The name of a cluster.
+    pub(super) fn name(&self, cluster: u32) -> Option<&str> {
+        let name = self.clusters.get(usize::try_from(cluster).ok()?)?;
+        Some(name)
     }
 
     /// What happens to an object, and on which of its clusters.
@@ -208,6 +222,7 @@ pub struct Unreadable {
 }
 
 /// What happens to one work: the same wherever the same two texts meet.
+#[derive(Default)]
 struct WorkOutcome {
     change: Option<Change>,
     /// Positions in `Comparing::found`.
@@ -267,10 +282,8 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
         let mut works = Counts::default();
         let mut happens = Vec::new();
-        for work in before
-            .keys()
-            .chain(after.keys().filter(|work| !before.contains_key(*work)))
-        {
+        let added = after.keys().filter(|work| !before.contains_key(*work));
+        for work in before.keys().chain(added) {
             let pair = (before.get(work).copied(), after.get(work).copied());
             let outcome = comparing.outcome(cluster, work, pair)?;
             if let Some(change) = outcome.change {
@@ -305,9 +318,8 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
     comparison.changes = comparing.changes;
     comparison.hidden = comparing.hidden;
-    comparison
-        .changes
-        .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    let changes = &mut comparison.changes;
+    changes.sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
     Ok(comparison)
 }
 
@@ -340,10 +352,7 @@ fn arrivals(old: &Side<'_>, new: &Side<'_>, names: &[String]) -> Vec<Arrival> {
         let Some(works) = new.clusters.get(name.as_str()).filter(|_| is_cluster(name)) else {
             continue;
         };
-        let arrival = by_works.entry(works).or_insert(Arrival {
-            clusters: Vec::new(),
-            like: Vec::new(),
-        });
+        let arrival = by_works.entry(works).or_default();
         if joins(name) {
             arrival.clusters.push(position);
         } else {
@@ -399,10 +408,7 @@ impl Comparing<'_> {
         work: &str,
         (old, new): (Option<usize>, Option<usize>),
     ) -> Result<WorkOutcome, Unreadable> {
-        let mut outcome = WorkOutcome {
-            change: None,
-            changes: Vec::new(),
-        };
+        let mut outcome = WorkOutcome::default();
         let bodies = (self.old.body(old), self.new.body(new));
         // Equal texts are equal values, and of most works both are the same: reading YAML is what costs, so only those
         // that differ are read.
@@ -486,28 +492,26 @@ impl Comparing<'_> {
         for (object, positions) in by_object {
             let of = |change: Change| {
                 let found = &self.found;
-                positions
-                    .iter()
-                    .map(|(_, position)| *position)
-                    .filter(move |position| {
-                        found
-                            .get(*position)
-                            .is_some_and(|found| found.change.change == change)
-                    })
+                let is_it = move |position: &usize| {
+                    let found = found.get(*position);
+                    found.is_some_and(|found| found.change.change == change)
+                };
+                let positions = positions.iter().map(|(_, position)| *position);
+                positions.filter(is_it)
             };
             if let Some(first) = of(Change::Added).next() {
                 let is_there = !self.old.works_with(before, object)?.is_empty();
                 let real = (!is_there).then_some(first);
-                effects
-                    .extend(of(Change::Added).map(|position| (position, Effect::or_other(real, position))));
+                let there = of(Change::Added).map(|position| (position, Effect::or_other(real, position)));
+                effects.extend(there);
             }
             if let Some(first) = of(Change::Removed).next() {
                 let owner = of(Change::Removed)
                     .find(|position| self.found.get(*position).is_some_and(|found| !found.is_orphaned));
                 let stays = !self.new.works_with(after, object)?.is_empty();
                 let real = owner.filter(|_| !stays);
-                effects
-                    .extend(of(Change::Removed).map(|position| (position, Effect::or_other(real, position))));
+                let there = of(Change::Removed).map(|position| (position, Effect::or_other(real, position)));
+                effects.extend(there);
                 if owner.is_none() && !stays {
                     effects.insert(first, Effect::Orphaned);
                 }
@@ -517,12 +521,8 @@ impl Comparing<'_> {
             if let ([Some(gone), Some(come)], false) = (moves, object.is_work) {
                 // A work that had it and has it still keeps it in place.
                 let held = self.old.works_with(before, object)?;
-                if !self
-                    .new
-                    .works_with(after, object)?
-                    .iter()
-                    .any(|work| held.contains(work))
-                {
+                let holds = self.new.works_with(after, object)?;
+                if !holds.iter().any(|work| held.contains(work)) {
                     moving.push([gone, come]);
                 }
             }
@@ -531,9 +531,8 @@ impl Comparing<'_> {
                 let Some(Found { change, .. }) = self.found.get(position) else {
                     continue;
                 };
-                let is_said = said
-                    .iter()
-                    .any(|other| other.old == change.old && other.new == change.new);
+                let is_same = |other: &&ObjectChange| other.old == change.old && other.new == change.new;
+                let is_said = said.iter().any(is_same);
                 effects.insert(position, if is_said { Effect::OtherWork } else { Effect::Real });
                 said.push(change);
             }
@@ -584,10 +583,8 @@ impl Comparing<'_> {
             ..come.clone()
         };
         let position = *self.moves.entry(pair).or_insert_with(|| {
-            self.found.push(Found {
-                change,
-                is_orphaned: false,
-            });
+            let is_orphaned = false;
+            self.found.push(Found { change, is_orphaned });
             self.found.len().saturating_sub(1)
         });
         Some((position, effect))
@@ -673,32 +670,20 @@ impl<'o> Orphans<'o> {
         };
         self.all
             || self.rules.iter().any(|rule| {
-                let is = |field: &str, value: &str| {
-                    rule.get(field).and_then(Value::as_str).unwrap_or_default() == value
-                };
+                let text = |field: &str| rule.get(field).and_then(Value::as_str);
+                let is = |field: &str, value: &str| text(field).unwrap_or_default() == value;
                 is("group", &key.group)
                     && is("namespace", &key.namespace)
                     && is("name", &key.name)
-                    && rule
-                        .get("resource")
-                        .and_then(Value::as_str)
-                        .is_some_and(is_resource)
+                    && text("resource").is_some_and(is_resource)
             })
     }
 }
 
 fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
-    body.summaries
-        .iter()
-        .find(|summary| is_about(summary, key))
-        .map(|summary| {
-            let sided = |origin: &Origin| SidedOrigin {
-                side,
-                origin: origin.clone(),
-            };
-            summary.origins.iter().map(sided).collect()
-        })
-        .unwrap_or_default()
+    let summary = body.summaries.iter().find(|summary| is_about(summary, key));
+    let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
+    origins.map(|origin| SidedOrigin { side, origin }).collect()
 }
 
 /// How many read texts are kept. Shared texts are few; those of one cluster each are needed once, and a fleet of

@@ -41,12 +41,8 @@ impl EffectiveSettings {
         let mut comparing = Comparing::default();
         for kind in kinds {
             for side in [OLD, NEW] {
-                let paths: Vec<_> = sides
-                    .of_kind(side, kind)
-                    .map(|of| &of.paths)
-                    .into_iter()
-                    .flatten()
-                    .collect();
+                let of_kind = sides.of_kind(side, kind).into_iter();
+                let paths: Vec<_> = of_kind.flat_map(|of| &of.paths).collect();
                 let found = parallel::map(&paths, |(path, held)| sides.compare(kind, side, path, held));
                 for found in found.into_iter().flatten() {
                     comparing.add(found);
@@ -116,9 +112,7 @@ impl<'s> Sides<'s> {
     /// A path of a side on the other one, as far as that has its nodes.
     fn elsewhere(&self, side: usize, path: &[NameId]) -> PathNames {
         let names = self.on_other.get(side);
-        let there = path
-            .iter()
-            .map_while(|id| names.and_then(|names| *names.get(*id)));
+        let there = path.iter().map_while(|id| *names?.get(*id));
         there.collect()
     }
 
@@ -186,14 +180,10 @@ impl<'s> Sides<'s> {
             } else {
                 (NEW, new.length)
             };
-            let path = paths
-                .get(of)
-                .and_then(|path| path.get(..length))
-                .unwrap_or_default();
-            let pointers = settings.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
-            let entry = found.entry((pointers, presence, length));
+            let path = paths.get(of).and_then(|path| path.get(..length));
+            let entry = found.entry((pointers(settings), presence, length));
             let compared = entry.or_insert_with(|| Compared {
-                path: path.into(),
+                path: path.unwrap_or_default().into(),
                 presence,
                 settings,
                 groups: Vec::new(),
@@ -210,9 +200,8 @@ impl<'s> Sides<'s> {
         let all = |side: usize, group: usize| -> Vec<&'s HashSet<PathNames>> {
             let of_side = self.sides.get(side);
             let classes = self.alike.classes(side, group).iter();
-            classes
-                .filter_map(|class| Some(of_side?.all.get(*class)?.as_ref()))
-                .collect()
+            let all = classes.filter_map(|class| Some(of_side?.all.get(*class)?.as_ref()));
+            all.collect()
         };
         for group in self.alike.all() {
             let sides = [OLD, NEW].map(|side| all(side, group));
@@ -220,20 +209,16 @@ impl<'s> Sides<'s> {
                 .clone()
                 .map(|all| all.iter().map(|all| std::ptr::from_ref(*all).addr()).collect());
             let of_pair = known.entry(key).or_insert_with(|| self.moved_between(sides));
-            moved.extend(
-                of_pair
-                    .iter()
-                    .map(|(path, before)| ((*path, group), Arc::clone(before))),
-            );
+            let of_pair = of_pair.iter();
+            moved.extend(of_pair.map(|(path, before)| ((*path, group), Arc::clone(before))));
         }
         moved
     }
 
     fn moved_between(&self, [old, new]: [Vec<&'s HashSet<PathNames>>; 2]) -> Vec<MovedPath<'s>> {
         let old = old.into_iter().flatten();
-        let old: BTreeSet<&'s PathNames> = old
-            .filter(|path| self.behind_route(OLD, path).is_some())
-            .collect();
+        let old = old.filter(|path| self.behind_route(OLD, path).is_some());
+        let old: BTreeSet<&'s PathNames> = old.collect();
         let joining = new.into_iter().flatten().filter_map(|path| {
             let of_route = self.behind_route(NEW, path)?;
             let of_route =
@@ -270,9 +255,8 @@ impl<'s> Sides<'s> {
     fn compare_moved(&self, kind: &KindName) -> Vec<Compared<'s>> {
         let compare = |((path, group), before): (&(&'s PathNames, usize), &Arc<[&'s PathNames]>)| {
             let end = self.names(NEW).level(*path.last()?);
-            let before = before
-                .iter()
-                .map(|before| self.find(kind, OLD, before, end, *group).settings);
+            let before = before.iter();
+            let before = before.map(|before| self.find(kind, OLD, before, end, *group).settings);
             let old = before.min_by_key(|settings| settings.map_or(0, |settings| settings.values.len()))?;
             let new = self.find(kind, NEW, path, end, *group);
             let is_held = old.is_some() || new.settings.is_some();
@@ -297,9 +281,8 @@ impl<'s> Sides<'s> {
     /// Gateways, and a Gateway in as many as there are clusters.
     fn classes(&self, side: usize, path: &[NameId], group: usize) -> Vec<Class> {
         let here = self.alike.classes(side, group);
-        let beginning = path
-            .first()
-            .and_then(|start| self.beginning.get(side)?.get(start));
+        let start = path.first();
+        let beginning = start.and_then(|start| self.beginning.get(side)?.get(start));
         let there = beginning.map(Vec::as_slice).unwrap_or_default();
         let (few, many) = if here.len() < there.len() {
             (here, there)
@@ -325,11 +308,8 @@ impl<'s> Sides<'s> {
             }
             let held = |by_path: &'s ByPath| {
                 let mut held = by_path.get(path).into_iter().flatten();
-                let held = held.find(|held| {
-                    classes
-                        .iter()
-                        .any(|class| held.classes.binary_search(class).is_ok())
-                })?;
+                let is_in = |held: &Held, class| held.classes.binary_search(class).is_ok();
+                let held = held.find(|held| classes.iter().any(|class| is_in(held, class)))?;
                 Some(held.settings.as_ref())
             };
             let level = path.last().map(|last| of_side.names.level(*last));
@@ -350,10 +330,10 @@ impl<'s> Sides<'s> {
 fn beginning(side: &EffectiveSettings) -> HashMap<NameId, Vec<Class>> {
     let mut beginning: HashMap<NameId, Vec<Class>> = HashMap::new();
     for (class, all) in side.all.iter().enumerate() {
-        for start in all
+        let starts = all
             .iter()
-            .filter_map(|path| path.first().filter(|_| path.len() == 1))
-        {
+            .filter_map(|path| path.first().filter(|_| path.len() == 1));
+        for start in starts {
             beginning.entry(*start).or_default().push(class);
         }
     }
@@ -364,9 +344,8 @@ fn beginning(side: &EffectiveSettings) -> HashMap<NameId, Vec<Class>> {
 fn equal_results(old: &EffectiveSettings, new: &EffectiveSettings) -> HashSet<[usize; 2]> {
     let of_new = |policies: &Vec<String>| new.results.get(policies).into_iter().flatten();
     let pairs = old.results.iter().flat_map(|(policies, results)| {
-        let pairs = results
-            .iter()
-            .flat_map(move |before| of_new(policies).map(move |after| (before, after)));
+        let results = results.iter();
+        let pairs = results.flat_map(move |before| of_new(policies).map(move |after| (before, after)));
         pairs.filter(|(before, after)| before == after)
     });
     pairs
@@ -400,19 +379,22 @@ struct OnPath<'s> {
     groups: BTreeSet<usize>,
 }
 
+/// The addresses of results, by which equal ones are found fast.
+fn pointers(results: [Option<&Settings>; 2]) -> [*const Settings; 2] {
+    results.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref))
+}
+
+/// The policies that results come from.
+fn policies(results: [Option<&Settings>; 2]) -> [&[String]; 2] {
+    results.map(|settings| settings.map_or(&[][..], |settings| &settings.policies))
+}
+
 /// A change, and the groups of clusters where it happens.
 type Key<'s> = (SameChange<'s>, Vec<usize>);
 
 impl<'s> Comparing<'s> {
     fn add(&mut self, found: Compared<'s>) {
         let mut results = found.settings;
-        let policies = |results: [Option<&'s Settings>; 2]| {
-            results.map(|settings| {
-                settings
-                    .map(|settings| settings.policies.as_slice())
-                    .unwrap_or_default()
-            })
-        };
         let mut settings = self.differing(results);
         if found.presence == Presence::Leaves && !settings.is_empty() {
             // What would apply there applies to nothing.
@@ -437,16 +419,10 @@ impl<'s> Comparing<'s> {
     }
 
     fn differing(&mut self, results: [Option<&'s Settings>; 2]) -> Arc<Vec<SettingChange>> {
-        let pointers = results.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
         let distinct = &mut self.distinct;
-        let compared = self.compared.entry(pointers).or_insert_with(|| {
+        let compared = self.compared.entry(pointers(results)).or_insert_with(|| {
             let settings = differing(results);
-            let policies = results.map(|settings| {
-                settings
-                    .map(|settings| settings.policies.as_slice())
-                    .unwrap_or_default()
-            });
-            let alike = distinct.entry(policies).or_default();
+            let alike = distinct.entry(policies(results)).or_default();
             if let Some(known) = alike.iter().find(|known| ***known == settings) {
                 return Arc::clone(known);
             }
@@ -466,9 +442,8 @@ impl<'s> Comparing<'s> {
         )]
         for ((change, path), on_path) in std::mem::take(&mut self.found) {
             let groups: Vec<usize> = on_path.groups.iter().copied().collect();
-            let (_, paths) = by_change
-                .entry((change, groups))
-                .or_insert_with(|| (on_path, BTreeSet::new()));
+            let entry = by_change.entry((change, groups));
+            let (_, paths) = entry.or_insert_with(|| (on_path, BTreeSet::new()));
             paths.insert(path);
         }
         let mut changes: Vec<EffectiveChange> = Vec::new();
@@ -491,9 +466,8 @@ impl<'s> Comparing<'s> {
             let (other, of_other) = if side == OLD { (NEW, of_new) } else { (OLD, of_old) };
             let is_whole = |path: &[NameId]| {
                 let elsewhere = sides.elsewhere(side, path);
-                let classes = groups
-                    .iter()
-                    .flat_map(|group| sides.classes(other, &elsewhere, *group));
+                let classes = groups.iter();
+                let classes = classes.flat_map(|group| sides.classes(other, &elsewhere, *group));
                 let mut all = classes.filter_map(|class| of_other.all.get(class));
                 change.presence == Presence::Both
                     || elsewhere.len() < path.len()
@@ -507,12 +481,9 @@ impl<'s> Comparing<'s> {
             } else {
                 clusters
             };
-            changes.extend(
-                collapsed
-                    .into_iter()
-                    .flatten()
-                    .map(|collapsed| changed(kind, (change.presence, &on_path), &clusters, collapsed)),
-            );
+            let on_path = (change.presence, &on_path);
+            let collapsed = collapsed.into_iter().flatten();
+            changes.extend(collapsed.map(|collapsed| changed(kind, on_path, &clusters, collapsed)));
         }
         changes.sort_by(|one, other| {
             let key = |change: &EffectiveChange| (change.path.clone(), change.clusters.clone());
@@ -575,9 +546,8 @@ fn lost(settings: &[SettingChange], remains: Option<&BTreeMap<Arc<str>, Setting>
         let mut remain = remains.into_iter().flat_map(BTreeMap::keys);
         remain.any(|setting| is_in(setting, prefix))
     };
-    let gone = settings
-        .iter()
-        .filter(|setting| setting.old.is_some() && setting.new.is_none());
+    let gone = settings.iter();
+    let gone = gone.filter(|setting| setting.old.is_some() && setting.new.is_none());
     let names: BTreeSet<String> = gone
         .map(|setting| {
             if !setting.setting.starts_with('/') {

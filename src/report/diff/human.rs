@@ -42,11 +42,8 @@ fn object(
     look: Look,
 ) {
     let plain = Style::new();
-    let title = format!(
-        "{} {}",
-        word(change),
-        report.comparison.sentence(change, clusters)
-    );
+    let sentence = report.comparison.sentence(change, clusters);
+    let title = format!("{} {sentence}", word(change));
     text.push('\n');
     look.line(text, (0, 2), plain.bold(), &title);
     let places = places(change, locate);

@@ -3,8 +3,6 @@
 //! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
 //! sides are compared.
 
-use std::collections::BTreeSet;
-
 use kube_json::Value;
 use serde::Serialize;
 
@@ -15,8 +13,9 @@ use super::limit::Exceeded;
 use super::object::ObjectKey;
 use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::{BothSides, is_cluster};
+use super::summary::arriving;
 use super::terms::Terms;
-use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
+use crate::diagnostic::{API_VERSION, json_text};
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -157,17 +156,14 @@ struct Origin {
 /// The report as JSON, with a final newline.
 pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
     let comparison = &report.comparison;
+    let (rows, changes) = (comparison.rows.iter(), comparison.changes.iter());
     let document = Document {
         api_version: API_VERSION,
         kind: "DiffReport",
         titles: &report.titles,
         terms: &report.terms,
         summary: Summary {
-            clusters: comparison
-                .clusters
-                .iter()
-                .filter(|name| !name.starts_with('_'))
-                .count(),
+            clusters: comparison.fleet(),
             changed_clusters: comparison.changed_clusters,
             works: comparison.works,
             objects: comparison.objects,
@@ -178,27 +174,16 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
         lost: lost(report),
         withdrawn: &report.withdrawn,
         new_clusters: new_clusters(comparison),
-        clusters: comparison
-            .rows
-            .iter()
-            .map(|entry| row(comparison, entry))
-            .collect(),
+        clusters: rows.map(|entry| row(comparison, entry)).collect(),
         effective_changes: &report.effective_changes,
-        changes: comparison
-            .changes
-            .iter()
-            .map(|change| entry(comparison, change, locate))
-            .collect(),
+        changes: changes.map(|change| entry(comparison, change, locate)).collect(),
     };
     json_text(&document).unwrap_or_default()
 }
 
 fn lost(report: &DiffReport) -> Lost<'_> {
     let comparison = &report.comparison;
-    let gone = comparison
-        .rows
-        .iter()
-        .filter(|row| row.presence == Presence::Leaves);
+    let gone = comparison.rows_that(Presence::Leaves);
     let mut clusters: Vec<&str> = gone.flat_map(|row| names(comparison, &row.clusters)).collect();
     clusters.retain(|name| is_cluster(name));
     clusters.sort_unstable();
@@ -242,39 +227,21 @@ fn new_clusters(comparison: &Comparison) -> Vec<NewClusters<'_>> {
         names: names(comparison, &arrival.clusters),
         like: names(comparison, &arrival.like),
     });
-    let like: BTreeSet<u32> = comparison
-        .arrivals
-        .iter()
-        .flat_map(|arrival| arrival.clusters.iter().copied())
-        .collect();
-    let rows = comparison
-        .rows
-        .iter()
-        .filter(|row| row.presence == Presence::Joins);
-    let others = rows
-        .map(|row| {
-            names(
-                comparison,
-                &row.clusters
-                    .iter()
-                    .copied()
-                    .filter(|cluster| !like.contains(cluster))
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .filter(|names| !names.is_empty() && names.iter().all(|name| is_cluster(name)))
-        .map(|names| NewClusters {
-            names,
-            like: Vec::new(),
-        });
+    let arriving = arriving(comparison);
+    let others = comparison.rows_that(Presence::Joins).filter_map(|row| {
+        let clusters = row.clusters.iter().copied();
+        let others: Vec<u32> = clusters.filter(|cluster| !arriving.contains(cluster)).collect();
+        let (names, like) = (names(comparison, &others), Vec::new());
+        let is_meant = !names.is_empty() && names.iter().all(|name| is_cluster(name));
+        is_meant.then_some(NewClusters { names, like })
+    });
     arrivals.chain(others).collect()
 }
 
 fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
+    let positions = positions.iter();
     positions
-        .iter()
-        .filter_map(|position| comparison.clusters.get(usize::try_from(*position).ok()?))
-        .map(String::as_str)
+        .filter_map(|position| comparison.name(*position))
         .collect()
 }
 
@@ -292,23 +259,17 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         (Some(old), Some(new)) => (field_changes(old, new), None, None),
         (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
     };
-    let origins = change
-        .origins
-        .iter()
-        .filter_map(|sided| {
-            let place = sided.origin.place("", Part::Value);
-            let (side, place) = match sided.side {
-                Which::Old => ("old", locate.old_place(place)),
-                Which::New => ("new", place),
-            };
-            let span = locate.locate(&place)?;
-            Some(Origin {
-                side,
-                path: span.path.to_owned(),
-                line: span.line,
-            })
+    let origins = change.origins.iter().filter_map(|sided| {
+        let span = locate.origin(sided)?;
+        Some(Origin {
+            side: match sided.side {
+                Which::Old => "old",
+                Which::New => "new",
+            },
+            path: span.path.to_owned(),
+            line: span.line,
         })
-        .collect();
+    });
     Entry {
         change: change.change,
         effect: change.effect,
@@ -316,7 +277,7 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         work: &change.work,
         moved_from: change.moved_from.as_deref(),
         clusters: names(comparison, &change.clusters),
-        origins,
+        origins: origins.collect(),
         fields,
         old,
         new,

@@ -36,11 +36,8 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     let told = told_at_once(comparison);
     let mut sections: Vec<(String, String)> = leaving(report);
     let effective = remaining_groups(report, &told);
-    sections.extend(
-        effective
-            .iter()
-            .map(|group| (effective_title(group), effective_section(group))),
-    );
+    let effective = effective.iter();
+    sections.extend(effective.map(|group| (effective_title(group), effective_section(group))));
     for change in &comparison.changes {
         let clusters = remaining(change, &told);
         if !clusters.is_empty() {
@@ -54,11 +51,9 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     let limit = budget.saturating_sub(longest_notice);
     if text.len() > limit {
         let notice = format!("{}{}", marker(report), notice(report, total, total, budget));
-        return if notice.len() <= budget {
-            notice
-        } else {
-            String::new()
-        };
+        return Some(notice)
+            .filter(|notice| notice.len() <= budget)
+            .unwrap_or_default();
     }
     points(&mut text, report, limit);
     table(&mut text, comparison, limit);
@@ -105,11 +100,8 @@ fn marker(report: &DiffReport) -> String {
 }
 
 fn head(report: &DiffReport) -> String {
-    let fleet = report
-        .titles
-        .fleet
-        .as_deref()
-        .map(|fleet| format!(", {}", html(fleet)));
+    let fleet = report.titles.fleet.as_deref();
+    let fleet = fleet.map(|fleet| format!(", {}", html(fleet)));
     format!(
         "{}### spokewright{}: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
         marker(report),
@@ -132,10 +124,8 @@ fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> 
 /// The part that a reader sees without unfolding anything; at most half of the available room.
 fn points(text: &mut String, report: &DiffReport, limit: usize) {
     const ROOM_FOR_MORE: usize = 64;
-    let end = text
-        .len()
-        .saturating_add(limit.saturating_sub(text.len()) / 2)
-        .saturating_sub(ROOM_FOR_MORE);
+    let room = limit.saturating_sub(text.len()) / 2;
+    let end = text.len().saturating_add(room).saturating_sub(ROOM_FOR_MORE);
     let mut left_out = 0_usize;
     let mut push = |text: &mut String, title: &mut Option<String>, line: &str| {
         let more = title.as_ref().map_or(0, String::len).saturating_add(line.len());
@@ -152,10 +142,8 @@ fn points(text: &mut String, report: &DiffReport, limit: usize) {
         } else {
             ("CAUTION", "")
         };
-        let line = format!(
-            "\n> [!{kind}]\n> Over budget: {}.{allowed}\n",
-            html(&exceeded.sentence())
-        );
+        let sentence = html(&exceeded.sentence());
+        let line = format!("\n> [!{kind}]\n> Over budget: {sentence}.{allowed}\n");
         push(text, &mut None, &line);
     }
     let summary = summary(report);
@@ -213,12 +201,8 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
     for (index, row) in comparison.rows.iter().enumerate() {
         let line = table_row(comparison, row);
         if text.len().saturating_add(line.len()) > end {
-            let more: usize = comparison
-                .rows
-                .iter()
-                .skip(index)
-                .map(|row| row.clusters.len())
-                .sum();
+            let others = comparison.rows.iter().skip(index);
+            let more = others.map(|row| row.clusters.len()).sum();
             let _ = writeln!(text, "| {} | | | |", and_more(more, "").unwrap_or_default());
             break;
         }
@@ -243,10 +227,7 @@ fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
 /// What clusters that leave lose: the names of the objects tell enough.
 fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     let comparison = &report.comparison;
-    let rows = comparison
-        .rows
-        .iter()
-        .filter(|row| row.presence == Presence::Leaves);
+    let rows = comparison.rows_that(Presence::Leaves);
     let sections = rows.map(|row| {
         let first: BTreeSet<u32> = row.clusters.iter().take(1).copied().collect();
         let gone = comparison.changes.iter().filter(|change| {
@@ -258,10 +239,8 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
         for change in gone {
             body.push(format_args!("{}{}", change.object, change.what_happens()));
         }
-        let title = format!(
-            "gone with {}",
-            html(&describe(&comparison.clusters, &row.clusters))
-        );
+        let clusters = html(&describe(&comparison.clusters, &row.clusters));
+        let title = format!("gone with {clusters}");
         let section = section(&title, "", "text", &body.into_text());
         (title, section)
     });

@@ -196,8 +196,8 @@ impl DiffReport {
     pub fn lost_policies(&self) -> usize {
         let lost = self.losing().filter(|(change, _)| change.is_lost);
         let moved = self.comparison.moved().filter(|moved| moved.is_policy()).count();
-        lost.map(|(change, _)| change.paths)
-            .fold(moved, usize::saturating_add)
+        let lost = lost.map(|(change, _)| change.paths);
+        lost.fold(moved, usize::saturating_add)
     }
 
     /// How many objects are deleted on all clusters together, also those that come back in another work.
@@ -221,27 +221,16 @@ impl DiffReport {
                 "no object changes, but effective settings do".to_owned()
             };
         }
-        let fleet = comparison
-            .clusters
-            .iter()
-            .filter(|name| !name.starts_with('_'))
-            .count();
+        let fleet = comparison.fleet();
         let counts = comparison.objects;
         let is_of_sets = |name: &String| name.starts_with(REPLICA_SETS);
         let who = if fleet == 0 && comparison.clusters.iter().any(is_of_sets) {
             // The hub decides which clusters get them.
             "replica sets change".to_owned()
         } else {
-            format!(
-                "{} of {} {}",
-                comparison.changed_clusters,
-                counted(fleet, "cluster"),
-                if comparison.changed_clusters == 1 {
-                    "changes"
-                } else {
-                    "change"
-                }
-            )
+            let changed = comparison.changed_clusters;
+            let change = if changed == 1 { "changes" } else { "change" };
+            format!("{changed} of {} {change}", counted(fleet, "cluster"))
         };
         let left = match comparison.orphaned {
             0 => String::new(),

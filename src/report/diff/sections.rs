@@ -8,39 +8,30 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use super::clusters::describe;
-use super::compare::{Comparison, Effect, ObjectChange, Presence, Which};
+use super::compare::{Comparison, Effect, ObjectChange, Presence};
 use super::look::Look;
 use super::report::DiffReport;
 use super::side::BothSides;
 use super::summary::{remaining_groups, summary, told_at_once};
-use crate::diagnostic::{Locate as _, Part, one_line, wrapped_hanging};
+use crate::diagnostic::{one_line, wrapped_hanging};
 
 /// Appends `clusters x {added, changed, removed}`.
 pub(super) fn table(text: &mut String, comparison: &Comparison, look: Look) {
     if comparison.rows.is_empty() {
         return;
     }
-    let names: Vec<String> = comparison
-        .rows
-        .iter()
-        .map(|row| {
-            let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
-            match presence(row.presence) {
-                "" => names,
-                word => format!("{names} ({word})"),
-            }
-        })
-        .collect();
-    let room = look
-        .width
-        .map_or(usize::MAX, |width| width.saturating_sub(COUNTS.len()));
-    let width = names
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or_default()
-        .min(room)
-        .max(TABLE_TITLE.len());
+    let names = comparison.rows.iter().map(|row| {
+        let names = one_line(&describe(&comparison.clusters, &row.clusters), usize::MAX);
+        match presence(row.presence) {
+            "" => names,
+            word => format!("{names} ({word})"),
+        }
+    });
+    let names: Vec<String> = names.collect();
+    let room = look.width.map(|width| width.saturating_sub(COUNTS.len()));
+    let widest = names.iter().map(|name| name.chars().count()).max();
+    let width = widest.unwrap_or_default().min(room.unwrap_or(usize::MAX));
+    let width = width.max(TABLE_TITLE.len());
     let _ = writeln!(text, "\n{TABLE_TITLE:width$}{COUNTS}");
     for (name, row) in names.iter().zip(&comparison.rows) {
         let counts = row.objects;
@@ -85,18 +76,9 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 
 /// The places of the hub objects that an object was made from, as `path:line`.
 pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
-    change
-        .origins
-        .iter()
-        .filter_map(|sided| {
-            let place = sided.origin.place("", Part::Value);
-            let place = match sided.side {
-                Which::Old => locate.old_place(place),
-                Which::New => place,
-            };
-            let span = locate.locate(&place)?;
-            Some(format!("{}:{}", one_line(span.path, usize::MAX), span.line))
-        })
+    let spans = change.origins.iter().filter_map(|sided| locate.origin(sided));
+    spans
+        .map(|span| format!("{}:{}", one_line(span.path, usize::MAX), span.line))
         .collect()
 }
 
@@ -131,12 +113,8 @@ pub(super) fn effective(text: &mut String, report: &DiffReport, look: Look) {
     text.push('\n');
     look.line(text, (0, 0), plain.bold(), "effective settings that change");
     for group in groups {
-        look.line(
-            text,
-            (2, 6),
-            plain,
-            &format!("{} on {}", group.title, group.clusters),
-        );
+        let title = format!("{} on {}", group.title, group.clusters);
+        look.line(text, (2, 6), plain, &title);
         for path in &group.paths {
             look.line(text, (4, 8), plain, path);
         }

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
+use super::compare::{SidedOrigin, Which};
+use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 use crate::hub::RowId as _;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{TreeFile, TreeFiles};
@@ -56,20 +57,16 @@ impl Body<'_> {
 impl<'a> Side<'a> {
     /// The side of a plan that was just made.
     pub fn of_plan(plan: &'a Plan) -> Self {
+        let bodies = plan.works.rows().iter().map(|work| {
+            let (before, after) = work.text.halves();
+            Body {
+                before,
+                after: Some(after),
+                summaries: &work.manifests,
+            }
+        });
         let mut side = Self {
-            bodies: plan
-                .works
-                .rows()
-                .iter()
-                .map(|work| {
-                    let (before, after) = work.text.halves();
-                    Body {
-                        before,
-                        after: Some(after),
-                        summaries: &work.manifests,
-                    }
-                })
-                .collect(),
+            bodies: bodies.collect(),
             clusters: BTreeMap::new(),
         };
         let sets = plan.replica_sets.as_ref();
@@ -77,11 +74,9 @@ impl<'a> Side<'a> {
             side.add_whole(&set.directory, &set.name, &set.text, &set.manifests);
         }
         for (cluster, works) in plan.clusters.iter().filter(|_| sets.is_none()) {
-            let works = works
-                .iter()
-                .map(|id| (plan.works.get(*id).name.as_str(), id.row() as usize))
-                .collect();
-            side.clusters.insert(cluster, works);
+            let works = works.iter();
+            let works = works.map(|id| (plan.works.get(*id).name.as_str(), id.row() as usize));
+            side.clusters.insert(cluster, works.collect());
         }
         for (file, text) in &plan.hub_objects {
             side.add_whole(HUB_DIRECTORY, stem(file), text, &[]);
@@ -125,10 +120,8 @@ impl<'a> Side<'a> {
             if let Some((cluster, work)) = cluster_and_work(path)
                 && let Some(position) = expected.position(cluster, work)
             {
-                side.clusters
-                    .entry(cluster)
-                    .or_default()
-                    .insert(work, position.saturating_add(offset));
+                let works = side.clusters.entry(cluster).or_default();
+                works.insert(work, position.saturating_add(offset));
             }
         }
         side
@@ -143,9 +136,8 @@ impl<'a> Side<'a> {
         let Some((cluster, work)) = cluster_and_work(path) else {
             return true;
         };
-        let body = self
-            .position(cluster, work)
-            .and_then(|position| self.bodies.get(position));
+        let position = self.position(cluster, work);
+        let body = position.and_then(|position| self.bodies.get(position));
         body.is_some_and(|body| body.is_text(cluster, bytes))
     }
 
@@ -161,10 +153,8 @@ impl<'a> Side<'a> {
         text: &'a str,
         summaries: &'a [ManifestSummary],
     ) {
-        self.clusters
-            .entry(cluster)
-            .or_default()
-            .insert(work, self.bodies.len());
+        let works = self.clusters.entry(cluster).or_default();
+        works.insert(work, self.bodies.len());
         self.bodies.push(Body {
             before: text,
             after: None,
@@ -183,8 +173,8 @@ impl<'a> Side<'a> {
 fn cluster_and_work(path: &str) -> Option<(&str, &str)> {
     // Sets are a directory deeper than works: below that of their namespace.
     let (cluster, name) = if path.starts_with(REPLICA_SETS) {
-        path.rsplit_once('/')
-            .filter(|(directory, _)| *directory != REPLICA_SETS)?
+        let parts = path.rsplit_once('/')?;
+        Some(parts).filter(|(directory, _)| *directory != REPLICA_SETS)?
     } else {
         path.split_once('/')?
     };
@@ -220,6 +210,15 @@ impl<'a> BothSides<'a> {
     pub fn new((new, new_files): (&'a dyn Locate, usize), old: &'a dyn Locate) -> Self {
         let offset = u32::try_from(new_files).unwrap_or(u32::MAX);
         Self { new, old, offset }
+    }
+
+    /// Where an origin is in the texts of its side.
+    pub(super) fn origin(&self, sided: &SidedOrigin) -> Option<Span<'_>> {
+        let place = sided.origin.place("", Part::Value);
+        self.locate(&match sided.side {
+            Which::Old => self.old_place(place),
+            Which::New => place,
+        })
     }
 
     /// A place of the old side in the common numbering.

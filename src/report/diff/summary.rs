@@ -16,6 +16,7 @@ use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
+use super::side::is_cluster;
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -95,9 +96,7 @@ impl Point {
 /// The clusters that come like others, or go: what happens to them is reported once.
 pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
     let leaving = comparison
-        .rows
-        .iter()
-        .filter(|row| row.presence == Presence::Leaves)
+        .rows_that(Presence::Leaves)
         .flat_map(|row| &row.clusters);
     arriving(comparison).into_iter().chain(leaving.copied()).collect()
 }
@@ -105,9 +104,8 @@ pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
 /// The clusters that receive what others have already.
 pub(super) fn arriving(comparison: &Comparison) -> BTreeSet<u32> {
     let arrivals = comparison.arrivals.iter();
-    arrivals
-        .flat_map(|arrival| arrival.clusters.iter().copied())
-        .collect()
+    let clusters = arrivals.flat_map(|arrival| &arrival.clusters);
+    clusters.copied().collect()
 }
 
 /// The clusters of a change without some.
@@ -118,9 +116,8 @@ pub(super) fn remaining(change: &ObjectChange, without: &BTreeSet<u32>) -> Vec<u
 
 /// The changed settings without those of some clusters.
 pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let name = |cluster: &u32| report.comparison.clusters.get(usize::try_from(*cluster).ok()?);
-    let without: BTreeSet<&str> = without.iter().filter_map(name).map(String::as_str).collect();
-    groups(report, &without)
+    let name = |cluster: &u32| report.comparison.name(*cluster);
+    groups(report, &without.iter().filter_map(name).collect())
 }
 
 /// The summary of a report.
@@ -177,8 +174,7 @@ impl<'r> Summarizing<'r> {
 
     /// Annotated hub objects go to no cluster.
     fn without_hub(&self, mut clusters: Vec<u32>) -> Vec<u32> {
-        let name = |cluster: &u32| self.comparison().clusters.get(usize::try_from(*cluster).ok()?);
-        clusters.retain(|cluster| name(cluster).is_none_or(|name| name != HUB_DIRECTORY));
+        clusters.retain(|cluster| self.comparison().name(*cluster) != Some(HUB_DIRECTORY));
         clusters
     }
 
@@ -223,11 +219,9 @@ impl<'r> Summarizing<'r> {
             }
             point
         });
-        let suppressions = terms.suppressions.iter().map(|change| {
-            Point::default()
-                .plain("suppressed findings of ")
-                .name(term_line(change))
-        });
+        let suppressions = terms.suppressions.iter();
+        let point = Point::default().plain("suppressed findings of ");
+        let suppressions = suppressions.map(|change| point.clone().name(term_line(change)));
         fields
             .chain(limited(spokes.collect(), "local object"))
             .chain(limited(suppressions.collect(), "suppressing object"))
@@ -258,20 +252,15 @@ impl<'r> Summarizing<'r> {
         };
         let withdrawn = limited(self.report.withdrawn.clone());
         let comparison = self.comparison();
-        let moved = comparison
-            .moved()
-            .map(|moved| comparison.sentence(moved, &moved.clusters));
+        let moved = comparison.moved();
+        let moved = moved.map(|moved| comparison.sentence(moved, &moved.clusters));
         let sentences = withdrawn.chain(limited(moved.collect()));
         let mut points: Vec<Point> = sentences.map(|text| Point::default().plain(text)).collect();
         points.extend(self.lost_settings());
         points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
-        let heavy = |weight_of: Weight| {
-            removed
-                .iter()
-                .filter(move |(change, _)| weight(change) == weight_of)
-        };
-        let gateways: Vec<_> = heavy(Weight::Gateway).collect();
+        let removed_of = |kind: Weight| removed.iter().filter(move |(change, _)| weight(change) == kind);
+        let gateways: Vec<_> = removed_of(Weight::Gateway).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
             let point = Point::default().name(change.object.to_string()).plain(format!(
@@ -285,10 +274,8 @@ impl<'r> Summarizing<'r> {
             };
             match self.renamed_to(change, clusters) {
                 Some(renamed) => {
-                    let asks = renamed
-                        .new
-                        .as_ref()
-                        .and_then(|new| new.pointer("/spec/addresses"));
+                    let new = renamed.new.as_ref();
+                    let asks = new.and_then(|new| new.pointer("/spec/addresses"));
                     let address = if asks.is_some() { "" } else { ", at a new address" };
                     point
                         .plain("; ")
@@ -298,7 +285,7 @@ impl<'r> Summarizing<'r> {
                 None => point,
             }
         }));
-        points.extend(heavy(Weight::Namespace).map(|(change, clusters)| {
+        points.extend(removed_of(Weight::Namespace).map(|(change, clusters)| {
             Point::default().name(change.object.to_string()).plain(format!(
                 " is deleted on {}, with all that is in it",
                 self.on(clusters)
@@ -313,9 +300,8 @@ impl<'r> Summarizing<'r> {
     }
 
     fn leaving(&self) -> Vec<Point> {
-        let rows = self.comparison().rows.iter();
-        let leaving =
-            rows.filter(|row| row.presence == Presence::Leaves && is_of_clusters(self.comparison(), row));
+        let rows = self.comparison().rows_that(Presence::Leaves);
+        let leaving = rows.filter(|row| is_of_clusters(self.comparison(), row));
         leaving.map(|row| self.leaves(row)).collect()
     }
 
@@ -505,10 +491,8 @@ impl<'r> Summarizing<'r> {
         let comparison = self.comparison();
         let mut points = self.arriving();
         let arriving = arriving(comparison);
-        let joining = comparison.rows.iter().filter(|row| {
-            row.presence == Presence::Joins
-                && is_of_clusters(comparison, row)
-                && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
+        let joining = comparison.rows_that(Presence::Joins).filter(|row| {
+            is_of_clusters(comparison, row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
             let (cluster, receive) = if row.clusters.len() == 1 {
@@ -524,10 +508,7 @@ impl<'r> Summarizing<'r> {
         }));
         // A cluster that joins gets one line.
         let mut told = self.told.clone();
-        let joins = comparison
-            .rows
-            .iter()
-            .filter(|row| row.presence == Presence::Joins);
+        let joins = comparison.rows_that(Presence::Joins);
         told.extend(joins.flat_map(|row| row.clusters.iter().copied()));
         let added: Vec<(&ObjectChange, Vec<u32>)> = self
             .objects(Change::Added, Effect::Real)
@@ -625,11 +606,11 @@ fn with(objects: &[Placed<'_>], gateway: &Placed<'_>) -> String {
 
 /// Replica sets and hub objects come and go without a cluster that does.
 fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
-    let name = |cluster: &u32| comparison.clusters.get(usize::try_from(*cluster).ok()?);
-    row.clusters
+    let mut names = row
+        .clusters
         .iter()
-        .filter_map(name)
-        .all(|name| !name.starts_with('_'))
+        .filter_map(|cluster| comparison.name(*cluster));
+    names.all(is_cluster)
 }
 
 fn group_point(group: &EffectiveGroup) -> Point {
