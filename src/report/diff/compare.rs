@@ -12,10 +12,9 @@ use serde::Serialize;
 use super::change::{Change, Counts};
 use super::clusters::describe;
 use super::object::{ObjectKey, Objects, objects};
-use super::side::{Body, Side, is_cluster};
+use super::side::{Body, Side, SidedOrigin, Which, is_cluster};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
-use crate::object::Origin;
 use crate::render::ManifestSummary;
 
 /// Everything that differs.
@@ -156,25 +155,6 @@ impl Comparison {
         let clusters = describe(&self.clusters, clusters);
         format!("{} on {clusters}{}", change.object, change.what_happens())
     }
-}
-
-/// One of the two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Which {
-    /// The base.
-    Old,
-    /// What is compared with it.
-    New,
-}
-
-/// An origin in the texts of one side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SidedOrigin {
-    /// Whose texts.
-    pub side: Which,
-    /// Where.
-    pub origin: Origin,
 }
 
 /// Whether clusters or paths are on both sides.

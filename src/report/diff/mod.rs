@@ -64,9 +64,7 @@ mod tests;
 
 pub use budget::{exceeded, over_budget};
 pub use change::{Change, Counts};
-pub use compare::{
-    Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare,
-};
+pub use compare::{Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, Unreadable, compare};
 pub use denied::denied;
 pub use effective::EffectiveSettings;
 pub(super) use field_line::field_line;
@@ -83,5 +81,5 @@ pub use object::ObjectKey;
 pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
 pub(in crate::report) use report::{conceal, giver};
 pub use semantic::semantic;
-pub use side::{BothSides, Side};
+pub use side::{BothSides, Side, SidedOrigin, Which};
 pub use terms::{LocalChange, Terms};

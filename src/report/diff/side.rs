@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::compare::{SidedOrigin, Which};
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 use crate::hub::RowId as _;
+use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
@@ -195,6 +195,25 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
     let at = head.find(KEY)?.checked_add(KEY.len())?;
     let after = text.get(at..)?.strip_prefix(&*kube_yaml::scalar(cluster))?;
     after.starts_with('\n').then_some((text.get(..at)?, after))
+}
+
+/// One of the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Which {
+    /// The base.
+    Old,
+    /// What is compared with it.
+    New,
+}
+
+/// An origin in the texts of one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SidedOrigin {
+    /// Whose texts.
+    pub side: Which,
+    /// Where.
+    pub origin: Origin,
 }
 
 /// The texts of both sides under one numbering, so that one finding can point into either.
