@@ -84,9 +84,9 @@ impl Projections {
             by_cluster.extend(hub.clusters.iter().map(|cluster| (cluster.clone(), position)));
         }
         let projections = Self {
-            by_cluster,
-            hubs,
             overlays,
+            hubs,
+            by_cluster,
         };
         projections.add_findings(projections.refused(hub, controller_name), sources, findings);
         projections
