@@ -162,7 +162,7 @@ impl<'a> Analysis<'a> {
         cluster: Option<&'x str>,
     ) -> SpokesOfHub<'x> {
         let (hub, ours) = (self.placed.hub, &self.placed.ours);
-        let (attachments, _, routes) = self.attached.parts();
+        let (attachments, routes) = (&self.attached.attachments, &self.attached.routes);
         // What a listener refuses is reported about what is rendered.
         let said = &mut Findings::new();
         let labels = sync::check_admission(routes, attachments, hub, ours, &self.placed.clusters, said);
@@ -235,7 +235,8 @@ impl<'a> Analysis<'a> {
     }
 
     pub(super) fn report_not_synced(&self, findings: &mut Findings) {
-        let (attachments, kinds, routes) = self.attached.parts();
+        let attached = &self.attached;
+        let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
         let (hub, ours) = (self.placed.hub, &self.placed.ours);
         report_not_synced(attachments, kinds, routes, hub, ours, findings);
         report_other_versions(attachments, kinds, hub, ours, findings);

@@ -169,7 +169,7 @@ fn attach_by<'a>(placed: &Placed<'a>, teaching: Teaching<'a>, findings: &mut Fin
     let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
     let mut found = Findings::new();
     let attached = Attached::new(placed, teaching, &mut found, findings);
-    let (attachments, kinds, routes) = attached.parts();
+    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
     findings.extend(leave_others_alone(attachments, kinds, ours, found));
     for there in attached.locals.values() {
         report_local_conflicts(attachments, there, findings);
@@ -214,11 +214,6 @@ impl<'a> Attached<'a> {
             routes,
             teaching,
         }
-    }
-
-    /// The hub's policies, and the kinds and routes that go with Gateways of ours.
-    pub(super) const fn parts(&self) -> (&Attachments<'a>, &SyncedKinds, &SyncedRoutes<'a>) {
-        (&self.attachments, &self.kinds, &self.routes)
     }
 
     /// The same for the hub that ClusterOverlays make of this one, with what is wrong there.
@@ -292,7 +287,8 @@ pub(super) fn evaluate<'a>(
         broken(format_args!("an input without a hub was analyzed"))
     };
     let (input, cluster) = (written.placed, written.cluster);
-    let (attachments, kinds, routes) = written.attached.parts();
+    let attached = written.attached;
+    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
     let spokes: Vec<(&Decided<'a>, &'a Spoke<'a>)> = hubs
         .iter()
         .flat_map(|(decided, there)| there.spokes.iter().map(move |spoke| (decided, spoke)))
@@ -482,7 +478,8 @@ fn object_at(object: &Object) -> ObjectAt<'_> {
 
 /// Where each policy is kept from, before anything is shipped.
 fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
-    let (attachments, kinds, routes) = decided.attached.parts();
+    let attached = decided.attached;
+    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
     let mut names: HashMap<&str, Arc<str>> = HashMap::new();
     let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();

@@ -271,9 +271,11 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
-        let (source, index) = (SourceId(0), 0);
         let origin = Origin {
-            document: DocumentId { source, index },
+            document: DocumentId {
+                source: SourceId(0),
+                index: 0,
+            },
             pointer: String::new(),
         };
         let object = Object::from_value(value, origin);
@@ -379,7 +381,8 @@ pub(super) fn plan<'a>(
 fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let placed = analysis.placed.as_ref();
     let (hub, ours, clusters) = (placed.hub, &placed.ours, &placed.clusters);
-    let (attachments, kinds, routes) = analysis.attached.parts();
+    let attached = &analysis.attached;
+    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
     // What goes to none of the clusters that this hub is for does nothing wrong there.
     let reported = placed.clusters_reported();
     analysis.report_not_synced(findings);

@@ -563,8 +563,10 @@ impl Comparing<'_> {
             ..come.clone()
         };
         let position = *self.moves.entry(pair).or_insert_with(|| {
-            let is_orphaned = false;
-            self.found.push(Found { change, is_orphaned });
+            self.found.push(Found {
+                change,
+                is_orphaned: false,
+            });
             self.found.len().saturating_sub(1)
         });
         Some((position, effect))

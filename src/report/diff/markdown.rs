@@ -51,9 +51,8 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     let limit = budget.saturating_sub(longest_notice);
     if text.len() > limit {
         let notice = format!("{}{}", marker(report), notice(report, total, total, budget));
-        return Some(notice)
-            .filter(|notice| notice.len() <= budget)
-            .unwrap_or_default();
+        let fits = notice.len() <= budget;
+        return if fits { notice } else { String::new() };
     }
     points(&mut text, report, limit);
     table(&mut text, comparison, limit);

@@ -58,7 +58,9 @@ impl<'a> Fleet<'a> {
             None if has_selectors => self.clusters.keys().copied().collect(),
             None => BTreeSet::new(),
         };
-        work.pay(names.len(), STEPS_PER_CLUSTER).then_some(())?;
+        if !work.pay(names.len(), STEPS_PER_CLUSTER) {
+            return None;
+        }
         let known = names.into_iter().filter_map(|name| self.clusters.get(name));
         let (known, unknown): (Vec<&Cluster<'_>>, Vec<&Cluster<'_>>) =
             known.partition(|cluster| cluster.managed.is_some() || !has_selectors);

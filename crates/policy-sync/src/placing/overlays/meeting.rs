@@ -49,7 +49,9 @@ impl Meeting {
         for (rank, upper) in by_pointer.iter().enumerate() {
             let below = by_pointer.iter().skip(rank.saturating_add(1));
             for lower in below.take_while(|lower| is_at_or_above(upper.1, lower.1)) {
-                pay().then_some(())?;
+                if !pay() {
+                    return None;
+                }
                 meeting.add(*upper, *lower, changes);
             }
         }

@@ -45,7 +45,9 @@ pub(super) fn touched<'v>(
     if let Some(part) = part_at(object, pointer) {
         return Some((pointer.to_owned(), part));
     }
-    may_contain_parts(pointer).then_some(())?;
+    if !may_contain_parts(pointer) {
+        return None;
+    }
     let before = parts(object);
     values.find_map(|value| {
         let mut changed = object.clone();

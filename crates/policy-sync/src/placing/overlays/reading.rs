@@ -138,7 +138,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Targeted::Labels(labels) => {
                 let all = self.in_namespace(group, kind, namespace);
-                self.work.pay(all.len(), STEPS_PER_CLUSTER).then_some(())?;
+                if !self.work.pay(all.len(), STEPS_PER_CLUSTER) {
+                    return None;
+                }
                 let is_chosen = |object: &&Object| labels.matches(|key| object.label(key));
                 (all.iter().filter(is_chosen).collect(), "labelSelector")
             }
@@ -258,8 +260,9 @@ impl<'r, 'a> Reader<'r, 'a> {
                 unknown.push(name.clone());
                 continue;
             }
-            let is_paid = self.work.keep(value) && self.work.pay(1, STEPS_PER_CHANGE);
-            is_paid.then_some(())?;
+            if !self.work.keep(value) || !self.work.pay(1, STEPS_PER_CHANGE) {
+                return None;
+            }
             match filled(&|field| cluster.value(field)) {
                 Ok(value) => by_value.entry(value).or_default().push(name.clone()),
                 Err(reason) => without.entry(reason).or_default().push(name),
