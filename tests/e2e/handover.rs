@@ -304,7 +304,7 @@ spec:
     }
     kept(&before, &identities(world)?)?;
     let mut after = fields(world, "generation")?;
-    let changed = "eu-2: DNSPolicy internal/names";
+    let changed = "eu-2: DNSPolicy kuadrant-internal/names";
     let changes =
         [&generations, &after].map(|all| all.get(changed).and_then(|number| number.parse::<usize>().ok()));
     let [Some(first), Some(last)] = changes else {
