@@ -55,8 +55,8 @@ struct Outcome {
     said: String,
 }
 
-/// A checkout with the attack in it, and the id of its base.
-fn attacked(attack: Attack) -> Option<(Scratch, String)> {
+/// A checkout that raises the limit, and the id of its base.
+fn checkout() -> Option<(Scratch, String)> {
     at_hand()?;
     let scratch = Scratch::new();
     scratch.write("temp/x", "").write("comments.json", COMMENTS);
@@ -83,9 +83,20 @@ fn attacked(attack: Attack) -> Option<(Scratch, String)> {
 
     scratch.raise_the_limit("repository/hub/limits.yaml");
     rendered(0);
-    attack(&scratch, &base);
-    commit(&repository);
     Some((scratch, base))
+}
+
+/// A copy of the checkout with the attack in it.
+fn attacked(checkout: &Scratch, base: &str, attack: Attack) -> Scratch {
+    let scratch = Scratch::new();
+    let mut copy = Command::new("cp");
+    copy.args(["-a", "."])
+        .arg(scratch.path(""))
+        .current_dir(checkout.path(""));
+    Run::of(&mut copy).exits(0);
+    attack(&scratch, base);
+    commit(&scratch.path("repository"));
+    scratch
 }
 
 /// The last document of a shipped file.
@@ -418,12 +429,13 @@ const TELLERS: [Teller; 3] = [
 
 #[test]
 fn no_pull_request_hides_what_it_changes_reads_beside_the_checkout_or_speaks_for_the_workflow() {
+    let Some((checkout, base)) = checkout() else {
+        return;
+    };
     let mut broken = String::new();
     for (name, attack) in ATTACKS {
         for (number, teller) in TELLERS.iter().enumerate() {
-            let Some((scratch, base)) = attacked(attack) else {
-                return;
-            };
+            let scratch = attacked(&checkout, &base, attack);
             let before = scratch.tree("outside");
             let Outcome { failed, said } = teller(&scratch, &base);
             let is_told = said.contains("100 -> 200") || said.contains("limit: 200");
@@ -446,10 +458,11 @@ fn no_pull_request_hides_what_it_changes_reads_beside_the_checkout_or_speaks_for
 
 #[test]
 fn a_pull_request_that_attacks_nothing_passes_and_is_told() {
+    let Some((checkout, base)) = checkout() else {
+        return;
+    };
     for teller in TELLERS {
-        let Some((scratch, base)) = attacked(|_, _| {}) else {
-            return;
-        };
+        let scratch = attacked(&checkout, &base, |_, _| {});
         let Outcome { failed, said } = teller(&scratch, &base);
         assert_eq!(failed, Vec::<String>::new(), "{said}");
         assert!(said.contains("100 -> 200"), "{said}");
@@ -467,9 +480,10 @@ fn what_a_shell_says_never_passes_for_a_difference() {
         let repository = scratch.path("repository");
         Run::of(scratch.command(&["render"]).current_dir(repository)).exits(0);
     };
-    let Some((scratch, base)) = attacked(loses) else {
+    let Some((checkout, base)) = checkout() else {
         return;
     };
+    let scratch = attacked(&checkout, &base, loses);
     let run = pipeline(&scratch, COMPONENT, &base, &[]);
     run.exits(4).says("diff/over-budget");
     let is_note =
@@ -484,10 +498,11 @@ fn what_a_shell_says_never_passes_for_a_difference() {
 /// that somebody else may register.
 #[test]
 fn only_git_and_spokewright_start_in_the_checkout_and_nothing_is_installed_by_a_name() {
+    let Some((checkout, base)) = checkout() else {
+        return;
+    };
     for file in ["action.yml", COMPONENT, PIPELINE] {
-        let Some((scratch, base)) = attacked(|_, _| {}) else {
-            return;
-        };
+        let scratch = attacked(&checkout, &base, |_, _| {});
         scratch.remove("bin/spokewright");
         if file == "action.yml" {
             build_by_action(&scratch);
@@ -564,9 +579,10 @@ fn a_comment_is_never_selected_by_an_empty_marker_and_a_link_alone_is_none() {
             .expect("a script")
             .to_owned()
     };
-    let Some((scratch, base)) = attacked(|_, _| {}) else {
+    let Some((checkout, base)) = checkout() else {
         return;
     };
+    let scratch = attacked(&checkout, &base, |_, _| {});
     let summary = scratch.path("summary.md").display().to_string();
     let environment = [
         ("URL", "https://git.example/artifact"),

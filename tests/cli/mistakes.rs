@@ -257,20 +257,20 @@ const WARNINGS: [(&str, &str); 3] = [
 #[test]
 fn no_warning_hides_what_is_said_of_a_mistake() {
     // The first line and the place of each.
-    let said = |scratch: &Scratch| -> std::collections::BTreeSet<String> {
-        let run = scratch.run(&["check"]);
-        let parts = run.stdout.split("\n\n").filter(|part| part.contains("]: "));
+    let findings = |text: &str| -> std::collections::BTreeSet<String> {
+        let parts = text.split("\n\n").filter(|part| part.contains("]: "));
         parts
             .map(|part| part.lines().take(2).collect::<Vec<_>>().join("\n"))
             .collect()
     };
     for mistake in MISTAKES {
         let scratch = scratch(mistake, None);
-        let before = said(&scratch);
+        let before = fixtures().join("mistakes").join(format!("{}.txt", mistake.name));
+        let before = findings(&std::fs::read_to_string(before).unwrap());
         for (file, text) in WARNINGS {
             scratch.write(file, text);
         }
-        let after = said(&scratch);
+        let after = findings(&scratch.run(&["check"]).stdout);
         assert!(
             after.is_superset(&before),
             "{}: {before:#?} {after:#?}",
