@@ -103,12 +103,17 @@ impl<'a> Placed<'a> {
     pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
         let found = &mut Findings::new();
         let ours = Ours::new(&projection.hub, &self.loaded.config.controller_name, found);
-        let is_for = |cluster: &str| self.loaded.projections.position(cluster) == Some(position);
+        // Of a thousand clusters, most hubs are for a few.
+        let here = |all: &Arc<[String]>| {
+            let here = projection.clusters.iter();
+            let here = here.filter(|cluster| all.binary_search(cluster).is_ok());
+            here.cloned().collect()
+        };
         Self {
             loaded: self.loaded,
             hub: &projection.hub,
             grants: Grants::new(&projection.hub, found),
-            receiving: receiving(&self.clusters, is_for),
+            receiving: shared(&self.clusters, here),
             projection: position.saturating_add(1),
             clusters: self.clusters.map(|(_, clusters)| Arc::clone(clusters)),
             by_key: self.by_key.clone(),
@@ -152,16 +157,21 @@ fn receiving(
     clusters: &Table<OurGatewayId, Arc<[String]>>,
     is_here: impl Fn(&str) -> bool,
 ) -> Table<OurGatewayId, Arc<[String]>> {
-    let mut known: HashMap<&[String], Arc<[String]>> = HashMap::new();
-    clusters.map(|(_, all)| {
-        let here = || {
-            if all.iter().all(|cluster| is_here(cluster)) {
-                return Arc::clone(all);
-            }
-            all.iter().filter(|cluster| is_here(cluster)).cloned().collect()
-        };
-        Arc::clone(known.entry(all).or_insert_with(here))
+    shared(clusters, |all| {
+        if all.iter().all(|cluster| is_here(cluster)) {
+            return Arc::clone(all);
+        }
+        all.iter().filter(|cluster| is_here(cluster)).cloned().collect()
     })
+}
+
+/// What becomes of each list of clusters, each once.
+fn shared(
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
+    made: impl Fn(&Arc<[String]>) -> Arc<[String]>,
+) -> Table<OurGatewayId, Arc<[String]>> {
+    let mut known: HashMap<*const [String], Arc<[String]>> = HashMap::new();
+    clusters.map(|(_, all)| Arc::clone(known.entry(Arc::as_ptr(all)).or_insert_with(|| made(all))))
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {

@@ -1,8 +1,9 @@
 //! The hub as ClusterOverlays change it: a cluster gets what it would get if the hub held the changed objects.
 //!
 //! Owns: [`Projections`], one hub for each class of clusters that get the same changed objects, and what an API server
-//! would refuse in these. Flows in: the hub. Flows out: hubs, with the same objects in the same order, so that numbers of
-//! Gateways, routes, and policies are the same in all of them. Must not know: what follows from a change.
+//! would refuse in these. Flows in: the hub. Flows out: hubs, with the same objects in the same order but for
+//! ManagedClusters, so that numbers of Gateways, routes, and policies are the same in all of them. Must not know: what
+//! follows from a change.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -65,7 +66,8 @@ impl Projections {
     ) -> Self {
         let mut overlays = Overlays::new(hub, admits, findings);
         let mut classes = std::mem::take(&mut overlays.classes);
-        let objects = hub.objects.len().saturating_mul(classes.len());
+        let evaluated = hub.without_clusters();
+        let objects = evaluated.objects.len().saturating_mul(classes.len());
         if !Work::default().pay(objects, STEPS_PER_OBJECT) {
             let stage = format!("evaluating the hub for {} groups of clusters", classes.len());
             let finding = Finding::too_costly(&stage, Place::Run, "no ClusterOverlay is applied");
@@ -75,7 +77,7 @@ impl Projections {
             classes.clear();
         }
         let hubs = parallel::map_each(classes, |class| Projection {
-            hub: hub.with_changed(class.objects.iter().map(Arc::as_ref)),
+            hub: evaluated.with_changed(class.objects.iter().map(Arc::as_ref)),
             clusters: class.clusters,
             overlays: class.overlays,
         });

@@ -34,8 +34,10 @@ pub(super) fn config() -> Schema {
 }
 
 /// The schema of the parameters.
-pub(super) fn params() -> Schema {
-    compiled(&PARAMS.parse().unwrap_or_default())
+pub(super) fn params() -> &'static Schema {
+    // They are read again for each hub that ClusterOverlays make of one.
+    static COMPILED: LazyLock<Schema> = LazyLock::new(|| compiled(&PARAMS.parse().unwrap_or_default()));
+    &COMPILED
 }
 
 /// The schema of a ClusterOverlay. Its spec may lack anything, because a field that is refused is removed, and the rest is

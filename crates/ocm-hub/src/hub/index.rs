@@ -52,8 +52,16 @@ impl Hub {
         }
     }
 
-    /// The same hub with other objects in place of those of the same identities: what it would be for clusters for which
-    /// ClusterOverlays change these.
+    /// What is evaluated once more for clusters for which ClusterOverlays change objects. ManagedClusters have decided by
+    /// then what goes where, and most fleets have more of them than of all other objects.
+    #[must_use]
+    pub fn without_clusters(&self) -> Self {
+        let objects = self.objects.iter();
+        let objects = objects.filter(|object| !object.is(ocm_placement::GROUP, "ManagedCluster"));
+        self.with_objects(Objects::new(objects.cloned().collect()))
+    }
+
+    /// The same hub with other objects in place of those of the same identities.
     #[must_use]
     pub fn with_changed<'o>(&self, changed: impl Iterator<Item = &'o Object>) -> Self {
         let mut objects = self.objects.clone();
@@ -64,6 +72,10 @@ impl Hub {
                 slot.clone_from(object);
             }
         }
+        self.with_objects(objects)
+    }
+
+    fn with_objects(&self, objects: Objects) -> Self {
         Self {
             objects,
             spokes: Arc::clone(&self.spokes),

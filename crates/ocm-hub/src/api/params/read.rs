@@ -218,7 +218,7 @@ impl Check<'_> {
             file,
             value: accepted,
             violations,
-        } = schema::typed::<Params>(&schema::params(), &value);
+        } = schema::typed::<Params>(schema::params(), &value);
         for violation in violation::without_misspelled(&violations) {
             self.violation(violation);
         }
