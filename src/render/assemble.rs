@@ -84,11 +84,21 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
             .filter(|gateway| gateway.projection == 0)
     };
     let steps = input.progress.count(Stage::Rendering, written().count());
-    let gateways: Vec<_> = input.gateways.iter().collect();
+    let mut gateways: BTreeMap<Identity, Vec<_>> = BTreeMap::new();
+    for (id, gateway) in input.gateways.iter() {
+        let of_hubs = gateways.entry(gateway.gateway.object.identity()).or_default();
+        of_hubs.push((id, gateway));
+    }
+    let gateways: Vec<_> = gateways.into_values().collect();
     let secrets = std::mem::take(&mut assembly.secrets);
-    assembly.add_all(&gateways, findings, |&(id, gateway)| {
-        let works = works_of_gateway(input, (id, gateway), in_gateway_work.get(id), secrets.get(id));
-        steps.advance(usize::from(gateway.projection == 0));
+    assembly.add_all(&gateways, findings, |of_hubs| {
+        let works = works_of_gateway(
+            input,
+            of_hubs,
+            |id| in_gateway_work.get(id).as_slice(),
+            |id| secrets.get(id),
+        );
+        steps.advance(1);
         works
     });
     drop(steps);

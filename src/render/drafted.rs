@@ -4,7 +4,8 @@
 //! Flows out: [`DraftedWork`]s. Must not know: the works of anything else, so that many can be made at a time.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::carried::Carried;
@@ -47,14 +48,26 @@ pub(super) struct DraftedWork<'a, 'c> {
     pub overwritten: Vec<Finding>,
 }
 
-impl<'a, 'c> DraftedWork<'a, 'c> {
-    fn new(
-        input: &Input<'a>,
-        object: &'a Object,
-        (turn, manifests): (Turn, Vec<Arc<Manifest>>),
-        params: &'a Params,
-        (gateways, clusters): (Vec<OurGatewayId>, Cow<'c, [String]>),
-    ) -> Self {
+/// What a work will hold, and where.
+struct Content<'a, 'c> {
+    object: &'a Object,
+    params: &'a Params,
+    turn: Turn,
+    manifests: Vec<Arc<Manifest>>,
+    gateways: Vec<OurGatewayId>,
+    clusters: Cow<'c, [String]>,
+}
+
+impl<'a, 'c> Content<'a, 'c> {
+    fn drafted(self, input: &Input<'a>) -> DraftedWork<'a, 'c> {
+        let Self {
+            object,
+            params,
+            turn,
+            manifests,
+            gateways,
+            clusters,
+        } = self;
         let overwritten = overwritten(input.hub, object, &manifests, &clusters);
         let parts = WorkParts {
             name: work_name(object),
@@ -63,7 +76,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             turn,
             manifests,
         };
-        Self {
+        DraftedWork {
             object,
             gateways,
             clusters,
@@ -75,6 +88,47 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             overwritten,
         }
     }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let settings = |content: &Self| (content.turn, wave(content.object));
+        settings(self) == settings(other) && self.params == other.params && self.manifests == other.manifests
+    }
+}
+
+/// The works of one name, each content once: in most hubs that ClusterOverlays make of one, most Gateways are as they are
+/// written.
+fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<DraftedWork<'a, 'c>> {
+    let mut each: Vec<Content<'a, 'c>> = Vec::new();
+    let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
+    let is_alone = contents.len() == 1;
+    for content in contents {
+        if is_alone {
+            each.push(content);
+            break;
+        }
+        let mut hasher = DefaultHasher::new();
+        let values = content.manifests.iter();
+        values.for_each(|manifest| manifest.value.hash(&mut hasher));
+        let alike = known.entry(hasher.finish()).or_default();
+        let is_same = |at: &&usize| each.get(**at).is_some_and(|known| known.is_same(&content));
+        match alike.iter().find(is_same).and_then(|at| each.get_mut(*at)) {
+            Some(known) => {
+                known.gateways.extend(content.gateways);
+                known.clusters.to_mut().extend(content.clusters.into_owned());
+            }
+            None => {
+                alike.push(each.len());
+                each.push(content);
+            }
+        }
+    }
+    let drafted = each.into_iter().map(|mut content| {
+        if !content.clusters.is_sorted() {
+            content.clusters.to_mut().sort_unstable();
+        }
+        content.drafted(input)
+    });
+    drafted.collect()
 }
 
 /// The own works of an object: clusters where it has the same content share one. A policy that is merged with another
@@ -89,7 +143,7 @@ pub(super) fn works_of_object<'a>(
         .flat_map(|variant| variant.clusters.iter())
         .collect();
     let clusters: Vec<String> = clusters.into_iter().cloned().collect();
-    let mut works = Vec::new();
+    let mut contents = Vec::new();
     for (variants, clusters) in by_content(&clusters, variants) {
         let Some(first) = variants.first() else { continue };
         let objects: Vec<Arc<Manifest>> = variants
@@ -103,79 +157,80 @@ pub(super) fn works_of_object<'a>(
         let here = gateways
             .first()
             .map_or(gateway, |gateway| input.gateways.get(*gateway));
-        let manifests = input.with_namespaces(here, objects);
-        let goes = (gateways.into_iter().collect(), Cow::Owned(clusters.into_owned()));
-        let turn = match first.role {
-            Role::Policy => Turn::Policies,
-            Role::Route | Role::Object => Turn::Rest,
-        };
-        works.push(DraftedWork::new(
-            input,
-            first.object,
-            (turn, manifests),
-            gateway.params,
-            goes,
-        ));
+        contents.push(Content {
+            object: first.object,
+            params: gateway.params,
+            turn: match first.role {
+                Role::Policy => Turn::Policies,
+                Role::Route | Role::Object => Turn::Rest,
+            },
+            manifests: input.with_namespaces(here, objects),
+            gateways: gateways.into_iter().collect(),
+            clusters: Cow::Owned(clusters.into_owned()),
+        });
     }
-    works
+    drafted(input, contents)
 }
 
-/// The works of one Gateway: one content for all clusters where the same is in its works. `secrets` are those that it and
-/// its ListenerSets need.
-pub(super) fn works_of_gateway<'a>(
+/// The works of one Gateway, as each hub has it: one content for all clusters where the same is in its works. `variants` and
+/// `secrets` are those that are for it, and that it and its ListenerSets need.
+pub(super) fn works_of_gateway<'a, 'v>(
     input: &Input<'a>,
-    (id, gateway): (OurGatewayId, &'a PlacedGateway<'a>),
-    variants: &[&Carried<'_>],
-    secrets: &ListenerSecrets<'_>,
-) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
+    gateways: &[(OurGatewayId, &'a PlacedGateway<'a>)],
+    variants: impl Fn(OurGatewayId) -> &'v [&'v Carried<'a>],
+    secrets: impl Fn(OurGatewayId) -> &'v ListenerSecrets<'a>,
+) -> (Findings, Vec<DraftedWork<'a, 'a>>)
+where
+    'a: 'v,
+{
     let mut findings = Findings::new();
-    let mut works = Vec::new();
-    if gateway.clusters.is_empty() {
-        return (findings, works);
-    }
-    let Some(own) = gateway_manifest(gateway, secrets, input.on_spokes, &mut findings) else {
-        return (findings, works);
-    };
-    let own = Arc::new(own);
-    let contents = by_content(&gateway.clusters, variants);
-    works.reserve_exact(contents.len());
-    for (variants, clusters) in contents {
-        let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
-            .iter()
-            .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
-            .collect();
-        // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a policy
-        // comes before what would be open without it.
-        synced.sort_by_key(|(role, manifest)| {
-            (
-                *role != Role::Policy,
-                *role,
-                &manifest.resource.group,
-                &manifest.kind,
-                &manifest.resource.namespace,
-                &manifest.resource.name,
-            )
-        });
-        let policies = synced.partition_point(|(role, _)| *role == Role::Policy);
-        let (policies, rest) = synced.split_at_checked(policies).unwrap_or_default();
-        let mut objects: Vec<Arc<Manifest>> = Vec::new();
-        if gateway.params.work_per != WorkPer::Object {
-            objects.extend(secrets.manifests.iter().map(|(_, manifest)| Arc::clone(manifest)));
+    let mut contents = Vec::new();
+    for (id, gateway) in gateways.iter().copied() {
+        if gateway.clusters.is_empty() {
+            continue;
         }
-        objects.extend(policies.iter().map(|(_, manifest)| Arc::clone(manifest)));
-        objects.push(Arc::clone(&own));
-        objects.extend(rest.iter().map(|(_, manifest)| Arc::clone(manifest)));
-        let manifests = input.with_namespaces(gateway, objects);
-        let goes = (vec![id], clusters);
-        works.push(DraftedWork::new(
-            input,
-            gateway.gateway.object,
-            (Turn::Rest, manifests),
-            gateway.params,
-            goes,
-        ));
+        let secrets = secrets(id);
+        let Some(own) = gateway_manifest(gateway, secrets, input.on_spokes, &mut findings) else {
+            continue;
+        };
+        let own = Arc::new(own);
+        for (variants, clusters) in by_content(&gateway.clusters, variants(id)) {
+            let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
+                .iter()
+                .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
+                .collect();
+            // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a
+            // policy comes before what would be open without it.
+            synced.sort_by_key(|(role, manifest)| {
+                (
+                    *role != Role::Policy,
+                    *role,
+                    &manifest.resource.group,
+                    &manifest.kind,
+                    &manifest.resource.namespace,
+                    &manifest.resource.name,
+                )
+            });
+            let policies = synced.partition_point(|(role, _)| *role == Role::Policy);
+            let (policies, rest) = synced.split_at_checked(policies).unwrap_or_default();
+            let mut objects: Vec<Arc<Manifest>> = Vec::new();
+            if gateway.params.work_per != WorkPer::Object {
+                objects.extend(secrets.manifests.iter().map(|(_, manifest)| Arc::clone(manifest)));
+            }
+            objects.extend(policies.iter().map(|(_, manifest)| Arc::clone(manifest)));
+            objects.push(Arc::clone(&own));
+            objects.extend(rest.iter().map(|(_, manifest)| Arc::clone(manifest)));
+            contents.push(Content {
+                object: gateway.gateway.object,
+                params: gateway.params,
+                turn: Turn::Rest,
+                manifests: input.with_namespaces(gateway, objects),
+                gateways: vec![id],
+                clusters,
+            });
+        }
     }
-    (findings, works)
+    (findings, drafted(input, contents))
 }
 
 /// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work

@@ -50,15 +50,6 @@ pub(super) struct Template<'a> {
     pub(super) parts: WorkParts,
 }
 
-impl Template<'_> {
-    /// Adds the clusters of another template with the same content.
-    fn join(&mut self, other: &Self) {
-        self.gateways.extend(&other.gateways);
-        let clusters: BTreeSet<&String> = self.clusters.iter().chain(other.clusters.iter()).collect();
-        self.clusters = clusters.into_iter().cloned().collect();
-    }
-}
-
 /// Namespace and name of a Placement.
 type PlacementKey<'a> = (&'a str, &'a str);
 
@@ -69,15 +60,9 @@ pub(super) fn replica_sets(
     templates: &[Template<'_>],
     findings: &mut Findings,
 ) -> Vec<ReplicaSet> {
-    let mut by_work: BTreeMap<&str, Vec<Template<'_>>> = BTreeMap::new();
+    let mut by_work: BTreeMap<&str, Vec<&Template<'_>>> = BTreeMap::new();
     for template in templates {
-        let contents = by_work.entry(&template.parts.name).or_default();
-        let same = |known: &&mut Template<'_>| known.parts.manifests == template.parts.manifests;
-        match contents.iter_mut().find(same) {
-            // Of several hubs that ClusterOverlays make, what none of them changes is the same.
-            Some(known) => known.join(template),
-            None => contents.push(template.clone()),
-        }
+        by_work.entry(&template.parts.name).or_default().push(template);
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
     let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
@@ -272,7 +257,7 @@ fn set_of(
 /// A work that no set can carry: its contents, and the clusters that get each.
 fn not_uniform(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[Template<'_>],
+    templates: &[&Template<'_>],
 ) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;
@@ -310,7 +295,7 @@ fn not_uniform(
     }
     for template in templates
         .iter()
-        .filter(|template| !std::ptr::eq(*template, usual))
+        .filter(|template| !std::ptr::eq(**template, *usual))
     {
         let differs = differences(&usual.parts.manifests, &template.parts.manifests);
         finding = finding.note(format!(
