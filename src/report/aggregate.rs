@@ -27,10 +27,10 @@ use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::outcome::PolicyView;
-use crate::outcome::exception;
 use crate::outcome::predicted::class_status;
-use crate::outcome::{ManifestProblem, ObjectStatus, OnCluster, StatusGroup, WorkState};
+use crate::outcome::{
+    ManifestProblem, ObjectStatus, OnCluster, PolicyView, StatusGroup, WorkState, exception,
+};
 use crate::policy::{Condition, Outcome, PolicyId};
 use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, WorkId, is_agents_own, manifest_key, policy_conditions,
@@ -129,10 +129,8 @@ impl Aggregation<'_, '_> {
             .collect();
         let mut exported: Exported<'_> = BTreeMap::new();
         for work in &self.works.works {
-            let key = (
-                work.object.namespace_or_empty(),
-                planned_name(&work.object, &by_key),
-            );
+            let name = planned_name(&work.object, &by_key);
+            let key = (work.object.namespace_or_empty(), name);
             match exported.entry(key) {
                 Entry::Vacant(entry) => {
                     entry.insert(work);
@@ -331,34 +329,24 @@ impl Aggregation<'_, '_> {
 
     /// Gateways and policies by where they are in the input: that is how the plan knows them.
     fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
-        let at = |object: &'_ Object| object.origin.document;
-        let gateways = self.ours.gateways.iter().map(|(id, ours)| {
-            let object = ours.gateway.object;
-            ((at(object), object.origin.pointer.as_str()), Subject::Gateway(id))
-        });
+        let gateways = self.ours.gateways.iter();
+        let gateways = gateways.map(|(id, ours)| (ours.gateway.object, Subject::Gateway(id)));
         let policies = self.view.hub.policies.iter();
-        let policies = policies.map(|(id, policy)| {
-            let object = policy.object;
-            ((at(object), object.origin.pointer.as_str()), Subject::Policy(id))
-        });
-        let routes = self.view.routes.iter().map(|(number, route)| {
-            let origin = &route.object.origin;
-            ((origin.document, origin.pointer.as_str()), Subject::Route(number))
-        });
-        gateways.chain(policies).chain(routes).collect()
+        let policies = policies.map(|(id, policy)| (policy.object, Subject::Policy(id)));
+        let routes = self.view.routes.iter();
+        let routes = routes.map(|(number, route)| (route.object, Subject::Route(number)));
+        let all = gateways.chain(policies).chain(routes);
+        all.map(|(object, subject)| ((object.origin.document, object.origin.pointer.as_str()), subject))
+            .collect()
     }
 
     /// Works of ours, or of MGC, that the plan places nowhere.
     fn not_planned(&self, exported: &Exported<'_>) -> Vec<WorkProblem> {
-        let planned: HashSet<(&str, &str)> = self
-            .plan
-            .clusters
-            .iter()
-            .flat_map(|(cluster, works)| {
-                let works = works.iter().map(|id| self.plan.works.get(*id));
-                works.map(|work| (cluster.as_str(), work.name.as_str()))
-            })
-            .collect();
+        let planned = self.plan.clusters.iter().flat_map(|(cluster, works)| {
+            let works = works.iter().map(|id| self.plan.works.get(*id));
+            works.map(|work| (cluster.as_str(), work.name.as_str()))
+        });
+        let planned: HashSet<(&str, &str)> = planned.collect();
         let others = exported.iter().filter(|(key, _)| !planned.contains(*key));
         let parents = OnceCell::new();
         let problems = others.filter_map(|((cluster, name), work)| {
@@ -380,31 +368,26 @@ impl Aggregation<'_, '_> {
     /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
     fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
         let shipped = self.view.routes.iter();
-        shipped
-            .filter_map(|(number, route)| {
-                let instances = instances.get(&Subject::Route(number))?;
-                let reported = |kind: &&str| instances.iter().any(|instance| instance.reports(kind));
-                let conditions = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
-                let conditions: Vec<&str> = conditions.filter(reported).collect();
-                Some(ObjectStatus {
-                    shipped_to: instances
-                        .iter()
-                        .map(|instance| instance.cluster().to_owned())
-                        .collect(),
-                    works: instances
-                        .iter()
-                        .map(|instance| instance.carrier(&conditions))
-                        .collect(),
-                    conditions: conditions
-                        .into_iter()
-                        .map(|kind| policy_condition(kind, instances, &[]))
-                        .collect(),
-                    feedback: feedback(instances, &[]),
-                    unknown: unknown(instances),
-                    ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
-                })
+        let statuses = shipped.filter_map(|(number, route)| {
+            let instances = instances.get(&Subject::Route(number))?;
+            let all = instances.iter();
+            let reported = |kind: &&str| all.clone().any(|instance| instance.reports(kind));
+            let kinds = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
+            let kinds: Vec<&str> = kinds.filter(reported).collect();
+            let conditions = kinds.iter().map(|kind| policy_condition(kind, instances, &[]));
+            Some(ObjectStatus {
+                shipped_to: all
+                    .clone()
+                    .map(|instance| instance.cluster().to_owned())
+                    .collect(),
+                works: all.clone().map(|instance| instance.carrier(&kinds)).collect(),
+                conditions: conditions.collect(),
+                feedback: feedback(instances, &[]),
+                unknown: unknown(instances),
+                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
             })
-            .collect()
+        });
+        statuses.collect()
     }
 
     /// The policies that are on some cluster, or kept from one by what lives there.
@@ -421,10 +404,10 @@ impl Aggregation<'_, '_> {
                 continue;
             }
             let instances = instances.unwrap_or_default();
-            let overridden: Vec<(&str, &Condition)> = overridden
+            let overridden = overridden
                 .iter()
-                .map(|(cluster, condition)| (*cluster, condition))
-                .collect();
+                .map(|(cluster, condition)| (*cluster, condition));
+            let overridden: Vec<(&str, &Condition)> = overridden.collect();
             let reports = policy_conditions(&policy.object.group_kind(), self.hub);
             let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
@@ -462,10 +445,8 @@ impl Aggregation<'_, '_> {
             }
             status.feedback = feedback(instances, &ours);
             status.unknown = unknown(instances);
-            status.works = instances
-                .iter()
-                .map(|instance| instance.carrier(&names))
-                .collect();
+            let works = instances.iter().map(|instance| instance.carrier(&names));
+            status.works = works.collect();
             statuses.push(status);
         }
         statuses
@@ -516,9 +497,8 @@ fn of_unknown_cluster(object: &Object) -> Finding {
 
 /// How far a work is, by itself: the less, the further from done.
 fn progress(work: &ExportedWork) -> WorkState {
-    judged(Some(work), None)
-        .first()
-        .map_or(WorkState::Applied, |fault| fault.state)
+    let faults = judged(Some(work), None);
+    faults.first().map_or(WorkState::Applied, |fault| fault.state)
 }
 
 /// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name,
@@ -529,13 +509,10 @@ fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x 
     };
     match work.label(MANIFEST_KEY_LABEL) {
         Some(key) => by_key.get(key).copied().unwrap_or(&work.name),
-        None if set
-            .split_once('.')
-            .is_some_and(|(_, set)| set.starts_with(RBAC_WORK)) =>
-        {
-            RBAC_WORK
-        }
-        None => &work.name,
+        None => match set.split_once('.') {
+            Some((_, set)) if set.starts_with(RBAC_WORK) => RBAC_WORK,
+            _ => &work.name,
+        },
     }
 }
 

@@ -21,9 +21,7 @@ use super::diff::{EffectiveSettings, conceal, giver};
 use super::overlays::overlay_changes;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
-use crate::outcome::PolicyEntry;
-use crate::outcome::SourceLine;
-use crate::outcome::{ClusterLists, PolicyView, Seen};
+use crate::outcome::{ClusterLists, PolicyEntry, PolicyView, Seen, SourceLine};
 use crate::placing::overlays::Overlays;
 use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
@@ -284,9 +282,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn hub_policies(&self, locator: &str) -> impl Iterator<Item = (PolicyId, &'e Object)> {
         let policies = self.view.hub.policies.iter();
         let locator = locator.to_owned();
-        policies
-            .filter(move |(_, policy)| policy.locator().as_ref() == locator)
-            .map(|(id, policy)| (id, policy.object))
+        let policies = policies.filter(move |(_, policy)| policy.locator().as_ref() == locator);
+        policies.map(|(id, policy)| (id, policy.object))
     }
 
     /// The policies that override a policy of which nothing applies anywhere.
@@ -316,20 +313,16 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 Some(seen.attachments.policy(id).object)
             })
         };
-        losers
-            .map(|(locator, clusters)| {
-                let object = self
-                    .hub_policies(locator)
-                    .next()
-                    .map(|(_, object)| object)
-                    .or_else(|| there(locator));
-                Loser {
-                    policy: locator.to_string(),
-                    clusters: clusters.into_iter().map(str::to_owned).collect(),
-                    place: object.and_then(|object| self.place(object, "")),
-                }
-            })
-            .collect()
+        let losers = losers.map(|(locator, clusters)| {
+            let on_hub = self.hub_policies(locator).next().map(|(_, object)| object);
+            let object = on_hub.or_else(|| there(locator));
+            Loser {
+                policy: locator.to_string(),
+                clusters: clusters.into_iter().map(str::to_owned).collect(),
+                place: object.and_then(|object| self.place(object, "")),
+            }
+        });
+        losers.collect()
     }
 
     /// Equal results on the same clusters together, in the order of their first path.
@@ -417,6 +410,13 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 overlaid: self.overlaid(authored.object, &pointer),
             }
         });
+        let losses = effective.losses.iter();
+        let refused = effective.refused.iter();
+        let refused = refused.flat_map(|id| seen.attachments.policy(*id).authors(*id));
+        let refused = refused.map(|(_, authored)| RefusedPolicy {
+            policy: authored.locator.to_string(),
+            place: self.place(authored.object, ""),
+        });
         ExplainedPaths {
             kind: profile.kind.clone(),
             group: profile.group.clone(),
@@ -425,20 +425,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             clusters: Arc::default(),
             everywhere: true,
             settings: settings.collect(),
-            overridden: effective
-                .losses
-                .iter()
-                .map(|loss| self.loss(seen, effective, loss))
-                .collect(),
-            refused: effective
-                .refused
-                .iter()
-                .flat_map(|id| seen.attachments.policy(*id).authors(*id))
-                .map(|(_, authored)| RefusedPolicy {
-                    policy: authored.locator.to_string(),
-                    place: self.place(authored.object, ""),
-                })
-                .collect(),
+            overridden: losses.map(|loss| self.loss(seen, effective, loss)).collect(),
+            refused: refused.collect(),
         }
     }
 
@@ -448,9 +436,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             return Vec::new();
         };
         let is_inside = |inner: &str, outer: &str| inside(inner, outer).is_some();
-        let fields = fields
-            .iter()
-            .filter(|field| is_inside(pointer, &field.pointer) || is_inside(&field.pointer, pointer));
+        let is_meant = |field: &str| is_inside(pointer, field) || is_inside(field, pointer);
+        let fields = fields.iter().filter(|field| is_meant(&field.pointer));
         let mut written = self.view.hub.policies.iter().map(|(_, policy)| policy.object);
         let written = written.find(|written| written.origin == object.origin);
         let fields = fields.map(|field| OverlaidSetting {
@@ -467,10 +454,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
 
     fn loss(&self, seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
         let attachments = seen.attachments;
-        let rule = loss
-            .by
-            .first()
-            .and_then(|by| effective.rule(attachments, *by, loss.policy));
+        let first = loss.by.first();
+        let rule = first.and_then(|by| effective.rule(attachments, *by, loss.policy));
         let whose = attachments.authored(loss.policy);
         let leaf = attachments.lost(loss.policy, &loss.key);
         let by = loss.by.iter().map(|by| attachments.authored(*by));
@@ -514,6 +499,12 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let (conditions, on_clusters) = entry
             .map(|entry| (entry.conditions, entry.on_clusters))
             .unwrap_or_default();
+        let on_clusters = on_clusters.iter().filter_map(|on| {
+            Some(ClusterPart {
+                cluster: on.cluster.to_string(),
+                condition: on.condition()?.clone(),
+            })
+        });
         PolicyPart {
             conditions,
             targets: set(targets),
@@ -526,15 +517,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             },
             overridden_by: self.winners(locator),
             overrides: self.losers(locator),
-            on_clusters: on_clusters
-                .iter()
-                .filter_map(|on| {
-                    Some(ClusterPart {
-                        cluster: on.cluster.to_string(),
-                        condition: on.condition()?.clone(),
-                    })
-                })
-                .collect(),
+            on_clusters: on_clusters.collect(),
             if_deleted: without
                 .map(|without| if_deleted(view, without))
                 .unwrap_or_default(),
@@ -563,21 +546,16 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
     conceal(&mut changes, &mut Hidden::default());
     let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
     for change in changes {
-        let settings: Vec<SettingIfDeleted> = change
-            .settings
-            .iter()
-            .map(|setting| SettingIfDeleted {
-                setting: setting.setting.clone(),
-                before: setting.old.clone(),
-                after: setting.new.clone(),
-                after_from: giver(&change.new_policies, setting).map(str::to_owned),
-            })
-            .collect();
+        let settings = change.settings.iter().map(|setting| SettingIfDeleted {
+            setting: setting.setting.clone(),
+            before: setting.old.clone(),
+            after: setting.new.clone(),
+            after_from: giver(&change.new_policies, setting).map(str::to_owned),
+        });
+        let settings: Vec<SettingIfDeleted> = settings.collect();
         let clusters: Vec<String> = change.clusters.to_vec();
-        let key = (
-            serde_json::to_string(&settings).unwrap_or_default(),
-            clusters.clone(),
-        );
+        let text = serde_json::to_string(&settings).unwrap_or_default();
+        let key = (text, clusters.clone());
         let part = grouped.entry(key).or_insert_with(|| ChangePart {
             paths: Vec::new(),
             labels: Vec::new(),

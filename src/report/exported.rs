@@ -68,9 +68,8 @@ impl ExportedWorks {
         }
         let key = |object: &Object| (object.namespace.clone(), object.name.clone());
         exported.works.sort_by_cached_key(|work| key(&work.object));
-        exported
-            .applied
-            .sort_by_cached_key(|applied| key(&applied.object));
+        let applied = &mut exported.applied;
+        applied.sort_by_cached_key(|applied| key(&applied.object));
         exported.others.sort_by_cached_key(Object::identity);
         exported
     }
@@ -250,11 +249,10 @@ impl ExportedWork {
     /// Reads a work. Invalid parts get a finding, and the rest is read all the same.
     pub(super) fn read(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
         let spec = object.value.get("spec").filter(|spec| !spec.is_null());
+        let grants = spec.and_then(Grant::of_spec);
         Self {
             spec: spec.map(|spec| shared.specs.share(SpecDigest::of(spec))),
-            grants: spec
-                .and_then(Grant::of_spec)
-                .map(|grants| shared.grants.share(grants)),
+            grants: grants.map(|grants| shared.grants.share(grants)),
             ..Self::read_status(object, shared, findings)
         }
     }
@@ -287,17 +285,14 @@ impl ExportedWork {
             let synced = verdict("StatusFeedbackSynced");
             let available = verdict("Available");
             is_any_unavailable |= matches!(available, Some(Verdict::No { .. }));
+            let values = values.into_iter().enumerate();
+            let values = values.filter_map(|(at, value)| Feedback::read(&value, (position, at), shared));
             let read = ManifestStatus {
                 applied: verdict("Applied"),
                 // The object's own conditions explain more than a rule of the work that summarizes them.
                 available: available.filter(|available| !available.is_of_rule()),
                 unreadable: synced.as_ref().and_then(Verdict::problem).cloned(),
-                feedback: values
-                    .into_iter()
-                    .enumerate()
-                    .filter_map(|(index, value)| Feedback::read(&value, (position, index), shared))
-                    .map(|feedback| shared.feedback.share(feedback))
-                    .collect(),
+                feedback: values.map(|feedback| shared.feedback.share(feedback)).collect(),
             };
             let mut report = |state: WorkState, reason: &str, message: &str| {
                 let problem = ManifestProblem {
@@ -384,10 +379,9 @@ impl ExportedWork {
     }
 
     fn find(&self, resource: [&str; 4]) -> Option<&ManifestStatus> {
-        let after = self
-            .manifests
-            .partition_point(|(name, _)| name.resource() <= resource);
-        let (name, status) = self.manifests.get(after.checked_sub(1)?)?;
+        let manifests = &self.manifests;
+        let after = manifests.partition_point(|(name, _)| name.resource() <= resource);
+        let (name, status) = manifests.get(after.checked_sub(1)?)?;
         (name.resource() == resource).then_some(&**status)
     }
 
@@ -466,12 +460,10 @@ impl Feedback {
         let plain = ["string", "integer", "boolean"]
             .iter()
             .find_map(|kind| value.get(kind));
+        let raw = value.get("jsonRaw").and_then(Value::as_str);
         Some(Self {
             name,
-            raw: value
-                .get("jsonRaw")
-                .and_then(Value::as_str)
-                .map(|raw| shared.text(raw)),
+            raw: raw.map(|raw| shared.text(raw)),
             plain: plain.cloned(),
             integer: value.get("integer").and_then(Value::as_i64),
             boolean: value.get("boolean").and_then(Value::as_bool),
@@ -511,18 +503,14 @@ impl Feedback {
 /// The items of a list; of something else, a finding.
 fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec<Field<'w>> {
     if let Err(mismatch) = field.list() {
-        findings.push(
-            Finding::new(
-                Code::OBJECT_SCHEMA,
-                object.place(&field.pointer()),
-                format!("the status of {} cannot be read", object.identity()),
-            )
+        let message = format!("the status of {} cannot be read", object.identity());
+        let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message)
             .label(format!(
                 "expected {}, found {}",
                 mismatch.expected, mismatch.found
             ))
-            .help("export the works again: `kubectl get manifestwork -A -o yaml`"),
-        );
+            .help("export the works again: `kubectl get manifestwork -A -o yaml`");
+        findings.push(finding);
     }
     field.items().collect()
 }
@@ -549,12 +537,8 @@ pub(super) fn manifest_names(manifest: &Value) -> [&str; 4] {
         text.unwrap_or_default()
     };
     let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
-    [
-        group,
-        text("/kind"),
-        text("/metadata/namespace"),
-        text("/metadata/name"),
-    ]
+    let [kind, namespace, name] = ["/kind", "/metadata/namespace", "/metadata/name"].map(text);
+    [group, kind, namespace, name]
 }
 
 /// Why a work is not available by its own condition: the condition is not True, or it is about an older spec.

@@ -241,12 +241,7 @@ struct DroppedClusters {
 impl Placements<'_> {
     /// All that are asked for, with their positions in the evaluation, without steps.
     fn each(&self) -> impl Iterator<Item = (usize, PlacedPlacement)> {
-        let Asked {
-            evaluation,
-            decided,
-            admits,
-            ..
-        } = &self.0;
+        let (evaluation, decided, admits) = (self.0.evaluation, &self.0.decided, self.0.admits);
         let placed = evaluation.placement_reports().map(|evaluated| {
             let names = evaluated.decisions.iter().map(|decision| &decision.cluster_name);
             let selected: BTreeSet<&String> = names.collect();
@@ -261,7 +256,7 @@ impl Placements<'_> {
                 evaluated,
             }
         });
-        let is_meant = |(_, placed): &(usize, PlacedPlacement)| {
+        let is_meant = move |(_, placed): &(usize, PlacedPlacement)| {
             let mut clusters = placed.clusters.iter();
             admits.is_none_or(|admits| clusters.any(|cluster| admits(cluster)))
         };
@@ -271,10 +266,8 @@ impl Placements<'_> {
     fn steps(&self, position: usize, evaluated: &Placement) -> Vec<PlacementStep> {
         let asked = &self.0;
         let dropped = |dropped: Dropped| {
-            let names = dropped
-                .clusters
-                .iter()
-                .filter_map(|cluster| asked.clusters.get(*cluster));
+            let names = dropped.clusters.iter();
+            let names = names.filter_map(|cluster| asked.clusters.get(*cluster));
             DroppedClusters {
                 reason: dropped.reason,
                 at: At::of(&dropped.at, asked.hub, asked.locate),
@@ -388,6 +381,10 @@ impl<'a> PlacementExplanation<'a> {
         locate: &dyn Locate,
     ) -> Self {
         let decided = Decided::new(hub, source);
+        let related = |(at, text): &'a (Location, String)| RelatedPlace {
+            text,
+            at: At::of(at, hub, locate),
+        };
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
                 stage: stage_name(step.stage),
@@ -398,37 +395,27 @@ impl<'a> PlacementExplanation<'a> {
                 },
                 text: &step.text,
                 at: At::of(&step.at, hub, locate),
-                related: step
-                    .related
-                    .iter()
-                    .map(|(at, text)| RelatedPlace {
-                        text,
-                        at: At::of(at, hub, locate),
-                    })
-                    .collect(),
+                related: step.related.iter().map(related).collect(),
             });
             steps.collect()
         };
+        let placements = explanations.iter().map(|explanation| {
+            let given = decided.of(&explanation.namespace, &explanation.name);
+            let is_given = |given: &[String]| given.iter().any(|name| name == cluster);
+            ExplainedPlacement {
+                namespace: &explanation.namespace,
+                name: &explanation.name,
+                selected: given.map_or(explanation.selected, is_given),
+                source: DecidedBy::of(given),
+                evaluated: explanation.selected,
+                steps: steps(explanation),
+            }
+        });
         Self {
             api_version: API_VERSION,
             kind: "PlacementExplanation",
             cluster,
-            placements: explanations
-                .iter()
-                .map(|explanation| {
-                    let given = decided.of(&explanation.namespace, &explanation.name);
-                    ExplainedPlacement {
-                        namespace: &explanation.namespace,
-                        name: &explanation.name,
-                        selected: given.map_or(explanation.selected, |given| {
-                            given.iter().any(|name| name == cluster)
-                        }),
-                        source: DecidedBy::of(given),
-                        evaluated: explanation.selected,
-                        steps: steps(explanation),
-                    }
-                })
-                .collect(),
+            placements: placements.collect(),
         }
     }
 }

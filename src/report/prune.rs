@@ -138,9 +138,8 @@ impl WorkOrSet {
 }
 
 fn named(manifests: &[ManifestName]) -> impl Iterator<Item = Manifest<'_>> {
-    manifests
-        .iter()
-        .map(|manifest| manifest.each_ref().map(|part| &**part))
+    let manifests = manifests.iter();
+    manifests.map(|manifest| manifest.each_ref().map(|part| &**part))
 }
 
 /// A work or a set of the hub.
@@ -261,24 +260,15 @@ impl<'x> Pruning<'x> {
     /// Kind, namespace and name of everything that a rendering would write.
     fn planned(&self) -> HashSet<(&'static str, &'x str, &'x str)> {
         if let Some(sets) = &self.plan.replica_sets {
-            let sets = sets.iter();
-            return sets
-                .map(|set| {
-                    (
-                        MANIFEST_WORK_REPLICA_SET,
-                        set.namespace.as_str(),
-                        set.name.as_str(),
-                    )
-                })
-                .collect();
+            let sets = sets.iter().map(|set| (set.namespace.as_str(), set.name.as_str()));
+            let sets = sets.map(|(namespace, name)| (MANIFEST_WORK_REPLICA_SET, namespace, name));
+            return sets.collect();
         }
-        let clusters = self.plan.clusters.iter();
-        clusters
-            .flat_map(|(cluster, works)| {
-                let works = works.iter().map(|id| self.plan.works.get(*id));
-                works.map(|work| (MANIFEST_WORK, cluster.as_str(), work.name.as_str()))
-            })
-            .collect()
+        let works = self.plan.clusters.iter().flat_map(|(cluster, works)| {
+            let works = works.iter().map(|id| self.plan.works.get(*id));
+            works.map(|work| (MANIFEST_WORK, cluster.as_str(), work.name.as_str()))
+        });
+        works.collect()
     }
 
     /// Why a work or a set must stay for now.
@@ -304,14 +294,11 @@ impl<'x> Pruning<'x> {
             });
             if let Some([_, kind, namespace, name]) = not_yet {
                 let slash = if namespace.is_empty() { "" } else { "/" };
+                let moved = format!("{kind} {namespace}{slash}{name} moved to another work");
                 return Some(if self.exported.is_some() {
-                    format!(
-                        "{kind} {namespace}{slash}{name} moved to another work, which is not applied on {cluster} yet"
-                    )
+                    format!("{moved}, which is not applied on {cluster} yet")
                 } else {
-                    format!(
-                        "{kind} {namespace}{slash}{name} moved to another work: apply that first, then use `--works`"
-                    )
+                    format!("{moved}: apply that first, then use `--works`")
                 });
             }
             // Their agent deletes with the rights of that moment.
@@ -326,9 +313,9 @@ impl<'x> Pruning<'x> {
                     work.label(MANAGED_WORK_LABEL) == Some(MANAGED) && !is_rbac(work) && !is_planned
                 };
                 if let Some(work) = works.iter().map(|work| &work.object).find(needs) {
+                    let name = &work.name;
                     return Some(format!(
-                        "the agent of {cluster} needs these rights to delete {}",
-                        work.name
+                        "the agent of {cluster} needs these rights to delete {name}"
                     ));
                 }
             }
@@ -354,10 +341,8 @@ impl<'x> Pruning<'x> {
         }
         // Where no work was exported, it may be on every cluster.
         let template: Vec<Manifest<'_>> = of.manifests().collect();
-        let clusters = self.plan.clusters.keys();
-        clusters
-            .map(|cluster| (cluster.as_str(), template.clone()))
-            .collect()
+        let clusters = self.plan.clusters.keys().map(String::as_str);
+        clusters.map(|cluster| (cluster, template.clone())).collect()
     }
 
     /// The objects that the plan ships to a cluster. A Namespace is never deleted with a work
@@ -394,9 +379,8 @@ impl<'x> There<'x> {
 
 /// Whether the hub made a work from a set.
 fn is_of_set(work: &Object, set: &Object) -> bool {
-    let made = work
-        .label(REPLICA_SET_LABEL)
-        .and_then(|label| label.split_once('.'));
+    let made = work.label(REPLICA_SET_LABEL);
+    let made = made.and_then(|label| label.split_once('.'));
     set.kind == MANIFEST_WORK_REPLICA_SET && made == Some((set.namespace_or_empty(), &set.name))
 }
 

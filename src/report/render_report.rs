@@ -15,8 +15,7 @@ use crate::diagnostic::{
     first_names,
 };
 use crate::object::Origin;
-use crate::outcome::SourceLine;
-use crate::outcome::{ObjectStatus, PolicyView};
+use crate::outcome::{ObjectStatus, PolicyView, SourceLine};
 use crate::placing::overlays::Overlays;
 use crate::policy::{Attachments, Outcome};
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
@@ -224,13 +223,12 @@ pub(super) fn key_of(locator: &str) -> &str {
 
 impl WorkReport {
     fn new(cluster: &str, work: &Work, places: &mut Places<'_>) -> Self {
-        let manifests = work.manifests.iter();
         Self {
             name: work.name.clone(),
             path: format!("{cluster}/{}.yaml", work.name),
             bytes: work.text.len(cluster),
             manifest_bytes: work.text.size,
-            objects: manifests.map(|manifest| places.object(manifest)).collect(),
+            objects: places.objects(&work.manifests),
         }
     }
 }
@@ -273,14 +271,11 @@ impl<'a> RenderReport<'a> {
                 clusters: &set.clusters,
                 bytes: set.text.len(),
                 manifest_bytes: set.size,
-                objects: set
-                    .manifests
-                    .iter()
-                    .map(|manifest| places.object(manifest))
-                    .collect(),
+                objects: places.objects(&set.manifests),
             };
             sets.iter().map(report).collect()
         });
+        let entries = findings.iter().map(|finding| FindingEntry::new(finding, locate));
         Self {
             api_version: API_VERSION,
             kind: "RenderReport",
@@ -292,10 +287,7 @@ impl<'a> RenderReport<'a> {
             objects,
             withheld,
             overlays: overlay_changes(overlays, |_, _| true, None, locate),
-            findings: findings
-                .iter()
-                .map(|finding| FindingEntry::new(finding, locate))
-                .collect(),
+            findings: entries.collect(),
         }
     }
 }
@@ -307,8 +299,8 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    fn object(&mut self, manifest: &ManifestSummary) -> ObjectReport {
-        ObjectReport {
+    fn objects(&mut self, manifests: &[ManifestSummary]) -> Vec<ObjectReport> {
+        let report = |manifest: &ManifestSummary| ObjectReport {
             group: manifest.group.clone(),
             kind: manifest.kind.clone(),
             namespace: manifest.namespace.clone(),
@@ -318,20 +310,14 @@ impl Places<'_> {
                 .iter()
                 .filter_map(|origin| self.place(origin))
                 .collect(),
-        }
+        };
+        manifests.iter().map(report).collect()
     }
 
     fn place(&mut self, origin: &Origin) -> Option<SourceLine> {
         let locate = self.locate;
-        self.known
-            .entry((origin.document, origin.pointer.clone()))
-            .or_insert_with(|| {
-                let span = locate.locate(&origin.place("", Part::Value))?;
-                Some(SourceLine {
-                    path: span.path.to_owned(),
-                    line: span.line,
-                })
-            })
-            .clone()
+        let known = self.known.entry((origin.document, origin.pointer.clone()));
+        let place = known.or_insert_with(|| SourceLine::of(locate, origin.place("", Part::Value)));
+        place.clone()
     }
 }

@@ -12,8 +12,7 @@ use serde::Serialize;
 
 use super::{ExplainedPaths, Explainer, Found, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
-use crate::outcome::SourceLine;
-use crate::outcome::{PolicyView, Seen};
+use crate::outcome::{PolicyView, Seen, SourceLine};
 use crate::policy::Fate;
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
@@ -133,10 +132,8 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
                 continue;
             }
             let Some(taken) = topology.take(gateway, request, &work) else {
-                let there = node
-                    .listeners
-                    .iter()
-                    .map(|listener| topology.listeners.get(*listener));
+                let there = node.listeners.iter();
+                let there = there.map(|listener| topology.listeners.get(*listener));
                 listeners.extend(there.map(ListenerNode::address));
                 continue;
             };
@@ -262,13 +259,12 @@ impl Explainer<'_, '_> {
                 let is_there = |name: &&String| fate.clusters.contains(name.as_str());
                 let there: Vec<String> = clusters.iter().filter(is_there).cloned().collect();
                 let local = fate.withheld_for().filter(|(_, winner)| winner.local);
+                let winners = local.map(|(locator, winner)| self.winner(locator, winner));
                 if !there.is_empty() {
                     withheld.push(WithheldThere {
                         policy: locator.to_string(),
                         clusters: there,
-                        winners: local
-                            .map(|(locator, winner)| self.winner(locator, winner))
-                            .collect(),
+                        winners: winners.collect(),
                     });
                 }
             }
@@ -284,32 +280,25 @@ fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Foun
     let rule = taken.rules.first();
     let is_on_it = |path: &Path| {
         let backends = rule.map(|rule| topology.rules.get(rule.rule).backends.as_slice());
+        let is_route = |route| rule.is_some_and(|rule| rule.route == route && rule.via == path.via);
+        let is_backend = |id| backends.is_some_and(|backends| backends.contains(&id));
         path.gateway() == Some(gateway)
             && path.listener.is_none_or(|listener| listener == taken.listener)
-            && path
-                .route
-                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route && rule.via == path.via))
+            && path.route.is_none_or(is_route)
             && path
                 .rule
                 .is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))
-            && path
-                .backend
-                .is_none_or(|id| backends.is_some_and(|backends| backends.contains(&id)))
+            && path.backend.is_none_or(is_backend)
     };
     let depth = |path: &Path| (path.route.is_some(), path.rule.is_some(), path.listener.is_some());
     let mut found = Vec::new();
     for kind in seen.attachments.kinds.ids() {
-        let paths = seen
-            .effective
-            .on(kind, gateway)
-            .iter()
-            .filter(|path| is_on_it(&path.path));
-        let paths: Vec<_> = paths.collect();
+        let paths = seen.effective.on(kind, gateway).iter();
+        let paths: Vec<_> = paths.filter(|path| is_on_it(&path.path)).collect();
         let to_no_backend = paths.iter().filter(|path| path.path.backend.is_none());
         let deepest = to_no_backend.map(|path| depth(&path.path)).max();
-        let chosen = paths
-            .into_iter()
-            .filter(|path| path.path.backend.is_some() || Some(depth(&path.path)) == deepest);
+        let is_chosen = |path: &Path| path.backend.is_some() || Some(depth(path)) == deepest;
+        let chosen = paths.into_iter().filter(|path| is_chosen(&path.path));
         found.extend(chosen.map(|path| (seen, kind, path)));
     }
     found
