@@ -23,8 +23,8 @@ use syn::{ItemUse, UseTree};
 use targets::{TARGETS, Target};
 
 /// Changes of each seed: many of a small one, one of a whole hub.
-const MOST_CHANGES: usize = 8;
-const BYTES: usize = 12_000;
+const MOST_CHANGES: usize = 12;
+const BYTES: usize = 20_000;
 /// Pieces that mean something to some target.
 const PIECES: [&str; 20] = [
     "\n---\n",

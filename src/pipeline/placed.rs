@@ -103,17 +103,15 @@ impl<'a> Placed<'a> {
     pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
         let found = &mut Findings::new();
         let ours = Ours::new(&projection.hub, &self.loaded.config.controller_name, found);
-        // Of a thousand clusters, most hubs are for a few.
-        let here = |all: &Arc<[String]>| {
-            let here = projection.clusters.iter();
-            let here = here.filter(|cluster| all.binary_search(cluster).is_ok());
-            here.cloned().collect()
+        let is_for = |cluster: &str| {
+            let is_it = |one: &String| one.as_str().cmp(cluster);
+            projection.clusters.binary_search_by(is_it).is_ok()
         };
         Self {
             loaded: self.loaded,
             hub: &projection.hub,
             grants: Grants::new(&projection.hub, found),
-            receiving: shared(&self.clusters, here),
+            receiving: receiving(&self.clusters, is_for),
             projection: position.saturating_add(1),
             clusters: self.clusters.map(|(_, clusters)| Arc::clone(clusters)),
             by_key: self.by_key.clone(),
@@ -157,21 +155,17 @@ fn receiving(
     clusters: &Table<OurGatewayId, Arc<[String]>>,
     is_here: impl Fn(&str) -> bool,
 ) -> Table<OurGatewayId, Arc<[String]>> {
-    shared(clusters, |all| {
-        if all.iter().all(|cluster| is_here(cluster)) {
-            return Arc::clone(all);
-        }
-        all.iter().filter(|cluster| is_here(cluster)).cloned().collect()
+    // By address: a hub for each of a thousand clusters would compare a thousand names for each.
+    let mut by_list: HashMap<*const [String], Arc<[String]>> = HashMap::new();
+    clusters.map(|(_, all)| {
+        let here = || {
+            if all.iter().all(|cluster| is_here(cluster)) {
+                return Arc::clone(all);
+            }
+            all.iter().filter(|cluster| is_here(cluster)).cloned().collect()
+        };
+        Arc::clone(by_list.entry(Arc::as_ptr(all)).or_insert_with(here))
     })
-}
-
-/// What becomes of each list of clusters, each once.
-fn shared(
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    made: impl Fn(&Arc<[String]>) -> Arc<[String]>,
-) -> Table<OurGatewayId, Arc<[String]>> {
-    let mut known: HashMap<*const [String], Arc<[String]>> = HashMap::new();
-    clusters.map(|(_, all)| Arc::clone(known.entry(Arc::as_ptr(all)).or_insert_with(|| made(all))))
 }
 
 fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {

@@ -86,18 +86,13 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     let steps = input.progress.count(Stage::Rendering, written().count());
     let mut gateways: BTreeMap<Identity, Vec<_>> = BTreeMap::new();
     for (id, gateway) in input.gateways.iter() {
-        let of_hubs = gateways.entry(gateway.gateway.object.identity()).or_default();
-        of_hubs.push((id, gateway));
+        let in_hubs = gateways.entry(gateway.gateway.object.identity()).or_default();
+        in_hubs.push((id, gateway));
     }
     let gateways: Vec<_> = gateways.into_values().collect();
     let secrets = std::mem::take(&mut assembly.secrets);
-    assembly.add_all(&gateways, findings, |of_hubs| {
-        let works = works_of_gateway(
-            input,
-            of_hubs,
-            |id| in_gateway_work.get(id).as_slice(),
-            |id| secrets.get(id),
-        );
+    assembly.add_all(&gateways, findings, |in_hubs| {
+        let works = works_of_gateway(input, in_hubs, &in_gateway_work, &secrets);
         steps.advance(1);
         works
     });

@@ -20,7 +20,7 @@ use super::secrets::ListenerSecrets;
 use super::work::{WorkParts, wave};
 use crate::api::params::{Params, Role, WorkPer};
 use crate::diagnostic::{Finding, Findings};
-use crate::hub::OurGatewayId;
+use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::output::Turn;
 use crate::sync::PlacedGateway;
@@ -95,40 +95,45 @@ impl<'a, 'c> Content<'a, 'c> {
     }
 }
 
-/// The works of one name, each content once: in most hubs that ClusterOverlays make of one, most Gateways are as they are
-/// written.
+/// The works of one name, one for each content: most hubs that ClusterOverlays make of one leave most Gateways as they are
+/// written, and a work is made once for all of them.
 fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<DraftedWork<'a, 'c>> {
-    let mut each: Vec<Content<'a, 'c>> = Vec::new();
-    let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
-    let is_alone = contents.len() == 1;
+    let mut distinct: Vec<Content<'a, 'c>> = Vec::new();
+    let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
     for content in contents {
-        if is_alone {
-            each.push(content);
-            break;
-        }
         let mut hasher = DefaultHasher::new();
-        let values = content.manifests.iter();
-        values.for_each(|manifest| manifest.value.hash(&mut hasher));
-        let alike = known.entry(hasher.finish()).or_default();
-        let is_same = |at: &&usize| each.get(**at).is_some_and(|known| known.is_same(&content));
-        match alike.iter().find(is_same).and_then(|at| each.get_mut(*at)) {
-            Some(known) => {
-                known.gateways.extend(content.gateways);
-                known.clusters.to_mut().extend(content.clusters.into_owned());
+        for manifest in &content.manifests {
+            manifest.value.hash(&mut hasher);
+        }
+        let positions = by_hash.entry(hasher.finish()).or_default();
+        let is_same = |at: &&usize| {
+            distinct
+                .get(**at)
+                .is_some_and(|earlier| earlier.is_same(&content))
+        };
+        match positions
+            .iter()
+            .find(is_same)
+            .and_then(|at| distinct.get_mut(*at))
+        {
+            Some(earlier) => {
+                earlier.gateways.extend(content.gateways);
+                earlier.clusters.to_mut().extend(content.clusters.into_owned());
             }
             None => {
-                alike.push(each.len());
-                each.push(content);
+                positions.push(distinct.len());
+                distinct.push(content);
             }
         }
     }
-    let drafted = each.into_iter().map(|mut content| {
+    let distinct = distinct.into_iter().map(|mut content| {
+        // Once, and not for each hub: there may be a thousand.
         if !content.clusters.is_sorted() {
             content.clusters.to_mut().sort_unstable();
         }
         content.drafted(input)
     });
-    drafted.collect()
+    distinct.collect()
 }
 
 /// The own works of an object: clusters where it has the same content share one. A policy that is merged with another
@@ -172,29 +177,26 @@ pub(super) fn works_of_object<'a>(
     drafted(input, contents)
 }
 
-/// The works of one Gateway, as each hub has it: one content for all clusters where the same is in its works. `variants` and
-/// `secrets` are those that are for it, and that it and its ListenerSets need.
-pub(super) fn works_of_gateway<'a, 'v>(
+/// The works of one Gateway, as each hub has it: one content for all clusters where the same is in its works. `variants` are
+/// in the work of each Gateway, and `secrets` are those that it and its ListenerSets need.
+pub(super) fn works_of_gateway<'a>(
     input: &Input<'a>,
-    gateways: &[(OurGatewayId, &'a PlacedGateway<'a>)],
-    variants: impl Fn(OurGatewayId) -> &'v [&'v Carried<'a>],
-    secrets: impl Fn(OurGatewayId) -> &'v ListenerSecrets<'a>,
-) -> (Findings, Vec<DraftedWork<'a, 'a>>)
-where
-    'a: 'v,
-{
+    in_hubs: &[(OurGatewayId, &'a PlacedGateway<'a>)],
+    variants: &Table<OurGatewayId, Vec<&Carried<'a>>>,
+    secrets: &Table<OurGatewayId, ListenerSecrets<'a>>,
+) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
     let mut findings = Findings::new();
     let mut contents = Vec::new();
-    for (id, gateway) in gateways.iter().copied() {
+    for (id, gateway) in in_hubs.iter().copied() {
         if gateway.clusters.is_empty() {
             continue;
         }
-        let secrets = secrets(id);
+        let secrets = secrets.get(id);
         let Some(own) = gateway_manifest(gateway, secrets, input.on_spokes, &mut findings) else {
             continue;
         };
         let own = Arc::new(own);
-        for (variants, clusters) in by_content(&gateway.clusters, variants(id)) {
+        for (variants, clusters) in by_content(&gateway.clusters, variants.get(id)) {
             let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
                 .iter()
                 .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))

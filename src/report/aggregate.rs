@@ -370,17 +370,15 @@ impl Aggregation<'_, '_> {
         let shipped = self.view.routes.iter();
         let statuses = shipped.filter_map(|(number, route)| {
             let instances = instances.get(&Subject::Route(number))?;
-            let all = instances.iter();
-            let reported = |kind: &&str| all.clone().any(|instance| instance.reports(kind));
+            let reported = |kind: &&str| instances.iter().any(|instance| instance.reports(kind));
             let kinds = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
             let kinds: Vec<&str> = kinds.filter(reported).collect();
             let conditions = kinds.iter().map(|kind| policy_condition(kind, instances, &[]));
+            let clusters = instances.iter().map(Instance::cluster);
+            let works = instances.iter().map(|instance| instance.carrier(&kinds));
             Some(ObjectStatus {
-                shipped_to: all
-                    .clone()
-                    .map(|instance| instance.cluster().to_owned())
-                    .collect(),
-                works: all.clone().map(|instance| instance.carrier(&kinds)).collect(),
+                shipped_to: clusters.map(str::to_owned).collect(),
+                works: works.collect(),
                 conditions: conditions.collect(),
                 feedback: feedback(instances, &[]),
                 unknown: unknown(instances),

@@ -21,7 +21,7 @@ const HOSTILE: [&str; 12] = [
 
 /// All of them, in texts that are short enough for the name of a file.
 fn together() -> impl Iterator<Item = String> {
-    HOSTILE.chunks(6).map(<[&str]>::concat)
+    HOSTILE.chunks(4).map(<[&str]>::concat)
 }
 
 /// Whether a terminal acts on it, or nobody sees it.
@@ -76,17 +76,23 @@ const MESSAGES: [&str; 5] = ["human", "json", "sarif", "github", "junit"];
 /// Every command in every form over `hub/`.
 fn everything(scratch: &Scratch, name: &str) {
     let mut lines: Vec<(Vec<&str>, bool)> = Vec::new();
-    // Every format says with `-v` what it says without; `-q` and colors are about text for people.
-    let messages = MESSAGES.iter().map(|format| ("-v", *format));
-    for (more, format) in messages.chain([("-q", "human"), ("--color=never", "human")]) {
-        for command in [
-            vec!["check", "hub"],
-            vec!["render", "hub", "--check"],
-            vec!["render", "hub"],
-            vec!["placement", "hub", "--why", "eu-1"],
-            vec!["diff", "hub", "--base-tree", "base"],
-        ] {
-            lines.push(([command, vec![more, "--message-format", format]].concat(), false));
+    for format in MESSAGES {
+        for more in ["--color=always", "-q", "-v"] {
+            // Colors are our own escapes.
+            let more = if more.starts_with("--") {
+                "--color=never"
+            } else {
+                more
+            };
+            for command in [
+                vec!["check", "hub"],
+                vec!["render", "hub", "--check"],
+                vec!["render", "hub"],
+                vec!["placement", "hub", "--why", "eu-1"],
+                vec!["diff", "hub", "--base-tree", "base"],
+            ] {
+                lines.push(([command, vec![more, "--message-format", format]].concat(), false));
+            }
         }
     }
     for form in ["human", "semantic", "markdown", "json"] {

@@ -45,9 +45,9 @@ use overlays::drafts::Draft;
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
-const HUBS: usize = 120;
+const HUBS: usize = 200;
 /// How many pairs of hubs.
-const PAIRS: usize = 120;
+const PAIRS: usize = 200;
 /// How many hubs get one letter more in each of their names, and at most so many.
 const MISSPELLED: usize = 12;
 const MOST_MISSPELLED: usize = 200;

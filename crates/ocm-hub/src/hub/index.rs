@@ -52,8 +52,8 @@ impl Hub {
         }
     }
 
-    /// What is evaluated once more for clusters for which ClusterOverlays change objects. ManagedClusters have decided by
-    /// then what goes where, and most fleets have more of them than of all other objects.
+    /// The same hub without ManagedClusters. Where everything goes is decided before ClusterOverlays make other hubs of this
+    /// one, and most fleets have more clusters than other objects.
     #[must_use]
     pub fn without_clusters(&self) -> Self {
         let objects = self.objects.iter();

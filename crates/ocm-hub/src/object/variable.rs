@@ -16,8 +16,7 @@ const ENCLOSED: [(&str, &str, &str); 6] = [
 /// What expressions in double braces are made of.
 const ANY: &str = " -.,:;|/$\"'`()[]+*=!<>&?#~";
 
-/// Parts of capitalized words that nobody gives to a thing, and how long the shortest is.
-const SHORTEST: usize = 8;
+/// Parts of capitalized words that nobody gives to a thing.
 const WORDS: [&str; 5] = ["REPLACE_", "REPLACEME", "PLACEHOLDER", "CHANGEME", "CHANGE_ME"];
 
 /// The first variable of a text, such as `${DOMAIN}` or `${DOMAIN:=example.com}`. A name begins with a letter or `_`;
@@ -63,10 +62,10 @@ pub fn first_placeholder(text: &str) -> Option<&str> {
         })
     };
     let is_word = |word: &&str| {
-        word.len() >= SHORTEST && {
-            let word = word.replace('-', "_");
-            WORDS.iter().any(|part| word.contains(part))
-        }
+        // Most words are empty, because each small letter ends one: only a word that is long enough is copied.
+        let could_hold = |part: &&&str| part.len() <= word.len();
+        let mut parts = WORDS.iter().filter(could_hold);
+        parts.any(|part| word.replace('-', "_").contains(part))
     };
     let is_capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
     let words = text.split(|letter: char| !(is_capital(letter) || ['_', '-'].contains(&letter)));
