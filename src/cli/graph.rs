@@ -90,8 +90,9 @@ impl GraphCommand {
         let (received, spokes) = analysis.received(cluster);
         let view = analysis.policies(received, &spokes, &mut findings);
         let admits = |cluster: &str| loaded.admits(cluster);
+        let overlays = loaded.overlay_changes(|_, _| true);
         let mut graph = if self.all {
-            match Graph::whole(&view, admits) {
+            match Graph::whole(&view, &overlays, admits) {
                 Ok(graph) => graph,
                 Err(too_many) => {
                     findings.push(*too_many);
@@ -99,7 +100,7 @@ impl GraphCommand {
                 }
             }
         } else {
-            Graph::new(&view, admits)
+            Graph::new(&view, &overlays, admits)
         };
         let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
         // What only a route names, and a cluster, has a node and no object.

@@ -209,7 +209,7 @@ impl Policies {
                 }
                 let is_text = reporting.format == ReportFormat::Text;
                 let report = kept(if is_text {
-                    PolicyReport::of(view)
+                    PolicyReport::of(view).with_overlays(loaded.overlays(), &loaded.sources)
                 } else {
                     analysis.policy_report(spokes, view)
                 });

@@ -14,7 +14,7 @@ use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, wri
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
-use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies};
+use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 
 use super::hook;
 use super::next;
@@ -239,7 +239,7 @@ impl Render {
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
-        let lines = [kept_by_local_policies(view), rendered.overlaid.clone()];
+        let lines = [kept_by_local_policies(view), overlays_line(&rendered.overlays)];
         let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
         lines.for_each(|line| self.say(line));
         if self.is_stream() {

@@ -16,6 +16,7 @@ use crate::api::config::{PlacementMode, RenderConfig};
 use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
+use crate::outcome::{OverlayChanges, overlay_changes};
 use crate::placing::{self, overlays::Overlays};
 use crate::progress::Progress;
 use crate::render::{Selection, WorkKind};
@@ -95,6 +96,16 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    /// What ClusterOverlays change in objects on the clusters that `is_there` accepts for each.
+    pub fn overlay_changes(&self, is_there: impl Fn(&Identity, &str) -> bool) -> Vec<OverlayChanges> {
+        overlay_changes(
+            self.overlays(),
+            |_, _| true,
+            is_there,
+            &self.sources.root_relative(),
+        )
     }
 
     /// The ClusterOverlays, and what each changes where.

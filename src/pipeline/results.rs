@@ -16,7 +16,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
 use crate::output::Earlier;
 use crate::placing::overlays::effects;
-use crate::report::{PolicyView, overlays_line};
+use crate::report::PolicyView;
 use apimachinery::{Identity, Work};
 
 impl Analysis<'_> {
@@ -41,9 +41,7 @@ impl Analysis<'_> {
         let view = self.evaluate(spokes, findings);
         report_outcomes(&view, loaded, findings);
         shipped.report_effects(loaded, findings);
-        rendered.overlaid = overlays_line(loaded.overlays(), |object, cluster| {
-            shipped.goes_to(object, cluster)
-        });
+        rendered.overlays = loaded.overlay_changes(|object, cluster| shipped.goes_to(object, cluster));
         findings.extend(unknown_spokes(loaded, &rendered));
         findings.extend(loaded.unused_suppressions(findings));
         (rendered, view)
@@ -135,8 +133,9 @@ impl Shipped {
             let winner = self.local.get(&(object.clone(), cluster.to_owned()));
             winner.filter(|_| !self.goes_to(object, cluster)).cloned()
         };
+        let is_shipped = |object: &Identity| self.clusters.contains_key(object);
         let goes_to = |object: &Identity, cluster: &str| self.goes_to(object, cluster);
-        let mut effects = effects(loaded.overlays(), &loaded.hub, goes_to, local);
+        let mut effects = effects(loaded.overlays(), &loaded.hub, is_shipped, goes_to, local);
         let is_stopped = !effects.is_empty() && loaded.is_stopped_by(findings);
         effects.retain(|finding| !is_stopped || finding.severity == Severity::Error);
         findings.extend(effects);

@@ -15,7 +15,7 @@ use crate::api::config::Secrets;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::hub::{Hub, Table};
 use crate::object::{Object, Origin};
-use crate::outcome::Prediction;
+use crate::outcome::{OverlayChanges, Prediction};
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::parallel;
 use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
@@ -38,8 +38,8 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
-    /// One line about what ClusterOverlays change, if they do.
-    pub overlaid: Option<String>,
+    /// What ClusterOverlays change in objects where they go.
+    pub overlays: Vec<OverlayChanges>,
 }
 
 impl Rendered {
@@ -373,7 +373,7 @@ pub(super) fn plan<'a>(
         plan,
         all_clusters,
         withheld: withheld.collect(),
-        overlaid: None,
+        overlays: Vec::new(),
     }
 }
 

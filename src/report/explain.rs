@@ -18,10 +18,9 @@ pub use document::{
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use super::diff::{EffectiveSettings, conceal, giver};
-use super::overlays::overlay_changes;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
-use crate::outcome::{ClusterLists, PolicyEntry, PolicyView, Seen, SourceLine};
+use crate::outcome::{ClusterLists, PolicyEntry, PolicyView, Seen, SourceLine, overlay_changes};
 use crate::placing::overlays::Overlays;
 use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
@@ -74,7 +73,7 @@ pub fn explain(
         overlays: overlay_changes(
             overlays,
             |overlay, field| overlay.identity == *identity || field.object == *identity,
-            view.cluster,
+            |_, cluster| view.cluster.is_none_or(|only| only == cluster),
             locate,
         ),
         effective: if policy {
@@ -438,13 +437,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let is_inside = |inner: &str, outer: &str| inside(inner, outer).is_some();
         let is_meant = |field: &str| is_inside(pointer, field) || is_inside(field, pointer);
         let fields = fields.iter().filter(|field| is_meant(&field.pointer));
-        let mut written = self.view.hub.policies.iter().map(|(_, policy)| policy.object);
-        let written = written.find(|written| written.origin == object.origin);
         let fields = fields.map(|field| OverlaidSetting {
             path: dotted(&field.pointer),
-            hub: written
-                .and_then(|written| written.value.pointer(&field.pointer))
-                .map(without_secrets),
+            hub: field.hub.as_ref().map(without_secrets),
             here: object.value.pointer(&field.pointer).map(without_secrets),
             overlay: field.overlay.locator(),
             place: self.setting(object, &field.pointer),

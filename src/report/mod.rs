@@ -41,8 +41,8 @@ mod page;
 
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
-    ObjectStatus, PolicyEntry, PolicyReport, PolicyView, SourceLine, StatusGroup, UnknownOnCluster,
-    WorkOnCluster, WorkState,
+    ObjectStatus, OverlayChanges, PolicyEntry, PolicyReport, PolicyView, SourceLine, StatusGroup,
+    UnknownOnCluster, WorkOnCluster, WorkState,
 };
 /// A request, for [`explain_request`].
 pub use crate::topology::{NoRequest, Request, is_request};

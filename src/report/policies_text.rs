@@ -86,7 +86,7 @@ fn table(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: u
             &[name, target],
         ));
         if let Some(policy) = entry {
-            exceptions(text, policy, width);
+            exceptions(text, report, policy, width);
         }
     }
 }
@@ -105,7 +105,7 @@ fn cells(policy: &PolicyEntry, kinds: &Locators<'_>) -> [String; 4] {
 }
 
 /// What a row does not say: why a policy is not in effect, where it lives, and where it fares otherwise.
-fn exceptions(text: &mut Lines, policy: &PolicyEntry, width: usize) {
+fn exceptions(text: &mut Lines, report: &PolicyReport, policy: &PolicyEntry, width: usize) {
     let condition = policy.conditions.last().unwrap_or(&policy.accepted);
     if !condition.is_true() || condition.kind == "Overridden" {
         below(text, "", &condition.message.to_string(), width);
@@ -122,6 +122,18 @@ fn exceptions(text: &mut Lines, policy: &PolicyEntry, width: usize) {
     let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
     for (message, clusters) in alike(there) {
         let names = fitting_names(&clusters, MOST_NAMES);
+        below(text, &format!("on {names}: "), &message, width);
+    }
+    let changes = report.overlays.iter();
+    let changes = changes.filter(|change| change.object == policy.policy && change.is_effective());
+    let changes = changes.flat_map(|change| {
+        let clusters = change.clusters.iter();
+        let clusters = clusters.filter(|cluster| policy.clusters.contains(cluster.as_str()));
+        clusters.map(|cluster| (cluster.as_str(), &change.overlay))
+    });
+    for (overlay, clusters) in alike(changes) {
+        let names = fitting_names(&clusters, MOST_NAMES);
+        let message = format!("{} changes it", Locators::default().short(overlay));
         below(text, &format!("on {names}: "), &message, width);
     }
 }

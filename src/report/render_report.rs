@@ -9,13 +9,12 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::overlays::{OverlayChanges, overlay_changes};
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
     first_names,
 };
 use crate::object::Origin;
-use crate::outcome::{ObjectStatus, PolicyView, SourceLine};
+use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView, SourceLine, overlay_changes};
 use crate::placing::overlays::Overlays;
 use crate::policy::{Attachments, Outcome};
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
@@ -286,7 +285,7 @@ impl<'a> RenderReport<'a> {
             replica_sets,
             objects,
             withheld,
-            overlays: overlay_changes(overlays, |_, _| true, None, locate),
+            overlays: overlay_changes(overlays, |_, _| true, |_, _| true, locate),
             findings: entries.collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! ClusterOverlays: what one cluster gets, what is said of it, and what is refused.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, copy, fixtures};
 
 /// A change of the rate limit that `init` writes, on these clusters.
 fn overlay(name: &str, clusters: &str, more: &str, set: &str) -> String {
@@ -51,11 +51,39 @@ fn one_cluster_gets_another_value_and_every_answer_says_so() {
             .exits(0)
             .prints("spec.limits.all.rates[0].limit: 100 -> 500");
     }
+    let here = scratch.run(&["explain", "ratelimitpolicy/shop/per-route", "--cluster", "us-1"]);
+    // Once for the policy, and once for each result that the field is a part of.
+    let is_said = here.exits(0).stdout.matches("limit: 100 -> 500\n").count() > 1;
+    assert!(is_said && !here.stdout.contains("500 -> 500"), "{here:?}");
+    let policies = scratch.run(&["policies"]);
+    policies.prints("\n    on us-1: clusteroverlay/shop/us changes it\n");
+    scratch.run(&["graph"]).prints(", changed on us-1\"]");
     let elsewhere = scratch.run(&["explain", "clusteroverlay/shop/us", "--cluster", "eu-1"]);
     assert!(!elsewhere.stdout.contains("-> 500"), "{elsewhere:?}");
     let without = scratch.run(&["diff", "--without", "clusteroverlay/shop/us"]);
     let is_said = without.exits(1).stdout.contains("rates[0].limit: 500 -> 100");
     assert!(is_said, "{without:?}");
+}
+
+#[test]
+fn an_object_that_no_cluster_gets_is_not_shipped() {
+    let route = overlay(
+        "web",
+        "{names: [us-1]}",
+        "",
+        "{path: 'spec.hostnames[0]', value: a.example}",
+    )
+    .replace(
+        "kuadrant.io, kind: RateLimitPolicy, name: per-route",
+        "gateway.networking.k8s.io, kind: HTTPRoute, name: web",
+    );
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch.write("hub/shop/overlay.yaml", &route);
+    scratch
+        .run(&["check"])
+        .exits(0)
+        .prints("changes nothing on us-1: HTTPRoute shop/web is not shipped: another tool delivers it");
 }
 
 #[test]

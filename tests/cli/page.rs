@@ -985,3 +985,40 @@ fn a_page_of_some_clusters_has_these_and_what_goes_there() {
     let (_, all) = page(&scratch, &["fleet", "--clusters", "eu-*", "--clusters", "us-1"]);
     assert_eq!(whole, all);
 }
+
+/// The fleet has a cluster with a local policy, one with an overlay, and one as the hub is: that one is the usual.
+#[test]
+fn an_overlay_makes_its_clusters_exceptions_and_has_a_row_of_its_own() {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
+    let (_, data) = page(&scratch, &["fleet"]);
+    let on_eu_2 = |row: &&Value| {
+        data["sets"][index(number(&row["clusters"]))] == serde_json::from_str::<Value>("[1,1]").expect("JSON")
+    };
+    let [overlay] = list(&data, "overlays") else {
+        panic!("{}", data["overlays"]);
+    };
+    assert!(on_eu_2(&overlay), "{overlay}");
+    assert_eq!(
+        overlay["overlay"],
+        "clusteroverlay.spokewright.dev:shop/eu-2-sale"
+    );
+    assert_eq!(overlay["object"], "ratelimitpolicy.kuadrant.io:shop/api-burst");
+    assert_eq!(
+        data["files"][index(number(&overlay["at"][0]))],
+        "hub/shop/overlay.yaml"
+    );
+    let limit = |outcome: &Value| {
+        let settings = list(&data["outcomes"][index(number(outcome))], "set");
+        let reads = settings
+            .iter()
+            .find(|setting| setting[0] == "reads")
+            .expect("reads");
+        data["values"][index(number(&reads[1]))]["rates"][0]["limit"].clone()
+    };
+    let exceptions = list(&data, "exceptions").iter().filter(on_eu_2);
+    let limits: Vec<[Value; 2]> = exceptions
+        .map(|row| [limit(&row["old"]), limit(&row["new"])])
+        .collect();
+    assert_eq!(limits, [[Value::from(200), Value::from(50)]]);
+}

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::super::overlays::OverlayChanges;
-use crate::outcome::SourceLine;
+use crate::outcome::{OverlayChanges, SourceLine};
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.

@@ -66,6 +66,8 @@ pub struct FleetPage {
     pub(super) policies: Vec<PolicyRow>,
     /// Policies that a local policy overrides on a cluster: policy, cluster, winner, and the rule.
     pub(super) withheld: Vec<(usize, usize, usize, &'static str)>,
+    /// What ClusterOverlays change.
+    pub(super) overlays: Vec<OverlayRow>,
     /// Placements.
     pub(super) placements: Vec<PlacementRow>,
     /// What is wrong.
@@ -334,6 +336,20 @@ pub(super) enum TargetRow {
     Backend(&'static str, usize),
     /// `n`, Namespace; `c`, GatewayClass; `m`, mesh; `x`, anything else, in words.
     Named(&'static str, String),
+}
+
+/// What a ClusterOverlay changes in one object.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct OverlayRow {
+    /// Locators of both.
+    pub(super) overlay: String,
+    pub(super) object: String,
+    pub(super) at: Option<At>,
+    /// Where it does: a set.
+    pub(super) clusters: usize,
+    /// Fields: path, value on the hub or -1, value there or -1.
+    pub(super) fields: Vec<(String, Position, Position)>,
 }
 
 /// A Placement.

@@ -36,7 +36,9 @@ use ocm_placement::Evaluation;
 
 pub use change::Compared;
 pub use document::FleetPage;
-use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, PolicyRow, RouteRow};
+use document::{
+    CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, OverlayRow, PolicyRow, RouteRow,
+};
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use kinds::Kinds;
@@ -53,8 +55,7 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, Findings, Part};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
-use crate::outcome::ObjectStatus;
-use crate::outcome::PolicyView;
+use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView};
 use crate::placing::Decided;
 use crate::policy::Rule;
 use crate::render::{ManifestSummary, Plan, WorkId};
@@ -79,6 +80,7 @@ pub(crate) struct Page<'p> {
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
     pub(crate) if_deleted: HashMap<String, Vec<Without<'p>>>,
+    pub(crate) overlays: &'p [OverlayChanges],
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
 }
@@ -176,6 +178,8 @@ impl Page<'_> {
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
+        let overlays = self.overlays.iter().filter(|change| change.is_effective());
+        let overlays = overlays.map(|change| overlay_row(change, &mut tables)).collect();
         let findings = self.findings(&mut tables);
         let clusters = self.cluster_rows(&mut tables);
         let withheld = self.withheld(&numbers, &tables);
@@ -200,6 +204,7 @@ impl Page<'_> {
             exceptions: outcomes.exceptions,
             policies,
             withheld,
+            overlays,
             placements,
             findings,
             texts,
@@ -359,6 +364,28 @@ impl Page<'_> {
 struct Carried<'p> {
     name: String,
     manifests: &'p [ManifestSummary],
+}
+
+fn overlay_row(change: &OverlayChanges, tables: &mut Tables<'_>) -> OverlayRow {
+    let place = change.place.as_ref();
+    let fields = change.fields.iter().filter(|field| !field.overridden);
+    let fields = fields.map(|field| {
+        let values = [&field.hub, &field.here];
+        let [hub, here] = values.map(|value| tables.value_or_none(value.as_ref()));
+        (field.path.clone(), hub, here)
+    });
+    OverlayRow {
+        overlay: change.overlay.clone(),
+        object: change.object.clone(),
+        fields: fields.collect(),
+        at: place.map(|place| {
+            (
+                tables.files.position(place.path.clone(), || place.path.clone()),
+                place.line,
+            )
+        }),
+        clusters: tables.set(change.clusters.iter().map(String::as_str)),
+    }
 }
 
 fn conditions(status: &ObjectStatus) -> Vec<ConditionRow> {

@@ -96,9 +96,7 @@ impl Outcomes {
         maps: &[Map],
         tables: &mut Tables<'_>,
     ) {
-        let is_inhabited =
-            |seen: Seen<'_>| seen.attachments.policies.rows().iter().any(|policy| policy.local);
-        let inhabited: Vec<bool> = view.seen().map(is_inhabited).collect();
+        let inhabited: Vec<bool> = view.seen().map(has_local_or_overlaid_objects).collect();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -128,7 +126,7 @@ impl Outcomes {
                 .union(&held.keys().copied().collect())
                 .copied()
                 .collect();
-            // What lives on a cluster makes it an exception, however few have nothing of their own.
+            // What lives on a cluster, or an overlay, makes it an exception, however few have nothing of their own.
             let lonely = everywhere
                 .iter()
                 .copied()
@@ -185,6 +183,25 @@ impl Outcomes {
         }
         own
     }
+}
+
+fn has_local_or_overlaid_objects(seen: Seen<'_>) -> bool {
+    let is_overlaid = |object: &Object| object.overlaid.is_some();
+    let policies = seen.attachments.policies.rows();
+    let topology = &seen.attachments.topology;
+    policies
+        .iter()
+        .any(|policy| policy.local || is_overlaid(policy.object))
+        || topology
+            .gateways
+            .rows()
+            .iter()
+            .any(|gateway| is_overlaid(gateway.object))
+        || topology
+            .routes
+            .rows()
+            .iter()
+            .any(|route| is_overlaid(route.object))
 }
 
 /// Rule or -1, backend or -1, kind, outcome.

@@ -491,6 +491,58 @@
       lab || t,
     );
   }
+  /* ---------- ClusterOverlays ---------- */
+  const overlaysOf = group(D.overlays, v => v.object);
+  const overlaysOn = (kind, gr, ns, name) => overlaysOf.get(`${kind.toLowerCase()}.${gr}:${ns}/${name}`) || [];
+  const overlaysOnPolicy = p => {
+    const { kind, group } = K[P[p].kind];
+    return isLocal(p) ? [] : overlaysOn(kind, group, P[p].ns, P[p].name);
+  };
+  const overlaysOnGw = (kind, ns, name) => overlaysOn(kind, 'gateway.networking.k8s.io', ns, name);
+  // Those that give clusters another outcome than most have.
+  const overlaysBehind = x =>
+    x.new < 0
+      ? []
+      : [...new Set(O[x.new].set.map(s => s[2]))]
+          .flatMap(overlaysOnPolicy)
+          .filter(v => inSet(v.clusters, members(x.clusters)[0]));
+  const locatorText = l => l.replace(/\..*?:|:/, '/');
+  const overlayFields = v =>
+    v.fields.map(([path, hub, here], i) => [
+      i ? ', ' : '',
+      h('code', null, path),
+      ': ',
+      hub < 0 ? 'nothing' : brief(D.values[hub]),
+      ' \u2192 ',
+      here < 0 ? 'nothing' : brief(D.values[here]),
+    ]);
+  const overlayList = (vs, text) =>
+    vs.map(v =>
+      h(
+        'div',
+        { class: 'elsewhere overlaid' },
+        h('b', null, locatorText(v.overlay)),
+        ' ',
+        text(v),
+        overlayFields(v),
+        ' ',
+        src(v.at),
+      ),
+    );
+  const overlaidWhere = vs =>
+    vs.length
+      ? h(
+          'div',
+          { class: 'card kind differs overlaid' },
+          overlayList(vs, v => `changes it on ${clusterText(members(v.clusters))}: `),
+        )
+      : '';
+  const WHY_DIFFERENT = [
+    [...P, ...G, ...R].some(x => x.local || x.cluster !== undefined) && 'local objects',
+    D.overlays.length && 'overlays',
+  ]
+    .filter(Boolean)
+    .join(' or ');
   let dlg;
   function showSource(at) {
     const t = `${D.files[at[0]]}:${at[1]}`,
@@ -751,7 +803,7 @@
       w.push([
         'local',
         ex.size,
-        `${ex.size === 1 ? 'cluster differs' : 'clusters differ'} because of local objects`,
+        `${ex.size === 1 ? 'cluster differs' : 'clusters differ'} because of ${WHY_DIFFERENT}`,
         clusterText(ex),
         ex.size === 1 ? clHash([...ex][0]) : '#/clusters',
       ]);
@@ -1175,7 +1227,7 @@
         yes = xs.filter(x => !no.includes(x));
       return [
         [no, 'bad', 'none on '],
-        [yes, 'local', 'differs on '],
+        [yes, 'local' + (yes.every(x => overlaysBehind(x).length) ? ' overlaid' : ''), 'differs on '],
       ]
         .filter(x => x[0].length)
         .map(([z, c, t]) => [
@@ -1225,7 +1277,7 @@
               ` of ${R.length.toLocaleString('en')} without ${gap} on at least one path`,
             ]
           : gap === 'differs'
-            ? [h('b', null, n(shown, 'route')), ' with other settings on some cluster, because of local objects']
+            ? [h('b', null, n(shown, 'route')), ` with other settings on some cluster, because of ${WHY_DIFFERENT}`]
             : gap === 'open'
               ? [h('b', null, n(shown, 'route')), ' that a policy opens to everybody']
               : [h('b', null, n(shown, 'route')), ', grouped where they are alike. Red is a gap.'],
@@ -1313,7 +1365,10 @@
       vs = variants(r),
       vi = Math.min(Math.max(0, (+q.get('path') || 1) - 1), Math.max(0, vs.length - 1)),
       v = vs[vi];
-    const out = [head(rt.kind, `${rt.ns}/${rt.name}`, rt.at)];
+    const out = [
+      head(rt.kind, `${rt.ns}/${rt.name}`, rt.at),
+      overlaidWhere(rt.local ? [] : overlaysOnGw(rt.kind, rt.ns, rt.name)),
+    ];
     if (!v) return [...out, h('p', { class: 'note' }, 'No listener of a Gateway here accepts this route.')];
     const [g, li] = v.on,
       gw = G[g],
@@ -1451,7 +1506,10 @@
     cols.forEach(col => out.push(kindCard(col, url)));
     return out;
     function kindCard({ k, b, o, others, mine, nothing }, url) {
-      const box = h('section', { class: 'card kind ' + kc(k) + (mine ? ' differs' : '') });
+      const by = mine ? overlaysBehind(mine) : [],
+        box = h('section', {
+          class: 'card kind ' + kc(k) + (mine ? ' differs' : '') + (by.length ? ' overlaid' : ''),
+        });
       box.append(
         h(
           'header',
@@ -1468,13 +1526,14 @@
         ),
       );
       if (o >= 0) box.append(settings(O[o]));
+      box.append(...overlayList(by, v => `changes ${locatorText(v.object)}: `));
       if (others && others.length)
         for (const x of others) {
           const c0 = members(x.clusters);
           box.append(
             h(
               'div',
-              { class: 'elsewhere' },
+              { class: 'elsewhere' + (overlaysBehind(x).length ? ' overlaid' : '') },
               h('b', null, `On ${clusterText(c0)} instead: `),
               x.new < 0
                 ? 'none'
@@ -1490,6 +1549,7 @@
                     [...new Set(O[x.new].set.map(s => s[2]))].map(p => chip(p, { full: true })),
                     ' ',
                     src([O[x.new].set[0][3], O[x.new].set[0][4]]),
+                    overlaysBehind(x).map(v => [', with ', locatorText(v.overlay), ' ', src(v.at)]),
                   ]
                 : '',
               ' ',
@@ -1809,6 +1869,7 @@
         conditions(gw),
         gw.placement >= 0 && a(plHash(gw.placement), `Placement ${D.placements[gw.placement].name}`),
       ),
+      overlaidWhere(gw.local ? [] : overlaysOnGw(gw.kind || 'Gateway', gw.ns, gw.name)),
       gw.addresses && h('p', { class: 'small' }, h('span', { class: 'muted' }, 'Addresses '), gw.addresses.join(', ')),
       W && W.problems.some(x => x.gateway === g)
         ? [h('h2', null, 'What is wrong with its works'), problems(W.problems.filter(x => x.gateway === g))]
@@ -2092,6 +2153,7 @@
         conditions(po),
         rep.length ? h('span', { class: 'tag local' }, `replaced on ${clusterText([...repC])}`) : '',
       ),
+      overlaidWhere(overlaysOnPolicy(p)),
       h('p'),
       h(
         'dl',
@@ -2523,9 +2585,10 @@
       local = P.map((_, p) => p).filter(p => livesOn(p).includes(c)),
       wh = D.withheld.filter(w => w[1] === c),
       ex = excOf(c),
-      whP = new Set(wh.map(w => w[0]));
+      whP = new Set(wh.map(w => w[0])),
+      changes = D.overlays.filter(v => inSet(v.clusters, c));
     const peers = C.map((_, i) => i).filter(
-      i => i !== c && G.every(g => inSet(g.clusters, i) === inSet(g.clusters, c)),
+      i => i !== c && [...G, ...D.overlays].every(x => inSet(x.clusters, i) === inSet(x.clusters, c)),
     );
     const shipped = g =>
       P.map((_, p) => p).filter(
@@ -2562,14 +2625,16 @@
       ex.length
         ? h(
             'div',
-            { class: 'card kind differs' },
-            h(
-              'header',
-              null,
-              h('span', { class: 'tag local' }, n(local.length, 'policy lives', 'policies live'), ' on this cluster'),
-              local.map(p => chip(p, { full: true })),
-              local.map(p => src(P[p].at)),
-            ),
+            { class: 'card kind differs' + (local.length ? '' : ' overlaid') },
+            local.length
+              ? h(
+                  'header',
+                  null,
+                  h('span', { class: 'tag local' }, n(local.length, 'policy lives', 'policies live'), ' here'),
+                  local.map(p => chip(p, { full: true })),
+                  local.map(p => src(P[p].at)),
+                )
+              : '',
             ex.map(x =>
               h(
                 'div',
@@ -2594,6 +2659,16 @@
               local.map(p => [chip(p, { full: true }), ' ', src(P[p].at), ' ']),
             )
           : '',
+      changes.length
+        ? [
+            h('h2', null, 'Changed here by ClusterOverlays'),
+            h(
+              'div',
+              { class: 'card kind differs overlaid' },
+              overlayList(changes, v => `changes ${locatorText(v.object)}: `),
+            ),
+          ]
+        : '',
       h('h2', null, `Receives ${n(gws.length, 'Gateway')}`),
       gws.length
         ? h(

@@ -71,6 +71,8 @@ impl Origin {
 pub struct OverlaidField {
     /// Its JSON pointer inside the changed object.
     pub pointer: String,
+    /// Its value on the hub; nothing if the overlay adds it.
+    pub hub: Option<Value>,
     /// The ClusterOverlay.
     pub overlay: Identity,
     /// The document of the overlay.

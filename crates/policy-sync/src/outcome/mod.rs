@@ -7,6 +7,7 @@
 mod across_kinds;
 pub mod effective_policy;
 pub mod inventory;
+mod overlay_changes;
 mod policies;
 mod policy_view;
 pub mod predicted;
@@ -15,6 +16,7 @@ mod source_line;
 mod status;
 
 pub use across_kinds::report_across_kinds;
+pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{ClusterLists, PolicyView, Refusals, Seen, SpokeView, refusals};
 pub use predicted::{Prediction, placements_not_found};

@@ -7,15 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::pointer;
+use apimachinery::{Identity, pointer};
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use super::inventory::Inventory;
+use super::overlay_changes::{OverlayChanges, overlay_changes};
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::source_line::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate, without_secrets};
 use crate::object::Object;
+use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
     PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
@@ -39,6 +41,9 @@ pub struct PolicyReport {
     pub without_paths: Vec<WithoutPaths>,
     /// One entry per policy.
     pub policies: Vec<PolicyEntry>,
+    /// What ClusterOverlays change in these policies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<OverlayChanges>,
     /// Policies of the hub that are not on the cluster that is looked at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<ElsewhereEntry>,
@@ -591,6 +596,7 @@ impl PolicyReport {
             effective: effective(view),
             without_paths: without_paths(view),
             policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
+            overlays: Vec::new(),
             elsewhere: elsewhere(view),
             cluster: view.cluster.map(str::to_owned),
             inventory: None,
@@ -607,6 +613,19 @@ impl PolicyReport {
             policies: located.collect(),
             inventory: Some(inventory),
             ..Self::of(view)
+        }
+    }
+
+    /// The same with what the overlays change in its policies, on the cluster that is looked at or on all.
+    #[must_use]
+    pub fn with_overlays(self, overlays: &Overlays, locate: &dyn Locate) -> Self {
+        let policies: BTreeSet<&str> = self.policies.iter().map(|entry| entry.policy.as_str()).collect();
+        let is_policy = |_: &Overlay, field: &ChangedField| policies.contains(&*field.object.locator());
+        let cluster = self.cluster.as_deref();
+        let is_seen = |_: &Identity, name: &str| cluster.is_none_or(|only| only == name);
+        Self {
+            overlays: overlay_changes(overlays, is_policy, is_seen, locate),
+            ..self
         }
     }
 }

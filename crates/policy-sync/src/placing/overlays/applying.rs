@@ -220,6 +220,7 @@ impl<'o> Applying<'o> {
         let (document, entry) = overlay.origin.field(&change.field.entry);
         Some(OverlaidField {
             pointer: change.field.pointer.clone(),
+            hub: change.field.hub.clone(),
             overlay: overlay.identity.clone(),
             document,
             entry: entry.to_string(),

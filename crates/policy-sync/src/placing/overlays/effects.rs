@@ -10,6 +10,7 @@ use apimachinery::Identity;
 
 use super::changes::{ChangedField, MOST_NAMES, Overlay, Overlays};
 use crate::api::ocm::GROUP;
+use crate::api::route::is_route;
 use crate::diagnostic::{Code, Finding, Part, first_names};
 use crate::hub::Hub;
 
@@ -21,6 +22,8 @@ const CLUSTERS: &str = "/spec/clusters";
 enum Reason {
     /// A selector of the overlay does not select it.
     NotSelected,
+    /// No cluster gets the object.
+    NotShipped,
     /// The cluster does not get the object.
     NotThere,
     /// The hub has the value.
@@ -31,11 +34,12 @@ enum Reason {
     Local(Identity),
 }
 
-/// The findings `overlay/unknown-labels` and `overlay/no-effect`. `goes_to` is whether a cluster gets an object, and
-/// `local_winner` the local policy that overrides an object there as a whole.
+/// The findings `overlay/unknown-labels` and `overlay/no-effect`. `is_shipped` is whether any cluster gets an object,
+/// `goes_to` whether one does, and `local_winner` the local policy that overrides an object there as a whole.
 pub fn effects(
     overlays: &Overlays,
     hub: &Hub,
+    is_shipped: impl Fn(&Identity) -> bool,
     goes_to: impl Fn(&Identity, &str) -> bool,
     local_winner: impl Fn(&Identity, &str) -> Option<Identity>,
 ) -> Vec<Finding> {
@@ -44,6 +48,7 @@ pub fn effects(
         let effects = Effects {
             hub,
             overlay,
+            is_shipped: &is_shipped,
             goes_to: &goes_to,
             local_winner: &local_winner,
         };
@@ -60,6 +65,7 @@ pub fn effects(
 struct Effects<'o, G, L> {
     hub: &'o Hub,
     overlay: &'o Overlay,
+    is_shipped: &'o dyn Fn(&Identity) -> bool,
     goes_to: &'o G,
     local_winner: &'o L,
 }
@@ -155,7 +161,13 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         let local = || (self.local_winner)(&field.object, cluster).map(Reason::Local);
         if !(self.goes_to)(&field.object, cluster) {
             // A policy that is overridden as a whole is not shipped.
-            Some(local().unwrap_or(Reason::NotThere))
+            let is_shipped = (self.is_shipped)(&field.object);
+            let reason = if is_shipped {
+                Reason::NotThere
+            } else {
+                Reason::NotShipped
+            };
+            Some(local().unwrap_or(reason))
         } else if let Some(by) = field.overridden.get(cluster) {
             Some(Reason::Overridden(by.clone()))
         } else if is_among(&field.same_as_hub, cluster) {
@@ -182,6 +194,10 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         }
         let why = match (reason, named.len()) {
             (Reason::NotSelected, _) => "its selectors do not match".to_owned(),
+            (Reason::NotShipped, _) if is_route(&object.group_kind.group, &object.group_kind.kind) => {
+                format!("{object} is not shipped: another tool delivers it")
+            }
+            (Reason::NotShipped, _) => format!("{object} is not shipped"),
             (Reason::NotThere, 0) => format!("no cluster that it selects gets {object}"),
             (Reason::NotThere, 1) => format!("{clusters} does not get {object}"),
             (Reason::NotThere, _) => format!("they do not get {object}"),

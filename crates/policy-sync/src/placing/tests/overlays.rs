@@ -506,7 +506,13 @@ fn without_effect(yaml: &[&str], clusters: &[&str], local: bool) -> Vec<String> 
         "maintenance",
     );
     let winner = |_: &Identity, cluster: &str| (local && cluster == "eu-1").then(|| policy.clone());
-    let found = effects(&overlays, &hub, |_, cluster| clusters.contains(&cluster), winner);
+    let found = effects(
+        &overlays,
+        &hub,
+        |_| !clusters.is_empty(),
+        |_, cluster| clusters.contains(&cluster),
+        winner,
+    );
     texts(found)
         .into_iter()
         .map(|[code, message, _]| format!("{code}: {message}"))
