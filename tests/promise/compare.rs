@@ -244,7 +244,7 @@ pub(crate) struct Names {
     inhabited: BTreeMap<(String, String), BTreeSet<String>>,
 }
 
-const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
+pub(crate) const GATEWAY: &str = "gateway.gateway.networking.k8s.io:";
 
 impl Names {
     fn of(spoke: &Spoke) -> Self {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use crate::compare::GATEWAY;
 use kube_json::{Value, json};
 use spokewright::diagnostic::{Code, Findings, Human};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Request, load_from};
@@ -127,7 +128,8 @@ impl Hub {
             let local = local.into_iter().flat_map(|objects| objects.iter());
             let local: Vec<Value> = local.map(|object| Value::clone(&object.value)).collect();
             let meant = meant(&loaded, &arriving, &local);
-            let arriving = once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?;
+            let mut arriving = once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?;
+            arriving.extend(delivered_sets(&loaded, &arriving));
             let (arriving, local) = applied(arriving, local);
             spokes.push(Spoke {
                 meant,
@@ -212,6 +214,36 @@ fn evaluate_objects(mut texts: Texts, items: &[Value]) -> Evaluated {
     evaluate(&load(&texts, false), None)
 }
 
+/// The ListenerSets that no class syncs, where their Gateways arrive: another tool delivers them. Some paths lead through
+/// them without naming them.
+fn delivered_sets(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)]) -> Vec<(Value, BTreeSet<String>)> {
+    let synced = synced_kinds(loaded.hub.objects.iter());
+    if synced.iter().any(|(_, plural)| plural == "listenersets") {
+        return Vec::new();
+    }
+    let sets = loaded
+        .hub
+        .objects
+        .iter()
+        .filter(|object| object.kind == "ListenerSet");
+    let delivered = sets.filter_map(|object| {
+        let mut set = object.value.clone();
+        let parent = set.pointer_mut("/spec/parentRef")?;
+        let own = object
+            .namespace
+            .as_ref()
+            .map_or("", |namespace| namespace.as_str());
+        let namespace = parent["namespace"].as_str().unwrap_or(own);
+        let gateway = format!("{GATEWAY}{namespace}/{}", parent["name"].as_str()?);
+        let (there, _) = arriving
+            .iter()
+            .find(|(value, origins)| value["kind"] == "Gateway" && origins.contains(&gateway))?;
+        parent["namespace"] = there["metadata"]["namespace"].clone();
+        Some((set, BTreeSet::from([object.identity().locator().to_string()])))
+    });
+    delivered.collect()
+}
+
 /// The Gateways and routes that arrive, every policy of a kind that is synced, whatever becomes of it, and the routes that
 /// live there, as if they stood on the hub.
 fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value]) -> Vec<Value> {
@@ -229,6 +261,12 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         });
         if object.kind == "Gateway" || is_for_routes || is_route {
             return arrived.contains(&object.identity().locator());
+        }
+        // The labels that count are those on the cluster.
+        let lives_there =
+            |local: &Value| local["kind"] == "Namespace" && local["metadata"]["name"] == *object.name;
+        if object.kind == "Namespace" && local.iter().any(lives_there) {
+            return false;
         }
         let plural = plural(&object.kind);
         let is_synced = synced.contains(&(group.to_owned(), plural));
@@ -297,7 +335,9 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         let selects = object.value.pointer("/spec/targetSelectors").is_some();
         kept.filter(|_| !of_its_namespace || selects || arrived.contains(&locator))
     });
-    objects.chain(local_routes).chain(local_grants).collect()
+    let local_namespaces = local.iter().filter(|value| value["kind"] == "Namespace").cloned();
+    let local_objects = local_routes.chain(local_grants).chain(local_namespaces);
+    objects.chain(local_objects).collect()
 }
 
 /// The parents of a route.
