@@ -7,7 +7,8 @@
 //! And what leaves a cluster can be deleted there: pairs of hubs, one rendered over the other.
 //!
 //! `SPOKEWRIGHT_HUBS=10000 cargo test --release --test promise -- --nocapture` tries more hubs; `SPOKEWRIGHT_SEED`
-//! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
+//! begins elsewhere, `SPOKEWRIGHT_HUB` tries one of them, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each
+//! failure into a directory.
 
 #![allow(clippy::restriction)]
 #![warn(
@@ -354,8 +355,11 @@ fn hub(seed: u64, position: usize) -> impl ValueTree<Value = hubs::Hub> {
     hubs::hubs().new_tree(&mut runner).expect("a hub")
 }
 
-/// Calls `attempt` with each number below `hubs`, in parallel.
+/// Calls `attempt` with each number below `hubs`, in parallel, or with the one that is asked for.
 fn in_parallel(hubs: usize, attempt: impl Fn(usize) + Sync) {
+    if let Some(position) = number("SPOKEWRIGHT_HUB") {
+        return attempt(position);
+    }
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {

@@ -53,11 +53,12 @@ pub(super) fn missing_parents<'a>(
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
         // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
         if parent_node.is_none() && sources.get(&identity).is_some() {
-            // Another parent may take it.
-            let is_lost = is_synced && route.parents.len() == 1;
-            let detached = topology.detached_at(&identity).filter(|_| is_lost);
+            let detached = topology.detached_at(&identity).filter(|_| is_synced);
             findings.extend(detached.map(|set| {
-                let message = format!("{} is not attached: {identity} is not", object.identity());
+                let message = match route.parents.as_slice() {
+                    [_] => format!("{} is not attached: {identity} is not", object.identity()),
+                    _ => format!("{} is not attached to {identity}", object.identity()),
+                };
                 Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer()), message)
                     .help("attach the ListenerSet, or name the Gateway as the parent")
                     .follows_from(set)
