@@ -269,7 +269,23 @@ impl Names {
                 .iter()
                 .map(|reference| target(namespace, reference))
                 .collect();
-            if targets.is_empty() && is_policy(policy) {
+            let selectors = policy["spec"]["targetSelectors"].as_array();
+            let arriving = spoke.arriving.iter().map(|(value, _)| value);
+            for object in arriving
+                .chain(&spoke.local)
+                .filter(|object| object["metadata"]["namespace"] == namespace)
+            {
+                let is_selected = |selector: &Value| {
+                    let wanted = selector["matchLabels"].as_object().into_iter().flatten();
+                    let mut wanted =
+                        wanted.map(|(name, value)| object["metadata"]["labels"].get(&**name) == Some(value));
+                    selector["kind"] == object["kind"] && wanted.all(|has| has)
+                };
+                if selectors.is_some_and(|selectors| selectors.iter().any(is_selected)) {
+                    targets.push(locator(object));
+                }
+            }
+            if targets.is_empty() && selectors.is_none() && is_policy(policy) {
                 targets.push(format!("namespace:{namespace}"));
             }
             for node in targets {
