@@ -302,17 +302,18 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         let copies = arriving.iter().filter(|(_, origins)| origins.contains(&locator));
         let copied: Vec<Value> = copies.flat_map(|(copy, _)| references(copy)).collect();
         // What else may be targeted is shipped where it can be; where it cannot, a warning says so.
+        let is_usual = |one: &Value| {
+            let kind = one["kind"].as_str();
+            kind.is_some_and(|kind| kind == "Gateway" || kind.ends_with("Route"))
+        };
         let is_shipped = |one: &&Value| {
-            let is_usual = one["kind"]
-                .as_str()
-                .is_some_and(|kind| kind == "Gateway" || kind.ends_with("Route"));
             let mut copied = copied.iter();
             // A Namespace of Gateways has another name there.
             let name = |reference: &Value| {
                 let name = reference["name"].as_str().unwrap_or_default();
                 name.trim_start_matches("kuadrant-").to_owned()
             };
-            is_usual || copied.any(|copied| copied["kind"] == one["kind"] && name(copied) == name(one))
+            is_usual(one) || copied.any(|copied| copied["kind"] == one["kind"] && name(copied) == name(one))
         };
         let mut kept = with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>());
         // A copy of a route has the parents that bring it; of the others, a warning says so.
@@ -332,7 +333,9 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
         }
         // Of its namespace: shipped where it can be, too.
         let of_its_namespace = is_policy(&object.value) && all.is_empty();
-        let selects = object.value.pointer("/spec/targetSelectors").is_some();
+        let selectors = object.value.pointer("/spec/targetSelectors");
+        let selectors = selectors.and_then(Value::as_array);
+        let selects = selectors.is_some_and(|selectors| selectors.iter().any(is_usual));
         kept.filter(|_| !of_its_namespace || selects || arrived.contains(&locator))
     });
     let local_namespaces = local.iter().filter(|value| value["kind"] == "Namespace").cloned();
