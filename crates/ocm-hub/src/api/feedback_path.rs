@@ -7,20 +7,13 @@
 //! and only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
 //! field, so its dots separate unless escaped; filters compare one path with one literal or path.
 
-mod evaluate;
-mod parse;
-mod problem;
-
-#[cfg(test)]
-mod tests;
-
-pub(crate) use problem::PathError;
-
+use std::cmp::Ordering;
 use std::fmt;
 
 use kube_json::Value;
 
-use self::parse::Step;
+#[cfg(test)]
+mod tests;
 
 /// A path that OCM's work agent can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +28,8 @@ impl FeedbackPath {
     /// # Errors
     /// `PathError` with the offset of the first thing that the agent would refuse.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        let steps = parse::parse(text)?;
-        let (start, end) = parse::inside_braces(text);
+        let steps = parse(text)?;
+        let (start, end) = inside_braces(text);
         Ok(Self {
             text: text.get(start..end).unwrap_or_default().to_owned(),
             steps,
@@ -46,9 +39,7 @@ impl FeedbackPath {
     /// What the agent would feed back of this object: the first thing that the path finds. `None`, too, where a
     /// wildcard, a slice, a union, or `..` leaves open which is the first on a cluster, which adds fields of its own.
     pub fn first(&self, object: &Value) -> Option<Value> {
-        evaluate::found(&self.steps, object)?
-            .first()
-            .map(|value| (*value).clone())
+        found(&self.steps, object)?.first().map(|value| (*value).clone())
     }
 }
 
@@ -56,4 +47,611 @@ impl fmt::Display for FeedbackPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
     }
+}
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Field(String),
+    Wildcard,
+    Recursive,
+    Index(i64),
+    Slice,
+    Union,
+    /// Paths inside filters start at the current element.
+    Filter(Vec<Step>, Option<(Operator, Operand)>),
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// The right side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Operand {
+    /// A text, a number, or a boolean.
+    Literal(Value),
+    Path(Vec<Step>),
+}
+
+/// The range of the path without braces around the whole and spaces around that.
+fn inside_braces(text: &str) -> (usize, usize) {
+    let trimmed = text.trim();
+    let start = text.len().saturating_sub(text.trim_start().len());
+    let end = start.saturating_add(trimmed.len());
+    let inner = trimmed.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    match inner {
+        // More braces inside: not one expression in braces.
+        Some(inner) if !inner.contains(['{', '}']) => (start.saturating_add(1), end.saturating_sub(1)),
+        _ => (start, end),
+    }
+}
+
+/// Reads a whole path.
+fn parse(text: &str) -> Result<Vec<Step>, PathError> {
+    if text.len() > PATH_MAX {
+        return fail(PATH_MAX, PathProblem::TooLong);
+    }
+    if let Some(offset) = ["{range", "{ range", "{end}"]
+        .iter()
+        .find_map(|loop_| text.find(loop_))
+    {
+        return fail(offset, PathProblem::Range);
+    }
+    let (start, end) = inside_braces(text);
+    let inner = text.get(start..end).unwrap_or_default();
+    if inner.trim().is_empty() {
+        return fail(start, PathProblem::Empty);
+    }
+    let mut reader = Reader {
+        text: inner,
+        position: 0,
+        base: start,
+    };
+    let items = reader.action()?;
+    let mut steps = Vec::with_capacity(items.len());
+    for (offset, item) in items {
+        match item {
+            Item::Step(step) => steps.push(step),
+            Item::Word(word) if word == "range" || word == "end" => return fail(offset, PathProblem::Range),
+            Item::Word(word) => return fail(offset, PathProblem::Identifier(word)),
+            Item::Text(text) => return fail(offset, PathProblem::Identifier(text)),
+            Item::Literal(value) => return fail(offset, PathProblem::Identifier(value.to_string())),
+        }
+    }
+    Ok(steps)
+}
+
+/// The parts of an expression, before it is known whether it is a path or a value.
+enum Item {
+    Step(Step),
+    Word(String),
+    Text(String),
+    Literal(Value),
+}
+
+fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
+    Err(PathError { offset, problem })
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    position: usize,
+    /// Offset of `text` in what the user wrote.
+    base: usize,
+}
+
+/// The characters that end a name.
+const fn ends_name(character: char) -> bool {
+    matches!(
+        character,
+        ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'
+    )
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.position..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let character = self.peek()?;
+        self.position = self.position.saturating_add(character.len_utf8());
+        Some(character)
+    }
+
+    fn offset(&self) -> usize {
+        self.base.saturating_add(self.position)
+    }
+
+    fn action(&mut self) -> Result<Vec<(usize, Item)>, PathError> {
+        let mut items: Vec<(usize, Item)> = Vec::new();
+        while let Some(character) = self.peek() {
+            let offset = self.offset();
+            let rest = self.rest();
+            let item = if rest.starts_with("[?(") {
+                Item::Step(self.filter()?)
+            } else if rest.starts_with("..") {
+                if matches!(items.last(), Some((_, Item::Step(Step::Recursive)))) {
+                    return fail(offset, PathProblem::TwiceRecursive);
+                }
+                self.position = self.position.saturating_add(2);
+                items.push((offset, Item::Step(Step::Recursive)));
+                if !self
+                    .peek()
+                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
+                {
+                    continue;
+                }
+                Item::Step(self.name()?)
+            } else {
+                match character {
+                    ' ' | '@' | '$' => {
+                        self.next();
+                        continue;
+                    }
+                    '[' => {
+                        let steps = self.brackets()?;
+                        items.extend(steps.into_iter().map(|step| (offset, Item::Step(step))));
+                        continue;
+                    }
+                    '"' | '\'' => Item::Text(self.quoted()?),
+                    '.' => {
+                        self.next();
+                        match self.name()? {
+                            // A dot alone is the object itself.
+                            Step::Field(name) if name.is_empty() => continue,
+                            step => Item::Step(step),
+                        }
+                    }
+                    '+' | '-' | '0'..='9' => Item::Literal(self.number(offset)?),
+                    _ if character.is_alphanumeric() || character == '_' => self.word(),
+                    _ => return fail(offset, PathProblem::Character(character)),
+                }
+            };
+            items.push((offset, item));
+        }
+        Ok(items)
+    }
+
+    /// A name after a dot: up to the next unescaped end.
+    fn name(&mut self) -> Result<Step, PathError> {
+        let mut name = String::new();
+        let mut escaped = false;
+        while let Some(character) = self.peek() {
+            if character == '\\' {
+                let offset = self.offset();
+                self.next();
+                escaped = true;
+                // At the end it would escape the brace that the agent puts there.
+                match self.next() {
+                    Some(character) => name.push(character),
+                    None => return fail(offset, PathProblem::Character('\\')),
+                }
+            } else if ends_name(character) {
+                break;
+            } else {
+                self.next();
+                name.push(character);
+            }
+        }
+        Ok(if name == "*" && !escaped {
+            Step::Wildcard
+        } else {
+            Step::Field(name)
+        })
+    }
+
+    fn word(&mut self) -> Item {
+        let end = self.rest().find(ends_name).unwrap_or(self.rest().len());
+        let word = self.rest().get(..end).unwrap_or_default().to_owned();
+        self.position = self.position.saturating_add(end);
+        match word.as_str() {
+            "true" => Item::Literal(Value::Bool(true)),
+            "false" => Item::Literal(Value::Bool(false)),
+            _ => Item::Word(word),
+        }
+    }
+
+    fn number(&mut self, offset: usize) -> Result<Value, PathError> {
+        let rest = self.rest();
+        let end = rest
+            .find(|character: char| !(character.is_ascii_digit() || matches!(character, '+' | '-' | '.')))
+            .unwrap_or(rest.len());
+        let text = rest.get(..end).unwrap_or_default();
+        self.position = self.position.saturating_add(end);
+        let plain = text.strip_prefix('+').unwrap_or(text);
+        match plain.parse::<i64>() {
+            Ok(integer) => Ok(Value::from(integer)),
+            Err(_) => match plain.parse::<f64>() {
+                Ok(float) if float.is_finite() && plain.contains('.') => Ok(Value::from(float)),
+                _ => fail(offset, PathProblem::Identifier(text.to_owned())),
+            },
+        }
+    }
+
+    fn quoted(&mut self) -> Result<String, PathError> {
+        let offset = self.offset();
+        let quote = self.next();
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                None | Some('\n') => return fail(offset, PathProblem::Unclosed("quoted string")),
+                Some('\\') => match self.next() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some('r') => text.push('\r'),
+                    Some(other) => text.push(other),
+                    None => return fail(offset, PathProblem::Unclosed("quoted string")),
+                },
+                character if character == quote => return Ok(text),
+                Some(character) => text.push(character),
+            }
+        }
+    }
+
+    /// `[...]`: an index, a slice, a quoted name (several fields when it has dots), or a union of those.
+    fn brackets(&mut self) -> Result<Vec<Step>, PathError> {
+        let offset = self.offset();
+        self.next();
+        let inside_at = self.offset();
+        let Some(end) = self.rest().find(']') else {
+            return fail(offset, PathProblem::Unclosed("array"));
+        };
+        let inside = self.rest().get(..end).unwrap_or_default();
+        self.position = self.position.saturating_add(end).saturating_add(1);
+        if !inside.contains(',') {
+            return member(inside, inside_at);
+        }
+        let mut at = inside_at;
+        for part in inside.split(',') {
+            let leading = part.len().saturating_sub(part.trim_start_matches(' ').len());
+            let at_part = at.saturating_add(leading);
+            if member(part.trim_matches(' '), at_part)?.len() != 1 {
+                return fail(at_part, PathProblem::Union);
+            }
+            at = at.saturating_add(part.len()).saturating_add(1);
+        }
+        Ok(vec![Step::Union])
+    }
+
+    fn filter(&mut self) -> Result<Step, PathError> {
+        let offset = self.offset();
+        self.position = self.position.saturating_add(3);
+        let at = self.position;
+        let mut quote = None;
+        let mut previous = ' ';
+        loop {
+            let Some(character) = self.next().filter(|character| *character != '\n') else {
+                return fail(offset, PathProblem::Unclosed("filter"));
+            };
+            match (character, quote) {
+                ('"' | '\'', None) => quote = Some(character),
+                (_, Some(open)) if character == open && previous != '\\' => quote = None,
+                (')', None) => break,
+                _ => {}
+            }
+            previous = character;
+        }
+        let text = self
+            .text
+            .get(at..self.position.saturating_sub(1))
+            .unwrap_or_default();
+        if self.next() != Some(']') {
+            return fail(offset, PathProblem::Unclosed("filter"));
+        }
+        comparison(text, self.base.saturating_add(at))
+    }
+}
+
+/// A comparison, or a path that must exist.
+fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
+    let is_operator = |character: char| matches!(character, '!' | '<' | '>' | '=');
+    let Some(start) = text.find(is_operator).filter(|start| *start > 0) else {
+        return Ok(Step::Filter(path(text, base)?, None));
+    };
+    let (left, rest) = text.split_at_checked(start).unwrap_or((text, ""));
+    let right = rest.trim_start_matches(is_operator);
+    let operator_length = rest.len().saturating_sub(right.len());
+    let operator = match rest.get(..operator_length).unwrap_or_default() {
+        "==" => Operator::Equal,
+        "!=" => Operator::NotEqual,
+        "<" => Operator::Less,
+        "<=" => Operator::LessOrEqual,
+        ">" => Operator::Greater,
+        ">=" => Operator::GreaterOrEqual,
+        other => {
+            return Err(PathError {
+                offset: base.saturating_add(start),
+                problem: PathProblem::Operator(other.to_owned()),
+            });
+        }
+    };
+    let left = path(left, base)?;
+    let right_at = base.saturating_add(start).saturating_add(operator_length);
+    let mut reader = Reader {
+        text: right,
+        position: 0,
+        base: right_at,
+    };
+    let mut items = reader.action()?;
+    let not_a_value = || PathError {
+        offset: right_at,
+        problem: PathProblem::NotAValue,
+    };
+    let operand = match items.pop() {
+        Some((_, Item::Text(text))) if items.is_empty() => Operand::Literal(Value::from(text)),
+        Some((_, Item::Literal(literal))) if items.is_empty() => Operand::Literal(literal),
+        Some((offset, Item::Word(word))) => {
+            return Err(PathError {
+                offset,
+                problem: PathProblem::Unquoted(word),
+            });
+        }
+        Some(_) => Operand::Path(path(right, right_at)?),
+        None => return Err(not_a_value()),
+    };
+    let singular = |steps: &[Step]| {
+        steps
+            .iter()
+            .all(|step| matches!(step, Step::Field(_) | Step::Index(_)))
+    };
+    let fits = singular(&left)
+        && match &operand {
+            Operand::Path(steps) => singular(steps),
+            Operand::Literal(_) => true,
+        };
+    if fits {
+        Ok(Step::Filter(left, Some((operator, operand))))
+    } else {
+        Err(not_a_value())
+    }
+}
+
+/// A path inside a filter.
+fn path(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
+    let mut reader = Reader {
+        text,
+        position: 0,
+        base,
+    };
+    let mut steps = Vec::new();
+    for (offset, item) in reader.action()? {
+        match item {
+            Item::Step(step) => steps.push(step),
+            Item::Word(word) => {
+                return Err(PathError {
+                    offset,
+                    problem: PathProblem::Identifier(word),
+                });
+            }
+            Item::Text(_) | Item::Literal(_) => {
+                return Err(PathError {
+                    offset,
+                    problem: PathProblem::NotAValue,
+                });
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// One member of brackets. A quoted name is read like a field after a dot, so its dots make several steps.
+fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
+    let error = |problem| {
+        Err(PathError {
+            offset: base,
+            problem,
+        })
+    };
+    if text == "*" {
+        return Ok(vec![Step::Wildcard]);
+    }
+    let quoted = text
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+        .filter(|name| !name.contains('\''));
+    if let Some(name) = quoted {
+        return path(&format!(".{name}"), base);
+    }
+    let numbers: Vec<&str> = text.split(':').collect();
+    let mut parsed = [None; 3];
+    if numbers.len() > parsed.len() {
+        return error(PathProblem::Index(text.to_owned()));
+    }
+    for (slot, number) in parsed.iter_mut().zip(&numbers) {
+        if number.is_empty() {
+            continue;
+        }
+        match number.parse::<i64>() {
+            Ok(value) if !number.starts_with('+') && value.unsigned_abs() < (1 << 53) => *slot = Some(value),
+            _ => return error(PathProblem::Index(text.to_owned())),
+        }
+    }
+    match (numbers.len(), parsed) {
+        (1, [Some(index), ..]) => Ok(vec![Step::Index(index)]),
+        (_, [_, _, Some(step)]) if step < 1 => error(PathProblem::Step),
+        _ => Ok(vec![Step::Slice]),
+    }
+}
+
+/// The values that the steps find, in order. `None` where client-go reports an error, so that the agent feeds nothing
+/// back, and at a wildcard, a slice, a union, or `..`: a cluster adds fields and items of its own, which may come first.
+fn found<'v>(steps: &[Step], object: &'v Value) -> Option<Vec<&'v Value>> {
+    let mut values = vec![object];
+    for step in steps {
+        let mut next = Vec::new();
+        for value in values {
+            match (step, value) {
+                (Step::Field(name), Value::Object(fields)) => next.extend(fields.get(name)),
+                // A missing field is no error, nor is a field of a value that has none. An item of `null` is nothing.
+                (Step::Field(_), _) | (Step::Index(_), Value::Null) => {}
+                (Step::Index(index), Value::Array(items)) => next.push(item(items, *index)?),
+                (Step::Filter(left, comparison), Value::Array(items)) => {
+                    for item in items {
+                        if passes(left, comparison.as_ref(), item)? {
+                            next.push(item);
+                        }
+                    }
+                }
+                _ => return None,
+            }
+        }
+        values = next;
+    }
+    Some(values)
+}
+
+/// The item at an index, which counts from the end if it is negative.
+fn item(items: &[Value], index: i64) -> Option<&Value> {
+    let from_end = usize::try_from(index.unsigned_abs()).ok()?;
+    if index < 0 {
+        items.get(items.len().checked_sub(from_end)?)
+    } else {
+        items.get(from_end)
+    }
+}
+
+/// Whether a filter keeps an item. `None` is an error, as in [`found`].
+fn passes(left: &[Step], comparison: Option<&(Operator, Operand)>, item: &Value) -> Option<bool> {
+    let lefts = found(left, item)?;
+    let Some((operator, operand)) = comparison else {
+        return Some(!lefts.is_empty());
+    };
+    let rights = match operand {
+        Operand::Literal(value) => vec![value],
+        Operand::Path(right) => found(right, item)?,
+    };
+    // Compared paths have neither filters nor wildcards (`comparison` in parse.rs), so each finds one value or none.
+    let (Some(left), Some(right)) = (lefts.first(), rights.first()) else {
+        return Some(false);
+    };
+    compare(left, *operator, right)
+}
+
+/// A comparison. `None` is an error: two kinds differ, or have no such comparison. An integer and a float are two kinds.
+fn compare(left: &Value, operator: Operator, right: &Value) -> Option<bool> {
+    let order = match (left, right) {
+        (Value::Bool(left), Value::Bool(right)) => match operator {
+            Operator::Equal | Operator::NotEqual => Some(left.cmp(right)),
+            _ => return None,
+        },
+        (Value::String(left), Value::String(right)) => Some(left.as_str().cmp(right.as_str())),
+        (Value::Number(_), Value::Number(_)) => match (left.as_i64(), right.as_i64()) {
+            (Some(left), Some(right)) => Some(left.cmp(&right)),
+            (None, None) => left.as_f64()?.partial_cmp(&right.as_f64()?),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(match operator {
+        Operator::Equal => order == Some(Ordering::Equal),
+        Operator::NotEqual => order != Some(Ordering::Equal),
+        Operator::Less => order == Some(Ordering::Less),
+        Operator::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Operator::Greater => order == Some(Ordering::Greater),
+        Operator::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    })
+}
+
+/// Longer paths are refused: no status needs them, and parsers recurse.
+const PATH_MAX: usize = 2048;
+
+/// Why the agent would refuse a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at byte {offset}")]
+pub struct PathError {
+    /// First byte of what is wrong, in the text as given.
+    pub offset: usize,
+    /// The mistake.
+    pub problem: PathProblem,
+}
+
+impl PathError {
+    /// What to write instead.
+    pub(crate) fn help(&self) -> String {
+        match &self.problem {
+            PathProblem::Empty => "write a path such as .status.phase".to_owned(),
+            PathProblem::TooLong => format!("keep it below {PATH_MAX} bytes"),
+            PathProblem::Range => {
+                "only the first result counts: write .items[0].x, or [*] in place of the loop".to_owned()
+            }
+            PathProblem::Identifier(name) => format!("start with a dot: .{name}"),
+            PathProblem::Unquoted(name) => format!("quote it: \"{name}\""),
+            PathProblem::Unclosed(what) => format!("close {what}"),
+            PathProblem::Character('&' | '|') => {
+                "a filter compares once: && and || do not exist in this dialect".to_owned()
+            }
+            PathProblem::Character('{' | '}') => {
+                "write the path without braces, as one expression".to_owned()
+            }
+            PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name".to_owned(),
+            PathProblem::Index(text) if text.starts_with('"') => {
+                format!("use single quotes: ['{}']", text.trim_matches('"'))
+            }
+            PathProblem::Index(_) => {
+                "write a number, start:end:step, *, or a name in single quotes".to_owned()
+            }
+            PathProblem::Operator(_) => "the operators are ==, !=, <, <=, >, >=".to_owned(),
+            PathProblem::Step => "leave the step out, or make it 1 or more".to_owned(),
+            PathProblem::Union => "escape dots in the names of a union: ['a\\.b','c']".to_owned(),
+            PathProblem::TwiceRecursive => "one '..' is enough".to_owned(),
+            PathProblem::NotAValue => "compare with a string, a number, true, false or a path".to_owned(),
+        }
+    }
+}
+
+/// A mistake in a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    /// There is nothing in it.
+    #[error("empty path")]
+    Empty,
+    /// It is longer than [`PATH_MAX`].
+    #[error("path is too long")]
+    TooLong,
+    /// `range` or `end`: the agent reads one expression.
+    #[error("range is not possible in a feedback path")]
+    Range,
+    /// A bare word where a path begins.
+    #[error("unrecognized identifier {0}")]
+    Identifier(String),
+    /// A bare word in the place of a filter's value.
+    #[error("unrecognized identifier {0}")]
+    Unquoted(String),
+    /// A bracket, filter or quote without its end.
+    #[error("unterminated {0}")]
+    Unclosed(&'static str),
+    /// A character that means nothing here.
+    #[error("unrecognized character {0:?}")]
+    Character(char),
+    /// The text between brackets is not an index, slice, name, or union.
+    #[error("invalid array index {0}")]
+    Index(String),
+    /// A comparison that does not exist.
+    #[error("unrecognized filter operator {0}")]
+    Operator(String),
+    /// A step below 1.
+    #[error("step must be at least 1")]
+    Step,
+    /// A member of a union is more than one step.
+    #[error("a union of whole paths")]
+    Union,
+    /// `....`.
+    #[error("invalid multiple recursive descent")]
+    TwiceRecursive,
+    /// The right side of a comparison is neither a literal nor a path to one value.
+    #[error("not a value to compare with")]
+    NotAValue,
 }

@@ -7,16 +7,8 @@
 //! for all others. They do not cover types, enums, lengths, and required fields.
 
 mod complaints;
-mod duration;
 
-mod choices;
-
-mod backend_refs;
 mod hostnames;
-mod sessions;
-
-mod filters;
-mod matches;
 
 mod listeners;
 mod routes;

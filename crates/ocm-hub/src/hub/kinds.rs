@@ -4,15 +4,375 @@
 //! Flows in: CRDs. Flows out: `KindInfo`s, and the nearest known name for a misspelled one. Must not know: objects of
 //! those kinds.
 
-mod kind_info;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
-mod builtin;
-
-mod kind_table;
+use crate::api::catalog::Entry;
+use crate::api::crd::Scope::{Cluster, Namespaced};
+use crate::api::crd::{Crd, PolicyLabel, Scope};
+use crate::api::params::{ResourceCatalog, ResourceLookup};
+use crate::api::{catalog, own_kinds};
+use crate::diagnostic::nearest;
+use crate::object::Object;
 
 #[cfg(test)]
 mod tests;
 
-pub use kind_info::KindInfo;
-pub(crate) use kind_info::KindSource;
-pub use kind_table::KindTable;
+/// Which target references the `spec` of a kind has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TargetFields {
+    /// `spec.targetRef`.
+    pub target_ref: bool,
+    /// `spec.targetRefs`.
+    pub target_refs: bool,
+    /// `spec.targetSelectors`.
+    pub target_selectors: bool,
+}
+
+impl TargetFields {
+    /// Whether there is any: only then can objects of the kind be policies.
+    pub const fn any(self) -> bool {
+        self.target_ref || self.target_refs || self.target_selectors
+    }
+}
+
+/// Where a row of the table comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KindSource {
+    /// The built-in table, or the catalog.
+    BuiltIn,
+    /// A CRD of the input.
+    Crd,
+}
+
+/// The facts about a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindInfo {
+    /// API group, `""` for core.
+    pub group: Cow<'static, str>,
+    /// Kind.
+    pub kind: Cow<'static, str>,
+    /// Resource name in URLs, such as `gateways`.
+    pub plural: Cow<'static, str>,
+    /// Scope.
+    pub scope: Scope,
+    /// Served versions, those of the table in the order of preference.
+    pub versions: Vec<Cow<'static, str>>,
+    /// Target references of its spec, in any served version.
+    pub targets: TargetFields,
+    /// Whether its spec has `parentRefs`, in any served version: only then can its objects be routes.
+    pub parent_refs: bool,
+    /// The value of its policy label, for CRDs of the input.
+    pub policy_label: Option<PolicyLabel>,
+    /// Where this comes from.
+    pub source: KindSource,
+}
+
+impl KindInfo {
+    /// Whether objects of this kind can attach to a Gateway by target reference.
+    pub const fn is_policy(&self) -> bool {
+        self.targets.any() || self.policy_label.is_some()
+    }
+
+    /// The entry of the parameters for an object of this kind: in its version, or in the first that is served, as others
+    /// would be refused there.
+    pub fn listed(&self, object: &Object) -> String {
+        let mut versions = self.versions.iter();
+        let own = &object.api_version.version;
+        let version = versions.find(|served| *served == own).or(self.versions.first());
+        let version = version.map_or(own.as_str(), AsRef::as_ref);
+        let (group, plural) = (&self.group, &self.plural);
+        format!("{{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}}")
+    }
+
+    /// Whether a version is served.
+    pub fn serves(&self, version: &str) -> bool {
+        self.versions.iter().any(|served| served == version)
+    }
+}
+
+impl From<&'static Entry> for KindInfo {
+    fn from(entry: &'static Entry) -> Self {
+        Self {
+            group: entry.group.into(),
+            kind: entry.kind.into(),
+            plural: entry.plural.into(),
+            scope: entry.scope(),
+            versions: entry.served_versions().map(Cow::from).collect(),
+            targets: TargetFields {
+                target_ref: entry.has_reference("targetRef"),
+                target_refs: entry.has_reference("targetRefs"),
+                target_selectors: entry.has_reference("targetSelectors"),
+            },
+            parent_refs: entry.has_reference("parentRefs"),
+            // A label of a kind is only a hint: kinds of the catalog have profiles.
+            policy_label: None,
+            source: KindSource::BuiltIn,
+        }
+    }
+}
+
+impl From<&Crd> for KindInfo {
+    fn from(crd: &Crd) -> Self {
+        let has = |field: &str| {
+            crd.versions
+                .iter()
+                .filter(|version| version.served)
+                .filter_map(|version| version.schema.as_ref())
+                .any(|schema| schema.has_field(&["spec", field]))
+        };
+        Self {
+            group: crd.group.clone().into(),
+            kind: crd.kind.clone().into(),
+            plural: crd.plural.clone().into(),
+            scope: crd.scope,
+            versions: crd
+                .served_versions()
+                .map(|version| version.to_owned().into())
+                .collect(),
+            targets: TargetFields {
+                target_ref: has("targetRef"),
+                target_refs: has("targetRefs"),
+                target_selectors: has("targetSelectors"),
+            },
+            parent_refs: has("parentRefs"),
+            policy_label: PolicyLabel::of(crd),
+            source: KindSource::Crd,
+        }
+    }
+}
+
+/// Group, served versions, kinds in namespaces, kinds of the cluster.
+type Group = (&'static str, &'static str, &'static str, &'static str);
+
+#[rustfmt::skip] // one group a row
+const GROUPS: &[Group] = &[
+    (
+        "", "v1",
+        "ConfigMap Endpoints Event LimitRange PersistentVolumeClaim Pod PodTemplate ReplicationController \
+         ResourceQuota Secret Service ServiceAccount",
+        "Namespace Node PersistentVolume",
+    ),
+    ("apps", "v1", "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet", ""),
+    ("batch", "v1", "CronJob Job", ""),
+    ("autoscaling", "v2 v1", "HorizontalPodAutoscaler", ""),
+    ("policy", "v1", "PodDisruptionBudget", ""),
+    ("rbac.authorization.k8s.io", "v1", "Role RoleBinding", "ClusterRole ClusterRoleBinding"),
+    ("networking.k8s.io", "v1", "Ingress NetworkPolicy", "IPAddress IngressClass ServiceCIDR"),
+    ("discovery.k8s.io", "v1", "EndpointSlice", ""),
+    ("coordination.k8s.io", "v1", "Lease", ""),
+    ("events.k8s.io", "v1", "Event", ""),
+    ("node.k8s.io", "v1", "", "RuntimeClass"),
+    ("scheduling.k8s.io", "v1", "", "PriorityClass"),
+    (
+        "storage.k8s.io", "v1",
+        "CSIStorageCapacity",
+        "CSIDriver CSINode StorageClass VolumeAttachment VolumeAttributesClass",
+    ),
+    ("certificates.k8s.io", "v1", "", "CertificateSigningRequest"),
+    (
+        "admissionregistration.k8s.io", "v1",
+        "",
+        "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding \
+         ValidatingWebhookConfiguration",
+    ),
+    ("apiextensions.k8s.io", "v1", "", "CustomResourceDefinition"),
+    ("apiregistration.k8s.io", "v1", "", "APIService"),
+    ("flowcontrol.apiserver.k8s.io", "v1", "", "FlowSchema PriorityLevelConfiguration"),
+    // Open Cluster Management.
+    ("operator.open-cluster-management.io", "v1", "", "ClusterManager Klusterlet"),
+    // Kuadrant.
+    ("authorino.kuadrant.io", "v1beta3 v1beta2", "AuthConfig", ""),
+    ("limitador.kuadrant.io", "v1alpha1", "Limitador", ""),
+    // cert-manager.
+    ("cert-manager.io", "v1", "CertificateRequest", "ClusterIssuer"),
+    // Ours.
+    (own_kinds::GROUP, own_kinds::VERSION, own_kinds::OVERLAY, ""),
+    // What else is in a GitOps repository.
+    ("argoproj.io", "v1alpha1", "AppProject Application ApplicationSet", ""),
+    ("multicluster.x-k8s.io", "v1alpha1", "ServiceExport ServiceImport", ""),
+];
+
+/// Policies of no release, whose definitions the catalog therefore does not have: kind, and whether it has `targetRef`,
+/// not `targetRefs`. nginx/nginx-gateway-fabric config/crd/bases@e55bfe33969f313b210d3497b3ae56b923175d69
+const UNRELEASED: [(&str, bool); 2] = [("ExternalLoadBalancer", false), ("PayloadProcessor", true)];
+
+/// Every row of the table, and every kind of the catalog.
+fn kinds() -> impl Iterator<Item = KindInfo> {
+    let rows = GROUPS
+        .iter()
+        .flat_map(|(group, versions, namespaced, of_cluster)| {
+            let namespaced = namespaced.split_whitespace().map(|kind| (kind, Namespaced));
+            let of_cluster = of_cluster.split_whitespace().map(|kind| (kind, Cluster));
+            let mut kinds: Vec<(&str, Scope)> = namespaced.chain(of_cluster).collect();
+            kinds.sort_unstable_by_key(|(kind, _)| *kind);
+            let info = |(kind, scope)| built_in(group, versions, kind, scope, TargetFields::default());
+            kinds.into_iter().map(info)
+        });
+    let unreleased = UNRELEASED.iter().map(|(kind, target_ref)| {
+        let targets = TargetFields {
+            target_ref: *target_ref,
+            target_refs: !target_ref,
+            target_selectors: false,
+        };
+        built_in("gateway.nginx.org", "v1alpha1", kind, Namespaced, targets)
+    });
+    rows.chain(unreleased).chain(catalog::kinds().map(KindInfo::from))
+}
+
+fn built_in(
+    group: &'static str,
+    versions: &'static str,
+    kind: &'static str,
+    scope: Scope,
+    targets: TargetFields,
+) -> KindInfo {
+    KindInfo {
+        group: group.into(),
+        kind: kind.into(),
+        plural: plural(kind).into(),
+        scope,
+        versions: versions.split_whitespace().map(Cow::from).collect(),
+        targets,
+        parent_refs: false,
+        policy_label: None,
+        source: KindSource::BuiltIn,
+    }
+}
+
+/// The name of a kind in URLs: of ours, as its definition says, and of others, as Kubernetes guesses it:
+/// kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/meta/restmapper.go@v1.34.1
+fn plural(kind: &str) -> String {
+    if kind == own_kinds::OVERLAY {
+        return own_kinds::OVERLAYS.to_owned();
+    }
+    let kind = kind.to_lowercase();
+    match kind.strip_suffix('y') {
+        _ if kind == "endpoints" => kind,
+        Some(stem) => format!("{stem}ies"),
+        None if kind.ends_with('s') => format!("{kind}es"),
+        None => format!("{kind}s"),
+    }
+}
+
+/// All kinds that are known to a run.
+#[derive(Debug, Clone)]
+pub struct KindTable {
+    kinds: Vec<KindInfo>,
+    by_kind: ByName,
+    by_plural: ByName,
+}
+
+/// Positions by group and name.
+type ByName = HashMap<String, HashMap<String, usize>>;
+
+fn position(names: &ByName, group: &str, name: &str) -> Option<usize> {
+    names.get(group)?.get(name).copied()
+}
+
+impl Default for KindTable {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}
+
+impl KindTable {
+    /// The built-in kinds alone.
+    pub fn built_in() -> Self {
+        let mut table = Self {
+            kinds: Vec::new(),
+            by_kind: HashMap::new(),
+            by_plural: HashMap::new(),
+        };
+        for info in kinds() {
+            table.insert(info);
+        }
+        table
+    }
+
+    /// The built-in kinds and those of `crds`; a CRD wins over a built-in row of its group and kind.
+    pub fn with_crds<'c>(crds: impl IntoIterator<Item = &'c Crd>) -> Self {
+        let mut table = Self::built_in();
+        for crd in crds {
+            table.insert(KindInfo::from(crd));
+        }
+        table
+    }
+
+    /// Adds a kind, in place of one with the same group and kind.
+    pub fn insert(&mut self, info: KindInfo) {
+        let index = position(&self.by_kind, &info.group, &info.kind).unwrap_or(self.kinds.len());
+        let (group, kind, plural) = (
+            info.group.to_string(),
+            info.kind.to_string(),
+            info.plural.to_string(),
+        );
+        match self.kinds.get_mut(index) {
+            Some(old) => {
+                if let Some(of_group) = self.by_plural.get_mut(&*old.group) {
+                    of_group.remove(&*old.plural);
+                }
+                *old = info;
+            }
+            None => self.kinds.push(info),
+        }
+        self.by_kind.entry(group.clone()).or_default().insert(kind, index);
+        self.by_plural.entry(group).or_default().insert(plural, index);
+    }
+
+    /// Every kind, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &KindInfo> {
+        self.kinds.iter()
+    }
+
+    /// By group and kind.
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
+        self.kinds.get(position(&self.by_kind, group, kind)?)
+    }
+
+    /// Every kind of this name, regardless of its group.
+    pub fn of_name(&self, kind: &str) -> impl Iterator<Item = &KindInfo> {
+        self.kinds.iter().filter(move |info| info.kind == kind)
+    }
+
+    /// By group and plural resource name.
+    pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
+        self.kinds.get(position(&self.by_plural, group, plural)?)
+    }
+
+    /// The plural of a group nearest to a misspelled one. A kind or a singular written in place of the plural finds its
+    /// plural.
+    fn nearest_plural(&self, group: &str, plural: &str) -> Option<&str> {
+        let of_group = || self.kinds.iter().filter(|info| info.group == group);
+        of_group()
+            .find(|info| info.kind.eq_ignore_ascii_case(plural))
+            .map(|info| info.plural.as_ref())
+            .or_else(|| nearest(plural, of_group().map(|info| info.plural.as_ref())))
+    }
+
+    /// The known group nearest to a misspelled one.
+    fn nearest_group(&self, group: &str) -> Option<&str> {
+        nearest(group, self.kinds.iter().map(|info| info.group.as_ref())).filter(|near| *near != group)
+    }
+}
+
+impl ResourceCatalog for KindTable {
+    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
+        match self.plural(group, plural) {
+            Some(info) => ResourceLookup::Known {
+                kind: &info.kind,
+                versions: info.versions.iter().map(AsRef::as_ref).collect(),
+                namespaced: info.scope == Scope::Namespaced,
+                has_target: info.targets.any(),
+                has_parents: info.parent_refs,
+            },
+            None => {
+                let nearest_group = self.nearest_group(group);
+                ResourceLookup::Unknown {
+                    nearest_group,
+                    nearest: self.nearest_plural(nearest_group.unwrap_or(group), plural),
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
-use super::problem::PathProblem;
+use super::PathProblem;
 use super::*;
 
 fn object() -> Value {
@@ -68,7 +68,7 @@ fn a_comparison_keeps_what_client_go_keeps() {
             {"name": "bare"},
         ]});
         let path = FeedbackPath::parse(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        let found = evaluate::found(&path.steps, &object)?;
+        let found = found(&path.steps, &object)?;
         Some(
             found
                 .iter()

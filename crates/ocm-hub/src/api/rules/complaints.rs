@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use apimachinery::Field;
 use kube_json::Text;
 
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
-use apimachinery::Field;
 
 /// Collects what is wrong with one object.
 #[derive(Debug)]
@@ -108,4 +108,107 @@ pub(super) fn repeated<'a, K: Ord>(
 /// Whether a text is there and is not empty.
 pub(super) fn says(field: &Field<'_>) -> bool {
     field.str().is_some_and(|text| !text.is_empty())
+}
+
+/// The values of a field that says which other field is there, with that field.
+pub(super) type Types<'t> = &'t [(&'t str, &'t str)];
+
+/// A mapping whose field `by` says which other one is there has that one, and none of the others. `given` says whether a
+/// field is there.
+pub(super) fn of_its_type<'a>(
+    complaints: &mut Complaints<'_>,
+    (what, by): (&str, &'a str),
+    mapping: &Field<'a>,
+    types: Types<'a>,
+    given: fn(&Field<'a>) -> bool,
+) {
+    let Some(own) = mapping.text(by) else {
+        return;
+    };
+    // In most mappings, the field of its type is there, and nothing else: then no type is gone through.
+    let its = types.iter().find(|(name, _)| own == *name);
+    if its.is_some_and(|(_, field)| {
+        mapping.names().all(|name| name == by || name == *field) && given(&mapping.get(field))
+    }) {
+        return;
+    }
+    let concerned = types
+        .iter()
+        .filter(|(name, field)| own == *name || mapping.has(field));
+    for (name, field) in concerned {
+        let value = mapping.get(field);
+        match (own == *name, given(&value)) {
+            (true, false) => complaints.value(
+                mapping,
+                format!("{what} of {by} {name} has no `{field}`"),
+                format!("add `{field}`"),
+            ),
+            (false, true) => complaints.key(
+                &value,
+                format!("{what} of {by} {own} cannot have `{field}`"),
+                format!("remove it, or write `{by}: {name}`"),
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// At most one of several fields of a mapping; the second one is wrong. An empty text is none.
+pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
+    let is_there = |field: &&&str| mapping.has(field) && mapping.text(field) != Some("");
+    let mut there = fields.iter().filter(is_there);
+    if let (Some(first), Some(second)) = (there.next(), there.next()) {
+        let message = format!("`{first}` and `{second}` cannot be used together");
+        complaints.key(&mapping.get(second), message, "keep one of them");
+    }
+}
+
+/// Exactly one of several fields of a mapping that is there.
+pub(super) fn exactly_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
+    if mapping.is_present() && !fields.iter().any(|field| mapping.has(field)) {
+        let names = format!("`{}`", fields.join("`, `"));
+        let message = format!("one of {names} is required");
+        complaints.value(mapping, message, format!("add one of {names}"));
+    }
+    at_most_one(complaints, mapping, fields);
+}
+
+/// One to four numbers of one to five digits, each with `h`, `m`, `s` or `ms`
+/// (`kubernetes-sigs/gateway-api geps/gep-2257/index.md@v1.6.1`).
+pub(super) fn milliseconds(text: &str) -> Option<u64> {
+    let mut rest = text;
+    let mut total: u64 = 0;
+    for _ in 0..4 {
+        if rest.is_empty() {
+            break;
+        }
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|letter: char| letter.is_ascii_digit())
+                .len();
+        let (number, unit) = rest
+            .split_at_checked(digits)
+            .filter(|_| (1..=5).contains(&digits))?;
+        let (factor, after) = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
+            .into_iter()
+            .find_map(|(name, factor)| Some((factor, unit.strip_prefix(name)?)))?;
+        total = total.checked_add(number.parse::<u64>().ok()?.checked_mul(factor)?)?;
+        rest = after;
+    }
+    (rest.is_empty() && !text.is_empty()).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn a_duration_is_the_sum_of_its_parts_and_nothing_else_is_one() {
+        assert_eq!(milliseconds("1h30m"), Some(5_400_000));
+        assert_eq!(milliseconds("0s"), Some(0));
+        assert_eq!(milliseconds("10ms"), Some(10));
+        for wrong in ["", "1", "s", "1.5s", "-1s", "100000s", "1h1m1s1ms1s", "1d"] {
+            assert_eq!(milliseconds(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -4,9 +4,9 @@
 //! balancing. Flows in: policies. Flows out: complaints. Must not know: targets; a wrong reference is reported where
 //! targets are read.
 
-use super::backend_refs::backend_ref;
-use super::choices::{Types, at_most_one, exactly_one, of_its_type};
 use super::complaints::Complaints;
+use super::complaints::{Types, at_most_one, exactly_one, of_its_type};
+use super::routes::backend_ref;
 use apimachinery::Field;
 
 /// The kinds whose policies merge and whose admission is controlled.

@@ -2,10 +2,10 @@
 //!
 //! Owns: the rules of BackendTLSPolicy and XBackendTrafficPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
 
-use super::choices::of_its_type;
+use super::complaints::milliseconds;
+use super::complaints::of_its_type;
 use super::complaints::{Complaints, repeated, says};
-use super::duration::milliseconds;
-use super::sessions::session_persistence;
+use super::routes::session_persistence;
 use apimachinery::Field;
 
 /// An hour.

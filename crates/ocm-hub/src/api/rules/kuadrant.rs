@@ -4,7 +4,7 @@
 //! bare settings exclude each other is reported where settings are read. Flows in: policies. Flows out: complaints.
 //! Must not know: targets.
 
-use super::choices::at_most_one;
+use super::complaints::at_most_one;
 use super::complaints::{Complaints, says};
 use apimachinery::Field;
 

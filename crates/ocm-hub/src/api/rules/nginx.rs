@@ -3,8 +3,8 @@
 //! Owns: which targets one policy may combine, and which settings need or exclude each other. Flows in: policies.
 //! Flows out: complaints. Must not know: which kinds may be targeted.
 
-use super::choices::{exactly_one, of_its_type};
 use super::complaints::{Complaints, repeated, says};
+use super::complaints::{exactly_one, of_its_type};
 use apimachinery::Field;
 
 /// A policy of NGINX Gateway Fabric.

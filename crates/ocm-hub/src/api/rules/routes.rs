@@ -5,15 +5,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::backend_refs::backend_ref;
-use super::complaints::{Complaints, repeated};
-use super::duration::milliseconds;
-use super::filters::{Filters, filters, replaces_prefix};
-use super::hostnames::{Addresses, hostname};
-use super::matches::{grpc_match, http_match, is_prefix};
-use super::sessions::session_persistence;
-use crate::api::gateway::GROUP;
 use apimachinery::Field;
+
+use super::complaints::milliseconds;
+use super::complaints::{Complaints, repeated, says};
+use super::complaints::{Types, of_its_type};
+use super::hostnames::{Addresses, hostname};
+use crate::api::gateway::GROUP;
 
 /// Most matches of all rules together.
 const MATCHES_MAX: usize = 128;
@@ -183,6 +181,308 @@ fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
             &timeouts.get("backendRequest"),
             "the timeout of a request to the backend is longer than that of the whole request",
             "write at most the value of `request`",
+        );
+    }
+}
+
+/// A match of an HTTPRoute.
+pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
+    if let Some(path) = one.present("path")
+        && path.text("type") != Some("RegularExpression")
+        && let Some(text) = path.text("value")
+        && let Some((message, help)) = path_problem(text)
+    {
+        complaints.value(&path.get("value"), message, help);
+    }
+    unique_names(complaints, one, "headers", "header");
+    unique_names(complaints, one, "queryParams", "query parameter");
+}
+
+/// The first thing that is wrong with a path that is compared as it is, and what to do.
+fn path_problem(text: &str) -> Option<(String, String)> {
+    if !text.starts_with('/') {
+        let message = format!("the path `{text}` does not begin with `/`");
+        return Some((message, format!("write `/{text}`")));
+    }
+    let parts = ["//", "/./", "/../", "#", "%2f", "%2F"];
+    let ends = ["/.", "/.."].into_iter().filter(|end| text.ends_with(end));
+    if let Some(part) = parts
+        .into_iter()
+        .filter(|part| text.contains(part))
+        .chain(ends)
+        .next()
+    {
+        let part = part.to_ascii_lowercase();
+        let message = format!("no request has `{part}` in its path: clients and proxies resolve it first");
+        return Some((message, "write the resolved path".to_owned()));
+    }
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let mut is_digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
+        if !(stands_for_itself(byte) || (byte == b'%' && is_digit() && is_digit())) {
+            let message = format!("the path `{text}` has characters that a URL cannot have");
+            return Some((message, "encode them: a space is `%20`".to_owned()));
+        }
+    }
+    None
+}
+
+/// Whether a path can have a byte that is not encoded.
+fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'/' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&'
+        | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@')
+}
+
+/// Whether a match goes by the prefix of the path, as one without a path does, too.
+pub(super) fn is_prefix(one: &Field<'_>) -> bool {
+    matches!(one.get("path").text("type"), None | Some("PathPrefix"))
+}
+
+/// A match of a GRPCRoute.
+pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
+    let field = one.get("method");
+    let (service, method) = (field.get("service"), field.get("method"));
+    if field.is_present() && !service.is_present() && !method.is_present() {
+        complaints.value(
+            &field,
+            "a match by method names neither a service nor a method",
+            "add `service` or `method`, or remove `method` to match every call",
+        );
+    }
+    let is_exact = matches!(field.text("type"), None | Some("Exact"));
+    let is_name = |text: &str| {
+        let mut letters = text.bytes();
+        letters
+            .next()
+            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+    };
+    let help = "write the name from the .proto file, or `type: RegularExpression`";
+    if let Some(text) = service.str().filter(|_| is_exact)
+        && !text.strip_prefix('.').unwrap_or(text).split('.').all(is_name)
+    {
+        complaints.value(
+            &service,
+            format!("`{text}` is not the name of a gRPC service"),
+            help,
+        );
+    }
+    if let Some(text) = method.str().filter(|_| is_exact)
+        && !is_name(text)
+    {
+        complaints.value(
+            &method,
+            format!("`{text}` is not the name of a gRPC method"),
+            help,
+        );
+    }
+    unique_names(complaints, one, "headers", "header");
+}
+
+fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a str, what: &str) {
+    let Some(list) = one.present(list) else {
+        return;
+    };
+    let name = |entry: &Field<'a>| entry.text("name");
+    for (again, first) in repeated(list.items(), name) {
+        let message = format!(
+            "a match lists the {what} `{}` twice",
+            name(&again).unwrap_or_default()
+        );
+        complaints.again((&again, &first), message, "keep one of them");
+    }
+}
+
+/// The kind of route that the filters belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filters {
+    /// An HTTPRoute's.
+    Http,
+    /// A GRPCRoute's.
+    Grpc,
+}
+
+/// The types of filters, and the field of each.
+const HTTP: Types<'_> = &[
+    ("RequestHeaderModifier", "requestHeaderModifier"),
+    ("ResponseHeaderModifier", "responseHeaderModifier"),
+    ("RequestMirror", "requestMirror"),
+    ("RequestRedirect", "requestRedirect"),
+    ("URLRewrite", "urlRewrite"),
+    ("ExtensionRef", "extensionRef"),
+    ("CORS", "cors"),
+    ("ExternalAuth", "externalAuth"),
+];
+
+/// Those that GRPCRoutes have.
+const GRPC: Types<'_> = &[
+    ("RequestHeaderModifier", "requestHeaderModifier"),
+    ("ResponseHeaderModifier", "responseHeaderModifier"),
+    ("RequestMirror", "requestMirror"),
+    ("ExtensionRef", "extensionRef"),
+];
+
+/// Types of which a list may have several.
+const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
+
+/// A list of filters, of a rule or of a backend.
+pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: Filters) {
+    let types = match whose {
+        Filters::Http => HTTP,
+        Filters::Grpc => GRPC,
+    };
+    for filter in list.items() {
+        let what = ("a filter", "type");
+        of_its_type(complaints, what, &filter, types, Field::is_present);
+        // Most fields of most filters are absent: they are not asked for.
+        for field in filter.names() {
+            content(complaints, &filter, field);
+        }
+    }
+    // What follows compares filters.
+    if list.items().len() < 2 {
+        return;
+    }
+    let once = |filter: &Field<'_>| {
+        let own = filter.text("type")?;
+        let (known, _) = types.iter().find(|(name, _)| *name == own)?;
+        Some(*known).filter(|known| !SEVERAL.contains(known))
+    };
+    for (again, first) in repeated(list.items(), once) {
+        let message = format!("two filters have type {}", once(&again).unwrap_or_default());
+        complaints.again((&again.get("type"), &first.get("type")), message, "merge the two");
+    }
+    let find = |name: &str| list.items().find(|filter| filter.text("type") == Some(name));
+    if let Some(rewrite) = find("URLRewrite")
+        && find("RequestRedirect").is_some()
+    {
+        let message = "a redirected request cannot be rewritten";
+        let help = "remove the filter URLRewrite, or RequestRedirect";
+        complaints.value(&rewrite.get("type"), message, help);
+    }
+}
+
+/// One field of a filter.
+fn content<'a>(complaints: &mut Complaints<'_>, filter: &Field<'a>, field: &'a str) {
+    match field {
+        "requestRedirect" | "urlRewrite" => {
+            if let Some(path) = path(filter, field) {
+                let what = ("a path", "type");
+                of_its_type(complaints, what, &path, &MODIFIERS, Field::is_present);
+            }
+        }
+        "requestMirror" => {
+            if let Some(mirror) = filter.present(field) {
+                backend_ref(complaints, &mirror.get("backendRef"));
+                fraction(complaints, &mirror);
+            }
+        }
+        "cors" => cors(complaints, &filter.get(field)),
+        "externalAuth" => {
+            if let Some(auth) = filter.present(field) {
+                backend_ref(complaints, &auth.get("backendRef"));
+                let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
+                let what = ("external authorization", "protocol");
+                of_its_type(complaints, what, &auth, &protocols, Field::is_present);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// In a list of what is allowed, `*` is all.
+fn cors(complaints: &mut Complaints<'_>, cors: &Field<'_>) {
+    for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
+        let list = cors.get(field);
+        if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
+            complaints.value(
+                &list,
+                format!("`*` in `{field}` must be the only value"),
+                "keep `*` alone, or remove it",
+            );
+        }
+    }
+}
+
+/// How many of the requests a filter mirrors.
+fn fraction(complaints: &mut Complaints<'_>, mirror: &Field<'_>) {
+    let fraction = mirror.get("fraction");
+    if mirror.has("percent") && fraction.is_present() {
+        complaints.key(
+            &fraction,
+            "`percent` and `fraction` set the same value",
+            "keep one of them",
+        );
+    }
+    let number = |field: &str| fraction.get(field).integer().ok().flatten();
+    if let Some(numerator) = number("numerator")
+        && numerator > number("denominator").unwrap_or(100)
+    {
+        let message = "the fraction of mirrored requests is greater than 1";
+        complaints.value(
+            &fraction.get("numerator"),
+            message,
+            "write at most the value of `denominator`, which is 100 by default",
+        );
+    }
+}
+
+/// The types of path modifiers, and the field of each.
+const MODIFIERS: [(&str, &str); 2] = [
+    ("ReplaceFullPath", "replaceFullPath"),
+    ("ReplacePrefixMatch", "replacePrefixMatch"),
+];
+
+/// How a filter changes the path of a request.
+fn path<'a>(filter: &Field<'a>, field: &'a str) -> Option<Field<'a>> {
+    filter.present(field)?.present("path")
+}
+
+/// The field of a filter that replaces the prefix of a path.
+pub(super) fn replaces_prefix<'a>(filter: &Field<'a>) -> Option<Field<'a>> {
+    ["requestRedirect", "urlRewrite"].into_iter().find_map(|field| {
+        let path = path(filter, field)?;
+        let replaces = path.text("type") == Some("ReplacePrefixMatch");
+        path.present("replacePrefixMatch").filter(|_| replaces)
+    })
+}
+
+/// A Service has several ports, so one must be named; other kinds of backends need none.
+pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>) {
+    if reference.has("port") {
+        return;
+    }
+    let group = reference.text("group").unwrap_or_default();
+    let kind = reference.text("kind").unwrap_or("Service");
+    if reference.is_present() && (group, kind) == ("", "Service") {
+        let name = reference.text("name").unwrap_or_default();
+        complaints.value(
+            reference,
+            format!("the backend Service {name} has no port"),
+            "add `port`, the number of a port of the Service",
+        );
+    }
+}
+
+/// The `sessionPersistence` of a mapping, if it is there.
+pub(super) fn session_persistence(complaints: &mut Complaints<'_>, holder: &Field<'_>) {
+    let Some(persistence) = holder.present("sessionPersistence") else {
+        return;
+    };
+    let Some(cookie) = persistence.present("cookieConfig") else {
+        return;
+    };
+    if persistence.text("type").is_some_and(|kind| kind != "Cookie") {
+        let message = "`cookieConfig` is only for sessions of type Cookie";
+        complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
+    }
+    let is_permanent = cookie.text("lifetimeType") == Some("Permanent");
+    if is_permanent && !says(&persistence.get("absoluteTimeout")) {
+        let message = "a permanent cookie needs an absolute timeout";
+        complaints.value(
+            &cookie.get("lifetimeType"),
+            message,
+            "add `absoluteTimeout` to `sessionPersistence`",
         );
     }
 }

@@ -5,14 +5,14 @@ mod real_crds;
 
 use std::collections::HashSet;
 
-use super::kind_info::{KindInfo, KindSource};
 use super::*;
+use super::{KindInfo, KindSource};
 use crate::api::crd::Scope;
-use crate::api::params::{ResourceCatalog as _, ResourceLookup};
+use crate::api::params::ResourceLookup;
 
 #[test]
 fn no_kind_and_no_plural_stands_twice_in_a_group() {
-    let rows: Vec<KindInfo> = builtin::kinds().collect();
+    let rows: Vec<KindInfo> = kinds().collect();
     let kinds: HashSet<_> = rows
         .iter()
         .map(|row| (row.group.clone(), row.kind.clone()))
