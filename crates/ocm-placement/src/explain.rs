@@ -1,0 +1,665 @@
+//! Explanations: why a Placement has, or has not, selected a cluster.
+//!
+//! Each stage of the scheduler has a step, with the place that decided it. An explanation needs an evaluation with full
+//! detail. `report` prints it.
+
+use apimachinery::Requirement;
+use jiff::Timestamp;
+
+use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
+use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::object::Location;
+use crate::api::placement::{AddOnScore, LeftAlone, Placement};
+use crate::api::well_known::CLUSTER_SET_LABEL;
+use crate::cel;
+use crate::cluster_selector::build;
+use crate::decision_groups::group_name;
+use crate::evaluation::Evaluation;
+use crate::existing::Existing;
+use crate::fleet::{Bits, FleetTaint};
+use crate::ids::{ClusterId, PlacementId};
+use crate::outcome::{FaultStage, Outcome, SchedulerStatus, Scores};
+use crate::placement_decisions::{chunks, object_name};
+use crate::plan::Plan;
+use crate::predicates::predicate_pointer;
+use crate::prioritizers::resource_allocatable::Resource;
+use crate::taints_and_tolerations::{Tolerated, covers, expiry, tolerated};
+use crate::weights::Kind;
+
+/// One Placement and one cluster.
+struct Case<'w, 'a> {
+    plan: &'w Plan<'a>,
+    placement_id: PlacementId,
+    placement: &'a Placement<'a>,
+    outcome: &'w Outcome<'a>,
+    /// The decisions of the Placement before it was scheduled.
+    existing: &'w Existing,
+    id: ClusterId,
+    cluster: &'a ManagedCluster<'a>,
+}
+
+impl Case<'_, '_> {
+    /// A step that a field of the Placement decides.
+    fn step(&self, stage: Stage, bearing: Bearing, text: impl Into<String>, pointer: &str) -> Step {
+        Step::new(stage, bearing, text, self.placement.object.at(pointer))
+    }
+
+    /// Whether the cluster was selected before.
+    fn was_selected(&self) -> bool {
+        self.existing.clusters.contains(&self.id.into())
+    }
+
+    /// What a list that is aligned with the candidates holds for the cluster, if that is one of them.
+    fn scored<T: Copy>(&self, scores: &[T]) -> Option<T> {
+        let candidates = self.outcome.trace.as_ref()?.tolerated.as_deref()?;
+        let position = candidates.binary_search(&self.id).ok()?;
+        scores.get(position).copied()
+    }
+
+    fn first_unmet_label(&self, requirements: &[Requirement]) -> Option<Requirement> {
+        let label = |key: &str| self.plan.fleet.label(self.cluster, key);
+        requirements
+            .iter()
+            .find(|requirement| !requirement.accepts(label(&requirement.key)))
+            .cloned()
+    }
+
+    fn labelled(&self, key: &str) -> String {
+        match self.plan.fleet.label(self.cluster, key) {
+            Some(value) => format!("{key}={value}"),
+            None => format!("no label `{key}`"),
+        }
+    }
+}
+
+impl Case<'_, '_> {
+    /// Which set made the cluster eligible; whether any did.
+    fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
+        let sets = &self.plan.sets;
+        if !sets.eligible[self.placement_id].bound {
+            let namespace = self.placement.namespace;
+            let text =
+                format!("no ManagedClusterSetBinding in namespace `{namespace}` names a set that exists");
+            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace"));
+            return false;
+        }
+        let eligible = &sets.of(self.placement_id).sets;
+        if eligible.is_empty() {
+            let text = "none of the Placement's clusterSets is bound to its namespace";
+            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets"));
+            return false;
+        }
+        if self.cluster.deleting {
+            let at = self.cluster.object.at("/metadata/deletionTimestamp");
+            let text = "the cluster is being deleted";
+            steps.push(Step::new(Stage::ClusterSet, Bearing::Against, text, at));
+            return false;
+        }
+        let mut found = false;
+        for set in eligible {
+            let members = sets.members[*set].as_ref();
+            let member = members.is_ok_and(|members| members.binary_search(&self.id).is_ok());
+            steps.push(self.membership(sets.all[*set], member));
+            found |= member;
+        }
+        if found {
+            steps.retain(|step| step.bearing == Bearing::For);
+        }
+        found
+    }
+
+    fn membership(&self, set: &ManagedClusterSet<'_>, member: bool) -> Step {
+        let bearing = if member { Bearing::For } else { Bearing::Against };
+        let label = "/metadata/labels/cluster.open-cluster-management.io~1clusterset";
+        let name = set.name;
+        let step = |text: String, place| Step::new(Stage::ClusterSet, bearing, text, place);
+        match &set.membership {
+            SetMembership::ExclusiveLabel => {
+                let value = self.plan.fleet.label(self.cluster, CLUSTER_SET_LABEL);
+                let text = match (member, value) {
+                    (true, _) => format!("its label puts it into the cluster set `{name}`"),
+                    (false, Some(other)) => {
+                        format!("its label puts it into `{other}`, not into the cluster set `{name}`")
+                    }
+                    (false, None) => format!("it has no label for the cluster set `{name}`"),
+                };
+                step(text, self.cluster.object.at(label)).related(set.object.at(""), "the set")
+            }
+            SetMembership::Selector(None) => step(
+                format!("the cluster set `{name}` has no label selector, so it selects nothing"),
+                set.object.at("/spec/clusterSelector"),
+            ),
+            SetMembership::Selector(Some(selector)) => {
+                let pointer = "/spec/clusterSelector/labelSelector";
+                let unmet = selector
+                    .compile()
+                    .ok()
+                    .and_then(|selector| self.first_unmet_label(&selector.requirements));
+                match unmet {
+                    Some(requirement) => step(
+                        format!(
+                            "the cluster set `{name}` requires {requirement}, it has {}",
+                            self.labelled(&requirement.key)
+                        ),
+                        set.object
+                            .at(format!("{pointer}{}", requirement.origin.pointer())),
+                    ),
+                    None => step(
+                        format!("the label selector of the cluster set `{name}` matches"),
+                        set.object.at(pointer),
+                    ),
+                }
+                .related(self.cluster.object.at("/metadata/labels"), "its labels")
+            }
+        }
+    }
+}
+
+impl Case<'_, '_> {
+    /// The decision group and the object that hold the cluster.
+    fn decision(&self, steps: &mut Vec<Step>) {
+        let groups = &self.outcome.groups;
+        let position = groups.order.iter().position(|cluster| *cluster == self.id);
+        let chunk = position.and_then(|position| {
+            chunks(groups)
+                .into_iter()
+                .find(|chunk| (chunk.start..chunk.end).contains(&position))
+        });
+        let Some(chunk) = chunk else {
+            if let Some(fault) = &self.outcome.fault {
+                let text = format!("selected, but lost with its decision group: {}", fault.message);
+                let at = fault.at.clone();
+                steps.push(Step::new(Stage::Decision, Bearing::Against, text, at));
+            }
+            return;
+        };
+        let named = chunk.named;
+        let object = object_name(self.placement.name, chunk.number);
+        let (group, pointer) = match named {
+            Some(index) => (
+                format!(
+                    "decision group {} ({})",
+                    chunk.group,
+                    group_name(self.placement, named)
+                ),
+                format!("/spec/decisionStrategy/groupStrategy/decisionGroups/{index}"),
+            ),
+            None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
+        };
+        let text = format!("selected: {group}, PlacementDecision {object}");
+        steps.push(self.step(Stage::Decision, Bearing::For, text, &pointer));
+    }
+}
+
+/// The explanation of one Placement for one cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Namespace of the Placement.
+    pub namespace: String,
+    /// Name of the Placement.
+    pub name: String,
+    /// Whether the cluster is among its decisions.
+    pub selected: bool,
+    /// In the order of the pipeline; the last one decided.
+    pub steps: Vec<Step>,
+}
+
+/// The stages of the pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Bindings, eligible sets, membership.
+    ClusterSet,
+    /// Label, claim and CEL selectors.
+    Predicate,
+    /// Taints and tolerations.
+    TaintToleration,
+    /// Scores.
+    Prioritizer,
+    /// Order and cut.
+    Ranking,
+    /// Decision groups and objects.
+    Decision,
+    /// The Placement was not scheduled, or is misconfigured.
+    Scheduler,
+}
+
+/// Which way a step points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bearing {
+    /// The cluster passes.
+    For,
+    /// The cluster is dropped here.
+    Against,
+    /// Information that drops no cluster: a score, a requirement of another predicate.
+    Neutral,
+}
+
+/// One step of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Where in the pipeline.
+    pub stage: Stage,
+    /// Which way it points.
+    pub bearing: Bearing,
+    /// What happened, one sentence without a full stop.
+    pub text: String,
+    /// What decided it.
+    pub at: Location,
+    /// Other places that bear on it, with a few words each.
+    pub related: Vec<(Location, String)>,
+}
+
+impl Step {
+    fn new(stage: Stage, bearing: Bearing, text: impl Into<String>, at: Location) -> Self {
+        Self {
+            stage,
+            bearing,
+            text: text.into(),
+            at,
+            related: Vec::new(),
+        }
+    }
+
+    fn related(mut self, at: Location, text: impl Into<String>) -> Self {
+        self.related.push((at, text.into()));
+        self
+    }
+}
+
+impl Case<'_, '_> {
+    /// Which predicate the cluster fits, or what each of them lacks.
+    fn predicate(&self, steps: &mut Vec<Step>) -> bool {
+        if self.placement.predicates.is_empty() {
+            let text = "the Placement has no predicates, so every cluster matches";
+            steps.push(self.step(Stage::Predicate, Bearing::For, text, "/spec"));
+            return true;
+        }
+        let mut failures = Vec::new();
+        for index in 0..self.placement.predicates.len() {
+            match self.predicate_failure(index) {
+                None => {
+                    let text = format!("predicate {index} matches");
+                    let at = predicate_pointer(index);
+                    steps.push(self.step(Stage::Predicate, Bearing::For, text, &at));
+                    return true;
+                }
+                Some(step) => failures.push(step),
+            }
+        }
+        steps.extend(failures);
+        false
+    }
+
+    /// The requirements of a predicate that the cluster lacks.
+    fn predicate_failure(&self, index: usize) -> Option<Step> {
+        let selector = self.placement.predicates.get(index)?;
+        let pointer = predicate_pointer(index);
+        let built = build(selector, &pointer).ok()?;
+        let against =
+            |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
+        if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
+            let text = format!(
+                "predicate {index} requires label {unmet}, it has {}",
+                self.labelled(&unmet.key)
+            );
+            let step = against(text, format!("{pointer}/labelSelector{}", unmet.origin.pointer()));
+            return Some(step.related(self.cluster.object.at("/metadata/labels"), "its labels"));
+        }
+        let claim = |key: &str| self.cluster.claims.get(key).map(|claim| claim.value);
+        if let Some(unmet) = built.claims.first_unmet(claim) {
+            let has = match self.cluster.claims.get(unmet.key.as_str()) {
+                Some(claim) => format!("{}={}", unmet.key, claim.value),
+                None => format!("no claim {}", unmet.key),
+            };
+            let place = match self.cluster.claims.get(unmet.key.as_str()) {
+                Some(claim) => self
+                    .cluster
+                    .object
+                    .at(format!("/status/clusterClaims/{}", claim.index)),
+                None => self.cluster.object.at("/status/clusterClaims"),
+            };
+            let text = format!("predicate {index} requires claim {unmet}, it has {has}");
+            let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
+            return Some(step.related(place, "its claims"));
+        }
+        let failing = self.failing_expression(&selector.cel_expressions)?;
+        let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
+        let text = format!("predicate {index} requires {expression}, which is not true");
+        Some(against(
+            text,
+            format!("{pointer}/celSelector/celExpressions/{failing}"),
+        ))
+    }
+
+    /// The first of some expressions that is not true for the cluster.
+    fn failing_expression(&self, expressions: &[&str]) -> Option<usize> {
+        let fleet = &self.plan.fleet;
+        let mut candidates = Bits::none(fleet.len());
+        candidates.insert(self.id);
+        expressions.iter().position(|expression| {
+            let Ok(compiled) = cel::Expressions::compile(&[expression]) else {
+                return true;
+            };
+            let question = cel::Question {
+                expressions: &compiled,
+                candidates: candidates.clone(),
+            };
+            let answers = cel::ask(&[question], &self.plan.input, fleet);
+            answers
+                .iter()
+                .all(|answer| answer.as_ref().map_or(true, Bits::is_empty))
+        })
+    }
+}
+
+impl Case<'_, '_> {
+    /// What each prioritizer gave, and from which numbers.
+    fn prioritizers(&self, steps: &mut Vec<Step>) {
+        let trace = self.outcome.trace.as_ref();
+        let prioritizers = trace.and_then(|trace| trace.prioritizers.as_ref());
+        for scored in prioritizers.into_iter().flatten() {
+            let prioritizer = &scored.prioritizer;
+            let Some(score) = self.scored(&scored.scores) else {
+                continue;
+            };
+            let (because, place) = self.reason(scored);
+            let total = prioritizer.weight.saturating_mul(score);
+            let text = format!(
+                "{} gives {score}, times weight {} is {total}: {because}",
+                prioritizer.kind.name(),
+                prioritizer.weight
+            );
+            let configuration = prioritizer.configuration.map(|index| {
+                self.placement
+                    .object
+                    .at(format!("/spec/prioritizerPolicy/configurations/{index}"))
+            });
+            let default = self.placement.object.at("/spec");
+            let step = Step::new(
+                Stage::Prioritizer,
+                Bearing::Neutral,
+                text,
+                configuration.unwrap_or(default),
+            );
+            steps.push(match place {
+                Some(place) => step.related(place, "the numbers"),
+                None => step,
+            });
+        }
+    }
+
+    fn reason(&self, scored: &Scores<'_>) -> (String, Option<Location>) {
+        if let Some((counts, max)) = &scored.counts {
+            let count = self.scored(counts).unwrap_or_default();
+            let text = format!("in {count} decisions of others; the most of any cluster is {max}");
+            return (text, None);
+        }
+        let kind = &scored.prioritizer.kind;
+        if let Some(resource) = Resource::of(kind) {
+            return self.resource_reason(resource);
+        }
+        if let Kind::AddOn(score) = kind {
+            return self.add_on_reason(score);
+        }
+        let text = if self.was_selected() {
+            "it is already selected"
+        } else {
+            "it is not selected yet"
+        };
+        (text.to_owned(), None)
+    }
+
+    fn add_on_reason(&self, score: &AddOnScore<'_>) -> (String, Option<Location>) {
+        let Some(score) = self.plan.add_ons.object(self.cluster.name, score.resource_name) else {
+            return (format!("no AddOnPlacementScore of {}", self.cluster.name), None);
+        };
+        let now = self.plan.input.now;
+        let expired = score
+            .valid_until
+            .is_some_and(|until| now.is_some_and(|now| now > until));
+        if expired {
+            let at = score.object.at("/status/validUntil");
+            ("the score has expired".to_owned(), Some(at))
+        } else {
+            (
+                "the add-on's score".to_owned(),
+                Some(score.object.at("/status/scores")),
+            )
+        }
+    }
+
+    fn resource_reason(&self, resource: Resource) -> (String, Option<Location>) {
+        let resources = &self.plan.resources;
+        let candidates = self
+            .outcome
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.tolerated.as_deref())
+            .unwrap_or_default();
+        let key = resource.key();
+        let place = self.cluster.object.at(format!("/status/allocatable/{key}"));
+        let text = match (
+            resources.amount(resource, self.id),
+            resources.range(resource, candidates),
+        ) {
+            (Some(amount), Some(range)) => {
+                format!(
+                    "allocatable {amount}; the least is {} and the most {}",
+                    range.min, range.max
+                )
+            }
+            _ => format!("it lacks allocatable or capacity of {key}"),
+        };
+        (text, Some(place))
+    }
+}
+
+impl Case<'_, '_> {
+    /// The rank and the cut; whether the cluster is selected.
+    fn ranking(&self, steps: &mut Vec<Step>) -> bool {
+        let selected = self.outcome.groups.order.contains(&self.id);
+        let ranking = self
+            .outcome
+            .trace
+            .as_ref()
+            .and_then(|trace| trace.ranking.as_ref());
+        let ranked = ranking.and_then(|ranking| {
+            let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
+            let (total, _) = ranking.get(position)?;
+            Some((position.saturating_add(1), ranking.len(), total.0))
+        });
+        let Some((rank, of, total)) = ranked else {
+            return selected;
+        };
+        let number = self.placement.number_of_clusters;
+        let standing = format!("rank {rank} of {of} with {total} points");
+        let cut = number.filter(|number| rank > *number);
+        let (bearing, why, at) = match (cut, number) {
+            (Some(number), _) => {
+                let why = format!("cut by numberOfClusters {number}");
+                (Bearing::Against, why, "/spec/numberOfClusters")
+            }
+            (None, Some(number)) => {
+                let why = format!("within numberOfClusters {number}");
+                (Bearing::For, why, "/spec/numberOfClusters")
+            }
+            (None, None) => (Bearing::For, "and all are selected".to_owned(), "/spec"),
+        };
+        steps.push(self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at));
+        cut.is_none()
+    }
+}
+
+impl Case<'_, '_> {
+    /// What the tolerations make of each taint; whether all are tolerated.
+    fn taints(&self, steps: &mut Vec<Step>) -> bool {
+        let selected = self.was_selected();
+        let mut passes = true;
+        for own in &self.plan.fleet.taints[self.id] {
+            let step = self.taint(own, selected);
+            passes &= step.bearing == Bearing::For;
+            steps.push(step);
+        }
+        passes
+    }
+
+    fn taint(&self, own: &FleetTaint<'_>, selected: bool) -> Step {
+        let taint = &own.taint;
+        let pointer = match own.index {
+            Some(index) => format!("/spec/taints/{index}"),
+            None => "/status/conditions".to_owned(),
+        };
+        let place = self.cluster.object.at(&pointer);
+        let value = if taint.value.is_empty() {
+            String::new()
+        } else {
+            format!("={}", taint.value)
+        };
+        let shown = format!("taint {}{value}:{}", taint.key, taint.effect.as_str());
+        let step = |bearing, text: String| Step::new(Stage::TaintToleration, bearing, text, place.clone());
+        if taint.effect == TaintEffect::NoSelectIfNew && selected {
+            return step(
+                Bearing::For,
+                format!("{shown} does not remove clusters that are already selected, and this one is"),
+            );
+        }
+        let now = self.plan.input.now;
+        let tolerations = &self.placement.tolerations;
+        let toleration_place = |index: usize| self.placement.object.at(format!("/spec/tolerations/{index}"));
+        match tolerated(taint, tolerations, now) {
+            Tolerated::Always => step(Bearing::For, format!("{shown} removes no cluster")),
+            Tolerated::By {
+                toleration, expires, ..
+            } => {
+                let until = expires.and_then(|time| Timestamp::from_nanosecond(time).ok());
+                let until = until.map(|time| format!(" until {time}")).unwrap_or_default();
+                step(Bearing::For, format!("{shown} is tolerated{until}"))
+                    .related(toleration_place(toleration), "by this toleration")
+            }
+            Tolerated::Not => {
+                let step = step(Bearing::Against, format!("{shown} is not tolerated"));
+                let covering = tolerations
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, toleration)| covers(toleration, taint));
+                covering.fold(step, |step, (index, toleration)| {
+                    let expired = expiry(toleration, taint)
+                        .and_then(|time| Timestamp::from_nanosecond(time).ok())
+                        .map_or_else(|| "has expired".to_owned(), |time| format!("expired at {time}"));
+                    step.related(toleration_place(index), expired)
+                })
+            }
+        }
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// How each Placement decides about a cluster, by namespace and name; `None` if there is no such ManagedCluster.
+    ///
+    /// Needs an evaluation with full detail: without it, scores and ranks are left out.
+    pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
+        let id = self.plan.fleet.cluster_id(cluster)?;
+        let placements = self.outcomes.iter();
+        Some(
+            placements
+                .map(|(placement, outcome)| self.explanation(placement, outcome, id))
+                .collect(),
+        )
+    }
+
+    /// How one Placement, given by its position in [`Self::placement_reports`], decides about each cluster.
+    pub fn explain_placement(
+        &self,
+        position: usize,
+    ) -> Option<impl Fn(&str) -> Option<Explanation> + Sync + use<'_, 'a>> {
+        let (placement, outcome) = self.outcomes.iter().nth(position)?;
+        Some(move |cluster: &str| {
+            let id = self.plan.fleet.cluster_id(cluster)?;
+            Some(self.explanation(placement, outcome, id))
+        })
+    }
+
+    fn explanation(&self, placement_id: PlacementId, outcome: &Outcome<'a>, id: ClusterId) -> Explanation {
+        let placement = &self.plan.input.inventory.placements[placement_id];
+        let case = Case {
+            plan: &self.plan,
+            placement_id,
+            placement,
+            outcome,
+            existing: &self.existing[placement_id],
+            id,
+            cluster: self.plan.fleet.clusters[id],
+        };
+        Explanation {
+            namespace: placement.namespace.to_owned(),
+            name: placement.name.to_owned(),
+            selected: self.results[placement_id].clusters.contains(&id.into()),
+            steps: case.steps(),
+        }
+    }
+}
+
+impl Case<'_, '_> {
+    fn steps(&self) -> Vec<Step> {
+        if let Some(reason) = self.outcome.left_alone {
+            let (text, pointer) = match reason {
+                LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
+                LeftAlone::SchedulingDisabled => {
+                    ("scheduling is disabled by an annotation", "/metadata/annotations")
+                }
+            };
+            let text = format!("{text}: its decisions do not change");
+            return vec![self.step(Stage::Scheduler, Bearing::Neutral, text, pointer)];
+        }
+        if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
+            let text = format!(
+                "the Placement cannot be synced, so its decisions do not change: {}",
+                fault.message
+            );
+            let at = fault.at.clone();
+            return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
+        }
+        let mut steps = Vec::new();
+        if !self.cluster_set(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::Predicate, &mut steps) || !self.predicate(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::TaintToleration, &mut steps) || !self.taints(&mut steps) {
+            return steps;
+        }
+        if self.misconfigured_by(Stage::Prioritizer, &mut steps) {
+            return steps;
+        }
+        self.prioritizers(&mut steps);
+        if self.ranking(&mut steps) {
+            self.decision(&mut steps);
+        }
+        steps
+    }
+
+    /// Whether the pipeline stopped at this stage.
+    fn misconfigured_by(&self, stage: Stage, steps: &mut Vec<Step>) -> bool {
+        if self.outcome.status != SchedulerStatus::Misconfigured {
+            return false;
+        }
+        let Some(fault) = &self.outcome.fault else {
+            return false;
+        };
+        let here = match stage {
+            Stage::Predicate => fault.stage == FaultStage::Predicate,
+            Stage::TaintToleration => fault.stage == FaultStage::TaintToleration,
+            _ => fault.stage.plugin().is_none(),
+        };
+        if here {
+            let text = format!(
+                "the Placement is misconfigured and selects nothing: {}",
+                fault.message
+            );
+            let at = fault.at.clone();
+            steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
+        }
+        here
+    }
+}
