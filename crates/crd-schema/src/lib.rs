@@ -15,18 +15,14 @@
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
-#[cfg(feature = "cel")]
 mod asked;
 mod check;
 mod compile;
 mod complete;
 mod crd;
-#[cfg(feature = "cel")]
 mod evaluate;
-#[cfg(feature = "cel")]
 mod failure;
 mod format;
-#[cfg(feature = "cel")]
 mod functions;
 mod metadata;
 mod node;

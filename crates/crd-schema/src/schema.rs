@@ -17,7 +17,6 @@ use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
 use crate::check;
-#[cfg(feature = "cel")]
 use crate::evaluate;
 use crate::node::{Additional, Node};
 use crate::problem::SchemaProblem;
@@ -131,7 +130,6 @@ impl Schema {
     ) -> Vec<Violation> {
         let mut violations = check::check(&self.root, &metadata::NODE, value, allowance);
         violations.retain(&counts);
-        #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
             evaluate::check_rules(&self.root, (None, value), allowance, &mut violations);
             violations.retain(&counts);
@@ -147,13 +145,11 @@ impl Schema {
     /// The rules by which an API server refuses to update the object `old` to `new`, although it may accept either
     /// (docs/systems/kubernetes.md#transition-rules). What is wrong with `new` itself is left to the other functions. As
     /// for [`Schema::validate_within`], the result is incomplete when no work is left.
-    #[cfg_attr(not(feature = "cel"), expect(unused_variables, reason = "there are no rules"))]
     pub fn transitions(&self, old: &Value, new: &Value, work: &Work) -> Vec<Violation> {
         let mut violations = Vec::new();
         let mut allowance = work.allowance(new);
         let mut completed = |value| complete::completed_within(&self.root, value, &mut allowance);
         if let (Ok(old), Ok(new)) = (completed(old), completed(new)) {
-            #[cfg(feature = "cel")]
             evaluate::check_rules(&self.root, (Some(&old), &new), &mut allowance, &mut violations);
         }
         violations.retain(self.counted());
@@ -190,7 +186,6 @@ impl Schema {
             let first = apimachinery::pointer::tokens(&violation.pointer).next();
             first.is_some_and(|first| fields.contains(&&*first))
         });
-        #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
             evaluate::check_rules_about(node, &part, fields, allowance, &mut violations);
         }

@@ -2,9 +2,7 @@
 
 #[cfg(feature = "real-crds")]
 mod real_crds;
-#[cfg(feature = "cel")]
 mod rules;
-#[cfg(feature = "cel")]
 mod transitions;
 
 use std::borrow::Cow;

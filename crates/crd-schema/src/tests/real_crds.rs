@@ -3,7 +3,6 @@
 use kube_json::{Map, Value, json};
 
 use super::texts;
-#[cfg(feature = "cel")]
 use crate::Violation;
 use crate::{Schema, ViolationKind, check, metadata};
 
@@ -232,7 +231,6 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
 }
 
 /// Rules run level by level on reduced schemas must say what the engine's own walk over the whole says.
-#[cfg(feature = "cel")]
 #[test]
 fn rules_agree_with_the_engines_own_walk_over_the_whole() {
     let crds = real_crds();

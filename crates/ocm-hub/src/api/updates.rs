@@ -105,5 +105,5 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-#[cfg(all(test, feature = "cel"))]
+#[cfg(test)]
 mod tests;

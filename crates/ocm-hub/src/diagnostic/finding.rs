@@ -5,7 +5,7 @@
 
 use kube_json::Text;
 
-use super::{Code, DocumentId, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Place};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -215,4 +215,52 @@ impl Finding {
         self.severity = severity;
         self
     }
+}
+
+/// How bad a finding is. An error stops anything from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is written; exit status 3 or 4, depending on the code.
+    Error,
+    /// Reported; the run goes on.
+    Warning,
+}
+
+impl Severity {
+    /// The word in every output format: `error` or `warning`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// Where a suppression is written, in SARIF's terms (section 3.35.2 of
+/// <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SuppressedBy {
+    /// The object itself, by an annotation.
+    Object,
+    /// The configuration.
+    Configuration,
+}
+
+impl SuppressedBy {
+    /// SARIF's word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Object => "inSource",
+            Self::Configuration => "external",
+        }
+    }
+}
+
+/// Why a finding is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Suppressed {
+    /// Where that is.
+    pub by: SuppressedBy,
+    /// The stated reason.
+    pub reason: String,
 }

@@ -8,11 +8,9 @@
 //! Must not know: Kubernetes, files, or how a place becomes a line: the owner of the texts implements [`Locate`].
 
 // What a finding is.
-mod severity;
 
 mod code;
 mod place;
-mod suppressed;
 
 mod finding;
 
@@ -31,7 +29,6 @@ mod secrecy;
 mod text;
 
 mod position;
-mod summary;
 
 // The forms.
 mod human;
@@ -52,7 +49,10 @@ mod testing;
 pub use apimachinery::broken;
 pub use brief::Brief;
 pub use code::{CODES, Code};
+pub use finding::Severity;
 pub use finding::{Finding, Label, Lacks};
+pub use finding::{Suppressed, SuppressedBy};
+pub use findings::FindingCounts;
 pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
 pub use gitlab::CodeQuality;
@@ -65,9 +65,6 @@ pub use place::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use secrecy::{Hidden, Secrecy, holds_secret, without_secrets};
-pub use severity::Severity;
-pub use summary::FindingCounts;
-pub use suppressed::{Suppressed, SuppressedBy};
 pub use text::FirstNames;
 pub use text::shell_name;
 pub use text::with_article;

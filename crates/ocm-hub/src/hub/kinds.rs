@@ -5,14 +5,18 @@
 //! those kinds.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+use apimachinery::{ApiVersion, GroupKind};
+use strsim::damerau_levenshtein;
 
 use crate::api::catalog::Entry;
 use crate::api::crd::Scope::{Cluster, Namespaced};
 use crate::api::crd::{Crd, PolicyLabel, Scope};
+use crate::api::gateway::GROUP;
 use crate::api::params::{ResourceCatalog, ResourceLookup};
 use crate::api::{catalog, own_kinds};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{Code, Finding, Severity, nearest};
 use crate::object::Object;
 
 #[cfg(test)]
@@ -375,4 +379,129 @@ impl ResourceCatalog for KindTable {
             }
         }
     }
+}
+
+/// Groups whose objects are interpreted or shipped as the table knows them. Policies are shipped in the version of the
+/// parameters (`sync`), and what is neither is nothing that we could judge.
+const READ_GROUPS: [&str; 3] = ["", "cluster.open-cluster-management.io", GROUP];
+
+/// Whether objects of a kind are interpreted or shipped, so that their contents matter.
+pub(super) fn is_read(info: &KindInfo) -> bool {
+    READ_GROUPS.contains(&info.group.as_ref())
+        || info.is_policy()
+        || info.group == crate::api::ocm_work::GROUP
+        || info.kind == "CustomResourceDefinition"
+}
+
+/// The same of an object that is not only shipped, but read by the rules of its group.
+pub(super) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Option<Finding> {
+    READ_GROUPS
+        .contains(&object.api_version.group.as_str())
+        .then(|| unknown_version(object, kinds))?
+}
+
+/// Says that an object has another version than those of its built-in kind. It would be read as if it had one of them,
+/// and shipped as it is.
+pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
+    let ApiVersion { group, version } = &object.api_version;
+    let info = kinds.kind(group, &object.kind)?;
+    if info.source != KindSource::BuiltIn || info.serves(version) {
+        return None;
+    }
+    let known = ApiVersion {
+        group: group.clone(),
+        version: info.versions.first()?.to_string(),
+    };
+    Some(
+        Finding::new(
+            Code::OBJECT_SCHEMA,
+            object.place("/apiVersion"),
+            format!("{} has the unknown version {version:?}", object.identity()),
+        )
+        .label(format!("known: {}", info.versions.join(", ")))
+        .help(format!(
+            "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
+        )),
+    )
+}
+
+/// Corrects the kind and the group of an object whose kind nobody knows and is a typo away from a known one. `taught`
+/// are kinds that the configuration describes: they exist.
+pub(super) fn correct_kind(
+    object: &mut Object,
+    kinds: &KindTable,
+    taught: &BTreeSet<GroupKind>,
+) -> Option<Finding> {
+    if kinds.kind(&object.api_version.group, &object.kind).is_some() {
+        return None;
+    }
+    let written = object.group_kind();
+    if taught.contains(&written) {
+        return None;
+    }
+    let meant = meant(&written, kinds)?;
+    let place = if meant.kind == written.kind {
+        "/apiVersion"
+    } else {
+        "/kind"
+    };
+    let finding = Finding::new(
+        Code::OBJECT_UNKNOWN_KIND,
+        object.place(place),
+        format!(
+            "the kind of {} is unknown, so nothing would read it",
+            object.identity()
+        ),
+    );
+    let finding = if meant.kind == written.kind {
+        finding
+            .label(format!("{} is in another group", written.kind))
+            .help(format!(
+                "did you mean `{}/{}`? If the kind exists, add its CRD to the input",
+                meant.group, object.api_version.version
+            ))
+    } else {
+        finding
+            .label(match written.group.as_str() {
+                "" => "not a kind of the core group".to_owned(),
+                group => format!("not a known kind of the group `{group}`"),
+            })
+            .help(format!(
+                "did you mean `{}`? If the kind exists, add its CRD to the input",
+                meant.kind
+            ))
+    };
+    let severity = if is_read(meant) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    object.kind = (*meant.kind).into();
+    object.api_version.group = meant.group.to_string();
+    Some(finding.severity(severity))
+}
+
+/// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.
+pub(super) fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
+    let is_meant = |info: &&KindInfo| {
+        (info.group == written.group && is_slip(&info.kind, &written.kind))
+            || (info.kind == written.kind && is_slip_of_group(&info.group, &written.group))
+    };
+    let found = kinds.iter().filter(is_meant);
+    found.min_by_key(|info| (info.group.as_ref(), info.kind.as_ref()))
+}
+
+/// Whether one of two different names is the other with one character added, left out, replaced or swapped with its
+/// neighbor, or in other case.
+fn is_slip(known: &str, written: &str) -> bool {
+    known.len().abs_diff(written.len()) <= 4
+        && (known.eq_ignore_ascii_case(written) || damerau_levenshtein(known, written) == 1)
+}
+
+/// Whether a group is a typo away from a known one, or ends otherwise: `kuadrant.com`.
+fn is_slip_of_group(known: &str, written: &str) -> bool {
+    let stem = |group: &str| group.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    !known.is_empty()
+        && !written.is_empty()
+        && (is_slip(known, written) || stem(known).is_some_and(|known| stem(written) == Some(known)))
 }

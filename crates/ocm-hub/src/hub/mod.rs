@@ -7,28 +7,25 @@
 
 mod build;
 mod chain;
-mod class_params;
 mod grants;
 mod identify;
 mod index;
 pub mod kinds;
 mod kustomized;
-mod misspelled;
 mod ours;
 mod ours_by_name;
 mod passed_over;
 mod placeholders;
 mod plain_secrets;
 mod short_names;
-mod versions;
 
 pub use apimachinery::{RowId, Table};
 pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};
 pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
-pub use class_params::params_place;
 pub use grants::Grants;
 pub use index::{Hub, Objects};
 pub use kinds::KindInfo;
+pub use kinds::unknown_version;
+pub use ours::params_place;
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
 pub use passed_over::PassedOver;
-pub use versions::unknown_version;

@@ -9,15 +9,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use apimachinery::Table;
 use strsim::damerau_levenshtein;
 
 use super::Hub;
 use crate::api::controllers::product_of_class;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
-use crate::api::params::{InvalidParameters, Params};
+use crate::api::params::{InvalidParameters, Params, ParamsPlace, read_class, written};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
+use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
-use apimachinery::Table;
 
 apimachinery::row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -63,7 +64,7 @@ impl<'a> Ours<'a> {
                 continue;
             };
             if class.controller_name == controller_name {
-                let params = super::class_params::resolve(hub, &class, findings).map(Arc::new);
+                let params = resolve(hub, &class, findings).map(Arc::new);
                 ours.classes.insert(&object.name, OurClass { class, params });
             } else if nearest(class.controller_name, [controller_name]).is_some() {
                 findings.extend(nearly_ours(hub, &class, controller_name));
@@ -189,4 +190,37 @@ fn class_not_found(
             first_items(known.iter().map(|class| format!("`{class}`")), MOST_CLASSES)
         )),
     }
+}
+
+/// The usable parameters of a class, or why there are none.
+pub(super) fn resolve(
+    hub: &Hub,
+    class: &GatewayClass<'_>,
+    findings: &mut Findings,
+) -> Result<Params, InvalidParameters> {
+    let config_map = |namespace: &str, name: &str| hub.objects.find("", "ConfigMap", Some(namespace), name);
+    let near = |namespace: &str, name: &str| {
+        let all = || hub.objects.of_kind("", "ConfigMap").iter();
+        let here = all().filter(|map| map.namespace_or_empty() == namespace);
+        let named = all().filter(|map| map.name == name);
+        let near_name = nearest(name, here.map(|map| map.name.as_str()));
+        let namespaces = || named.clone().map(Object::namespace_or_empty);
+        let near_namespace = || nearest(namespace, namespaces()).or_else(|| namespaces().min());
+        near_name
+            .map(|near| ("name", near))
+            .or_else(|| near_namespace().map(|near| ("namespace", near)))
+    };
+    let read = read_class(class.object, config_map, near, hub.kinds.as_ref());
+    findings.extend(read.findings);
+    match (read.failure, read.params) {
+        (Some(failure), _) => Err(failure),
+        (None, params) => Ok(params.unwrap_or_default()),
+    }
+}
+
+/// Where the parameters of a class are; `None` for a class without any.
+pub fn params_place(hub: &Hub, class: &Object) -> Option<ParamsPlace> {
+    written(class, |namespace, name| {
+        hub.objects.find("", "ConfigMap", Some(namespace), name)
+    })
 }

@@ -6,7 +6,7 @@
 use kube_json::Value;
 
 use super::kinds::KindTable;
-use super::misspelled::meant;
+use super::kinds::meant;
 use crate::api::gateway::GROUP;
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;

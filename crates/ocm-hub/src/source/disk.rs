@@ -11,11 +11,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use kube_yaml::Limits;
 
-use super::paths::reason;
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
 use crate::beneath::{Enclosure, Entry, RealPaths};
 
@@ -200,5 +199,99 @@ pub(super) fn help_for(error: &io::Error) -> &'static str {
         "name a file or a directory, or pipe it: `COMMAND | spokewright check -`"
     } else {
         "check the permissions, or list the path under `exclude` in spokewright.yaml"
+    }
+}
+
+/// The files below an open directory. No other file can be read.
+#[derive(Debug)]
+pub struct Checkout {
+    root: PathBuf,
+    files: Enclosure,
+}
+
+impl Checkout {
+    /// Opens a directory.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let root = path.canonicalize()?;
+        let files = Enclosure::open(&root)?;
+        Ok(Self { root, files })
+    }
+}
+
+impl FileTree for Checkout {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
+    fn instead(&self) -> &'static str {
+        "name a path inside the repository"
+    }
+
+    fn must_have_inputs(&self) -> bool {
+        true
+    }
+
+    fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
+        let entries = self.files.entries(directory).and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|(name, entry)| (name, entry.into())))
+                .collect::<io::Result<Vec<_>>>()
+        });
+        let mut entries = entries.map_err(|error| refused(&error))?;
+        entries.sort_unstable();
+        Ok(entries)
+    }
+
+    fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
+        match self.files.entry(path) {
+            Ok(entry) => Ok(entry.map(TreeEntry::from)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
+        if self.entry(path)? == Some(TreeEntry::Link) {
+            let target = self.files.link(path).map_err(|error| refused(&error))?;
+            return Ok(target.into_os_string().into_encoded_bytes());
+        }
+        let read = self
+            .files
+            .file(path)
+            .and_then(|file| read_at_most(file, Limits::default().document_bytes));
+        read.map_err(|error| refused(&error))
+    }
+}
+
+/// A path for people and reports: `/` between components, whatever the platform.
+pub(super) fn show(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' {
+        text.into_owned()
+    } else {
+        text.replace('\\', "/")
+    }
+}
+
+/// `./a.yaml` and `a.yaml` are one file.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
+}
+
+/// The words of an I/O error without its number.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
     }
 }

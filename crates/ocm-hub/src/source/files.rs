@@ -6,15 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::checkout::Checkout;
-#[cfg(feature = "git")]
 use super::committed::WorkTree;
+use super::disk::Checkout;
 use super::disk::Disk;
+use super::disk::show;
 use super::documents::{Content, Document, Unread, load, read_text};
-use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
-#[cfg(feature = "git")]
 use super::walk::Committed;
 use super::walk::{Request, Walked, link_to_nothing, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
@@ -167,15 +165,11 @@ impl Files<'_> {
             Self::Disk => &disk,
             Self::Tree(tree) => tree,
         };
-        #[cfg(feature = "git")]
         let work_tree = match self {
             Self::Disk => WorkTree::around(request.root(), &disk),
             Self::Tree(_) => None,
         };
-        #[cfg(feature = "git")]
         let committed = work_tree.as_ref().map(|found| found as &dyn Committed);
-        #[cfg(not(feature = "git"))]
-        let committed = None;
         let Walked { files, charts, .. } = walk(request, (tree, committed), findings);
         drop(finding);
         sources.add_charts(charts);

@@ -46,7 +46,6 @@ impl Rules {
     }
 
     /// Whether Git leaves an entry out: a hidden one is like any other to it.
-    #[cfg(feature = "git")]
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
         self.said(path, is_dir).unwrap_or_default()
     }

@@ -7,23 +7,16 @@
 //! Must not know: objects, or the meaning of any kind.
 
 mod authored;
-mod checkout;
-#[cfg(feature = "git")]
 mod committed;
 mod disk;
 mod documents;
 mod exported;
 mod files;
-#[cfg(feature = "git")]
 mod git;
-#[cfg(feature = "git")]
 mod git_index;
 mod ignored;
-mod lfs;
 mod lookups;
-#[cfg(feature = "git")]
 mod objects;
-mod paths;
 mod texts;
 mod tree;
 mod walk;
@@ -33,15 +26,13 @@ mod watched;
 mod tests;
 
 pub use authored::{Generated, attribute, object_name};
-pub use checkout::Checkout;
+pub use disk::Checkout;
 pub use documents::Document;
 pub use documents::STDIN;
 pub use exported::{Make, read_exported};
 pub use files::Files;
 pub use files::{in_repository, repository_around, repository_or};
-#[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
-#[cfg(feature = "git")]
 pub use git_index::{Held, IndexError, IndexTree, Staged};
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};

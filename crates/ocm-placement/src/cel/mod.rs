@@ -10,26 +10,14 @@
 
 mod error;
 
-#[cfg(feature = "cel")]
 mod check;
-#[cfg(feature = "cel")]
 mod engine;
-#[cfg(feature = "cel")]
 mod expand;
-#[cfg(feature = "cel")]
 mod library;
-#[cfg(feature = "cel")]
 mod signatures;
-#[cfg(feature = "cel")]
 mod view;
 
-#[cfg(not(feature = "cel"))]
-mod without;
-
-#[cfg(all(test, feature = "cel"))]
+#[cfg(test)]
 mod tests;
 
-#[cfg(feature = "cel")]
 pub(crate) use engine::{Expressions, Question, ask};
-#[cfg(not(feature = "cel"))]
-pub(crate) use without::{Expressions, Question, ask};

@@ -108,7 +108,6 @@ fn the_step_that_drops_a_cluster_comes_last_and_points_at_the_field() {
     );
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn the_expression_that_is_not_true_is_named() {
     let spec = "{predicates: [{requiredClusterSelector: {celSelector: {celExpressions: ['true', 'managedCluster.metadata.name == \"b\"']}}}]}";

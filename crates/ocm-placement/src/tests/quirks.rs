@@ -277,7 +277,6 @@ fn an_expired_score_counts_nothing_and_warns_but_cel_still_sees_it() {
     assert_eq!(at(later), Some((SchedulerStatus::Warning, Some(0))));
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn a_bad_expression_is_misconfigured_even_when_another_predicate_matches_everything() {
     let spec =
@@ -427,7 +426,6 @@ fn a_claim_selector_has_expressions_and_no_labels() {
     assert_eq!(select("{matchLabels: {region: us}}"), "a,b", "Go drops the field");
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn the_selector_of_a_decision_group_has_no_expressions() {
     let spec = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg,

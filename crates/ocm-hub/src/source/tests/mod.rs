@@ -1,8 +1,6 @@
 //! Any tree gives exactly the files that the same tree on disk gives.
 
-#[cfg(feature = "git")]
 mod every_tree;
-#[cfg(feature = "git")]
 mod index;
 mod lookups;
 mod order;
