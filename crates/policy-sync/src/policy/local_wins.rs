@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::layer::{Content, Entry, Layer, Side};
-use super::merge_patch::starting_with;
+use super::merge_patch::defines;
 use super::profile::{Dictates, Precedence, Profile};
 
 /// The settings of a synced policy that local ones of its kind on its target leave. `None`: there are none, and the
@@ -57,21 +57,4 @@ pub(crate) fn without_rules_of(
         }
     }
     (!left.is_empty()).then(|| Arc::from(left))
-}
-
-/// Whether `content` sets this rule or field, a part of it, or something that it is a part of.
-pub(crate) fn defines(content: &Content, key: &str) -> bool {
-    if content.contains_key(key) {
-        return true;
-    }
-    if !key.starts_with('/') {
-        return false;
-    }
-    let below = format!("{key}/");
-    let inside = starting_with(content, &below).next().is_some();
-    let above = key.match_indices('/').skip(1).any(|(position, _)| {
-        key.get(..position)
-            .is_some_and(|above| content.contains_key(above))
-    });
-    inside || above
 }

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::ids::PolicyId;
 use super::layer::{Content, Entry, Leaf};
+use super::merge_patch::lay_under;
+use super::strategic_merge::lay_under_strategically;
 use super::leaves::unflatten;
 use super::merge_patch::starting_with;
 use super::oldest_wins::oldest_wins;
 use super::per_field::per_field;
-use super::profile::{Dictates, Filled, Precedence, Profile, SameTarget};
-use super::right_fold::{challenger_first, right_fold};
+use super::profile::{ListKey, MergeUnit, Strategy, Dictates, Filled, Precedence, Profile, SameTarget};
+use super::right_fold::right_fold;
 use crate::topology::Level;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
@@ -113,4 +115,47 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
         content.insert(locator(entry.policy), leaf);
     }
     Arc::new(content)
+}
+
+/// Merges from the most specific policy on, which dictates: as long as one asks for it, the next one towards the root is
+/// laid under. One that does not stands alone, even if it says nothing (docs/systems/envoy-gateway.md#merge-types).
+pub(super) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
+    let mut entries = levels.iter().rev().flat_map(|level| level.iter().rev());
+    let Some(first) = entries.next() else {
+        return Content::new();
+    };
+    let (mut folded, mut strategy) = (content(first), strategy(first));
+    for entry in entries {
+        if !strategy.merges() {
+            break;
+        }
+        // Go leaves out an empty list when it writes the patch (https://github.com/envoyproxy/gateway/issues/9233).
+        folded.retain(|_, leaf| !is_empty_list(leaf));
+        match strategy {
+            Strategy::StrategicPatch => lay_under_strategically(&mut folded, &content(entry), unit, lists),
+            _ => lay_under(&mut folded, &content(entry), unit),
+        }
+        strategy = self::strategy(entry);
+    }
+    folded
+}
+
+/// The settings of a policy, because these kinds have no overrides.
+fn content(entry: &Entry) -> Content {
+    let layers = entry.layers.iter();
+    layers
+        .flat_map(|layer| layer.content.iter())
+        .map(|(key, leaf)| (key.clone(), leaf.clone()))
+        .collect()
+}
+
+fn strategy(entry: &Entry) -> Strategy {
+    entry
+        .layers
+        .first()
+        .map_or(Strategy::Atomic, |layer| layer.strategy)
+}
+
+fn is_empty_list(leaf: &Leaf) -> bool {
+    leaf.value.as_array().is_some_and(Vec::is_empty)
 }

@@ -122,6 +122,23 @@ pub(super) fn starting_with<'c, 'p>(
         .take_while(move |(key, _)| key.starts_with(prefix))
 }
 
+/// Whether `content` sets this rule or field, a part of it, or something that it is a part of.
+pub(crate) fn defines(content: &Content, key: &str) -> bool {
+    if content.contains_key(key) {
+        return true;
+    }
+    if !key.starts_with('/') {
+        return false;
+    }
+    let below = format!("{key}/");
+    let inside = starting_with(content, &below).next().is_some();
+    let above = key.match_indices('/').skip(1).any(|(position, _)| {
+        key.get(..position)
+            .is_some_and(|above| content.contains_key(above))
+    });
+    inside || above
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 use kube_json::Value;
 
 use super::layer::Content;
-use super::open::{Open, is_there};
+use super::open::Open;
 use super::profile::Profile;
 
 impl Profile {
@@ -62,6 +62,35 @@ fn matches_everything(rule: &Value) -> bool {
     rule.is_object() && ["from", "to", "when"].into_iter().all(is_empty)
 }
 
+/// Whether a setting, or something in it, is what is wanted.
+fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool {
+    let mut parts = wanted.split('/');
+    let mut named = key.split('/');
+    loop {
+        match (parts.next(), named.next()) {
+            (Some(part), Some(name)) if is_part(part, name) => {}
+            // The setting is inside of what is wanted: something of that is there.
+            (None, Some(_)) => return word.is_none(),
+            (None, None) => return word.is_none_or(|word| value.as_str() == Some(word)),
+            (Some(part), None) => return is_inside(std::iter::once(part).chain(parts), value, word),
+            (Some(_), Some(_)) => return false,
+        }
+    }
+}
+
+fn is_inside<'w>(mut parts: impl Iterator<Item = &'w str>, value: &Value, word: Option<&str>) -> bool {
+    let found = parts.try_fold(value, |value, part| value.get(part));
+    found.is_some_and(|value| word.is_none_or(|word| value.as_str() == Some(word)))
+}
+
+/// `*` stands for the rest of a part: `authentication#*`.
+fn is_part(wanted: &str, name: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => wanted == name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use kube_json::json;
@@ -84,5 +113,47 @@ mod tests {
         assert!(!open(&[some, audit]));
         assert!(!open(&[json!({})]), "nothing is permitted");
         assert!(open(&[json!({"action": "DENY"})]), "nothing is denied");
+    }
+
+    fn is(wanted: &str, key: &str, value: &Value) -> bool {
+        let (name, word) = match wanted.split_once('=') {
+            Some((name, word)) => (name, Some(word)),
+            None => (wanted, None),
+        };
+        is_there(name, key, value, word)
+    }
+
+    #[test]
+    fn a_way_names_a_setting_or_what_is_in_it() {
+        let anonymous = json!({"anonymous": {}});
+        assert!(is(
+            "authentication#*/anonymous",
+            "authentication#public",
+            &anonymous
+        ));
+        assert!(!is(
+            "authentication#*/anonymous",
+            "authentication#key",
+            &json!({"apiKey": {}})
+        ));
+        assert!(!is("authentication#*/anonymous", "authorization#a", &anonymous));
+        assert!(is("authorization#*", "authorization#a", &json!({})));
+        assert!(is("/jwt", "/jwt/providers", &json!([])), "a field of it");
+        assert!(!is("/jwt", "/jwtx", &json!([])));
+        assert!(is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Allow")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Deny")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/rules",
+            &json!([])
+        ));
     }
 }
