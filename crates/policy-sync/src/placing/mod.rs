@@ -5,12 +5,10 @@
 //! Flows in: the hub, our Gateways, an evaluation's input. Flows out: clusters, findings.
 //! Must not know: what is shipped to the clusters.
 
-mod location;
-
 mod findings;
-mod inventory;
-
 mod given;
+mod inventory;
+mod location;
 mod misspelled;
 pub mod overlays;
 mod place;

@@ -7,31 +7,29 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::envoy_gateway_fit::{
-    Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+use apimachinery::Identity;
+
+use super::envoy_gateway::scopes::{Parents, Scopes, route_of};
+use super::envoy_gateway::{
+    Fit, Misfit, merging_classes, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
 };
-use super::ids::{AuthoredId, KindId, PolicyId};
+use super::istio::{Waypoint, waypoint_of};
 use super::kgateway_refusals;
-use super::kinds::policy_kinds;
-use super::layer::{Entry, Leaf};
-use super::merged_gateways::merging_classes;
-use super::one_policy::{Authored, Copied, Policy};
-use super::options::Options;
-use super::per_field::meet;
-use super::placed::{AtListener, Placed, RefusedThere};
-use super::precedence::Rule;
+use super::kinds::{Options, policy_kinds};
+use super::merge::per_field::meet;
+use super::policy::{
+    AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, Placed, Policy, PolicyId, RefusedThere,
+    Rule,
+};
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
-use super::scopes::{Parents, Scopes, route_of};
 use super::targets::resolve_targets;
-use super::waypoints::{Waypoint, waypoint_of};
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::topology::{
     BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
-use apimachinery::Identity;
 
 /// A policy kind of the input.
 #[derive(Debug, Clone)]

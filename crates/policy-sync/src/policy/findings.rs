@@ -9,16 +9,12 @@ use std::collections::BTreeSet;
 
 use kube_json::Value;
 
-use super::ancestor::MAX_ANCESTORS;
 use super::attachment::Attachments;
-use super::condition::Outcome;
-use super::declared_target::{Declared, Target};
-use super::envoy_gateway_status::misfit;
-use super::fates::{Everywhere, Fates, Tally};
-use super::ids::PolicyId;
+use super::cluster_outcomes::{Everywhere, Fates, Tally};
+use super::condition::{MAX_ANCESTORS, Outcome};
+use super::envoy_gateway::status::misfit;
 use super::no_effect::{items, report_no_effect, report_shared_paths, report_shared_sockets};
-use super::one_policy::Policy;
-use super::precedence::Rule;
+use super::policy::{Declared, Policy, PolicyId, Rule, Target};
 use super::profile::StatusShape;
 use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};

@@ -4,14 +4,14 @@
 //!
 //! Only what files tell for certain is here: templates that end too early, and backends of extensions of the input.
 
+use apimachinery::{Identity, pointer};
 use kube_json::Value;
 
-use super::envoy_gateway_fit::Misfit;
+use super::envoy_gateway::Misfit;
 use super::profiles::kgateway::GROUP;
 use crate::hub::Grants;
 use crate::object::Object;
 use crate::topology::Sources;
-use apimachinery::{Identity, pointer};
 
 /// What a template may begin, and how that ends.
 const BRACES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::layer::{Content, Entry, Layer, Side};
-use super::merge_patch::defines;
+use super::merge::json_merge_patch::defines;
+use super::policy::{Content, Entry, Layer, Side};
 use super::profile::{Dictates, Precedence, Profile};
 
 /// The settings of a synced policy that local ones of its kind on its target leave. `None`: there are none, and the

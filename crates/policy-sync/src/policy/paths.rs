@@ -12,19 +12,14 @@ use std::sync::Arc;
 use apimachinery::Work;
 
 use super::attachment::Attachments;
-use super::direct_inherited::counts;
-use super::effective::{Effective, PathEffective};
-use super::envoy_gateway_compressors::with_enabled_ones;
-use super::envoy_gateway_fit::wrong_setting_merged;
-use super::ids::{AuthoredId, KindId, PolicyId};
-use super::inheritance::{Inherited, inherited};
-use super::layer::{Entry, Leaf};
-use super::losses::Losses;
-use super::meeting::{is_of_gateway, meeting};
-use super::merge::{adds_up, fill, fill_alone, merge};
+use super::effective::{Effective, Losses, PathEffective};
+use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
+use super::istio::WAYPOINT_CLASS;
+use super::merge::kgateway::{Inherited, inherited};
+use super::merge::{adds_up, fill, fill_alone, is_of_gateway, meeting, merge};
 use super::no_effect::ignored_listeners;
-use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
-use super::waypoints::WAYPOINT_CLASS;
+use super::policy::{AuthoredId, Entry, KindId, Leaf, PolicyId};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,

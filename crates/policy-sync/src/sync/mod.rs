@@ -7,61 +7,42 @@
 //! works, [`Spoke`]s to evaluate, findings.
 //! Must not know: works, files.
 
-mod synced_kinds;
-
-mod listener_sets;
-
-mod destinations;
-mod routes;
-
 mod allowed_routes;
-mod left_alone;
-mod per_reason;
-
-mod not_synced;
-mod other_version;
-
-mod local_policies;
-
 mod any_order;
-mod merged_policy;
-
-mod same_hostname;
-mod same_target;
-
+mod backends;
 mod beside_local;
-
-mod undecided;
-
-mod conflicts;
-
-mod synced_object;
-
+mod broken_rules;
 mod chosen_objects;
-mod resources_to_sync;
-
+mod conflicts;
+mod destinations;
 mod downstream_route;
 mod gateway;
 mod grants;
+mod left_alone;
+mod listener_sets;
+mod local_policies;
+mod merged_policy;
 mod metadata;
-mod variants;
-
-mod reference_fields;
-
-mod on_spokes;
-
-mod backends;
 mod missing_grants;
-mod references;
-
-mod touched;
-
-mod broken_rules;
+mod not_synced;
+mod on_spokes;
+mod other_version;
+mod per_reason;
 mod redirects;
+mod reference_fields;
+mod references;
+mod resources_to_sync;
+mod routes;
+mod same_hostname;
+mod same_target;
 mod shadowed;
-mod unknown_kinds;
-
 mod spokes;
+mod synced_kinds;
+mod synced_object;
+mod touched;
+mod undecided;
+mod unknown_kinds;
+mod variants;
 
 #[cfg(test)]
 mod tests;

@@ -5,40 +5,29 @@
 //! out: [`Topology`], findings at parentRefs.
 //! Must not know: policies, clusters other than the one in view.
 
-mod level;
-
-mod ids;
-mod node;
-
-mod request;
-
-mod hostname_intersection;
-mod listener;
-mod ports;
-
+mod build;
 mod controllers;
 mod delegation;
-mod hierarchy;
-mod sections;
-
-mod way;
-
-mod names;
-mod reference;
-mod traffic;
-
-mod route_attachment;
-
-mod taking;
-
-mod near;
-mod sources;
-
 mod handing_on;
+mod hierarchy;
+mod hostname_intersection;
+mod ids;
+mod level;
+mod listener;
 mod listener_sets;
+mod names;
+mod near;
+mod node;
 mod parents;
-
-mod build;
+mod ports;
+mod reference;
+mod request;
+mod route_attachment;
+mod sections;
+mod sources;
+mod taking;
+mod traffic;
+mod way;
 
 #[cfg(test)]
 mod tests;

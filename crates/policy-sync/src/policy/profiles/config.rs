@@ -6,22 +6,20 @@
 
 use std::collections::BTreeSet;
 
+use apimachinery::GroupKind;
+use crd_schema::Schema;
 use kube_json::Value;
 use serde::Deserialize;
 
-use super::registry::Profiles;
-use crate::api::schema;
+use super::Profiles;
 use crate::api::targeting::{AllowedTarget, TargetField};
-use crate::api::violation;
+use crate::api::{schema, violation};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget,
+    Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Open, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
-use apimachinery::GroupKind;
-use crd_schema::Schema;
 
 /// Where the fields of a profile are documented.
 const HELP: &str = "see `spokewright schema config` for the fields of a profile, and docs/guides/teaching-a-kind.md for an example";

@@ -3,9 +3,9 @@
 //!
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Dictates, Filled, ListKey, MergeUnit, Open, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    Wrappers,
 };
 use crate::topology::Level;
 

@@ -3,9 +3,8 @@
 //! Owns: the profiles of Kuadrant's kinds, and which fields of theirs are named rules. Flows in: nothing. Flows out:
 //! profiles. Must not know: objects.
 
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
+    MergeUnit, Open, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 

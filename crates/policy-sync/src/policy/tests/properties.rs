@@ -159,7 +159,7 @@ proptest! {
             }
             let Some(spec) = &entry.spec else { continue };
             let mut fields = BTreeSet::new();
-            super::super::leaves::flatten(spec, String::new(), &mut |pointer, _| {
+            crate::policy::merge::json_merge_patch::flatten(spec, String::new(), &mut |pointer, _| {
                 fields.insert(pointer);
             });
             let sources: BTreeSet<String> = entry.sources.keys().cloned().collect();
@@ -230,11 +230,11 @@ proptest! {
                         SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
                         SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
                     };
-                    let layers = super::super::settings::read(&spec, &known.profile, synced.policy).layers;
-                    super::super::layer::Entry { policy: synced.policy, layers: layers.into() }
+                    let layers = crate::policy::reading::read(&spec, &known.profile, synced.policy).layers;
+                    crate::policy::policy::Entry { policy: synced.policy, layers: layers.into() }
                 }).collect();
                 let alone = super::super::merge::merge(&known.profile, &[&entries], &|_| "".into());
-                let values = |content: &super::super::layer::Content| -> Vec<(String, Value)> {
+                let values = |content: &crate::policy::policy::Content| -> Vec<(String, Value)> {
                     content.iter().map(|(key, leaf)| (key.to_string(), Value::clone(&leaf.value))).collect()
                 };
                 prop_assert_eq!(values(&alone), values(&path.effective.content), "{}", known.profile.kind);

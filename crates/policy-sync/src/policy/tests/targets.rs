@@ -3,9 +3,9 @@
 
 use kube_json::json;
 
-use super::super::testing::{SMALL, Seen, color_crd, hub};
-use super::super::{Options, Profiles, learn_targets};
 use crate::hub::Hub;
+use crate::policy::testing::{SMALL, Seen, color_crd, hub};
+use crate::policy::{Options, Profiles, learn_targets};
 
 /// A policy `infra/p` of a kind.
 fn policy(api_version: &str, kind: &str, spec: &str) -> String {
@@ -358,8 +358,8 @@ mod by_the_projects {
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
+    use crate::policy::targeting::told;
     use crate::policy::testing::{object, real_crds};
-    use crate::policy::told::told;
     use apimachinery::{GroupKind, Work};
 
     /// The definitions of the newest releases, by kind and served version, with the spec of the schema.

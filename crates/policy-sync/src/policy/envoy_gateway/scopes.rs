@@ -1,18 +1,9 @@
 //! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them.
-//!
-//! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) are under
-//! which for one kind. Flows in: the topology, the policies of a kind and where they apply. Flows out: [`Scopes`].
-//! Must not know: conditions; how anything is merged.
-//!
-//! `envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::declared_target::{Declared, Target};
-use super::ids::{KindId, PolicyId};
-use super::one_policy::Policy;
-use super::placed::Placed;
 use crate::hub::Table;
+use crate::policy::policy::{Declared, KindId, Placed, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
@@ -20,15 +11,15 @@ type Nodes = BTreeMap<Node, Placed>;
 
 /// A parentRef of a route that leads to a Gateway of the input.
 #[derive(Debug, Clone)]
-pub(super) struct Parent {
+pub(crate) struct Parent {
     /// The Gateway or the ListenerSet.
-    pub(super) node: Node,
+    pub(crate) node: Node,
     /// Its Gateway.
-    pub(super) gateway: GatewayId,
+    pub(crate) gateway: GatewayId,
     /// The section that the reference names, whether or not there is one.
-    pub(super) section: Option<String>,
+    pub(crate) section: Option<String>,
     /// The listeners that take the route through it.
-    pub(super) listeners: Vec<ListenerId>,
+    pub(crate) listeners: Vec<ListenerId>,
 }
 
 /// Scopes under others.
@@ -41,7 +32,7 @@ struct Graph {
 
 /// The scopes of one kind.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scopes {
+pub(crate) struct Scopes {
     /// The scopes whose policies override those above.
     displacing: Graph,
     /// Routes whose policies merged with the one above.
@@ -50,7 +41,7 @@ pub(super) struct Scopes {
 
 impl Scopes {
     /// The scopes of a kind.
-    pub(super) fn of(
+    pub(crate) fn of(
         (topology, parents): (&Topology<'_>, &Parents),
         nodes: &Nodes,
         policies: &Table<PolicyId, Policy<'_>>,
@@ -114,12 +105,12 @@ impl Scopes {
     }
 
     /// The routes whose policies merged with the one on a node.
-    pub(super) fn merged(&self, node: Node) -> BTreeSet<Node> {
+    pub(crate) fn merged(&self, node: Node) -> BTreeSet<Node> {
         self.merged.under.get(&node).cloned().unwrap_or_default()
     }
 
     /// The scopes whose policies take the place of the one on a node, and did not merge with it.
-    pub(super) fn displacing(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
+    pub(crate) fn displacing(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
         let all = self.displacing.below(topology, node);
         all.difference(&self.merged(node)).copied().collect()
     }
@@ -170,7 +161,7 @@ fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
 }
 
 /// The object that a node is, or is a section of.
-pub(super) fn whole(topology: &Topology<'_>, node: Node) -> Node {
+pub(crate) fn whole(topology: &Topology<'_>, node: Node) -> Node {
     match node {
         Node::Listener(gateway, listener) => match topology.listeners.get(listener).set {
             Some(set) => Node::ListenerSet(set),
@@ -182,7 +173,7 @@ pub(super) fn whole(topology: &Topology<'_>, node: Node) -> Node {
 }
 
 /// The object that a target names, where only its section is missing.
-pub(super) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
+pub(crate) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
     declared.section.as_ref()?;
     let own = policy.object.namespace_or_empty();
     let namespace = declared.namespace.as_deref().unwrap_or(own);
@@ -194,7 +185,7 @@ pub(super) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Dec
     }
 }
 
-pub(super) const fn route_of(node: Option<Node>) -> Option<RouteId> {
+pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
     match node {
         Some(Node::Route(route) | Node::Rule(route, _)) => Some(route),
         _ => None,
@@ -203,13 +194,13 @@ pub(super) const fn route_of(node: Option<Node>) -> Option<RouteId> {
 
 /// The parents of every route that are in the input, in their order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parents {
+pub(crate) struct Parents {
     of: BTreeMap<RouteId, Vec<Parent>>,
 }
 
 impl Parents {
     /// Finds them, once for all policies of all kinds.
-    pub(super) fn new(topology: &Topology<'_>) -> Self {
+    pub(crate) fn new(topology: &Topology<'_>) -> Self {
         let mut taken: BTreeMap<RouteId, BTreeSet<ListenerId>> = BTreeMap::new();
         for gateway in topology.gateways.rows() {
             for (listener, route) in &gateway.attached {
@@ -225,7 +216,7 @@ impl Parents {
     }
 
     /// Those of one route.
-    pub(super) fn of(&self, route: RouteId) -> &[Parent] {
+    pub(crate) fn of(&self, route: RouteId) -> &[Parent] {
         self.of.get(&route).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -254,7 +245,7 @@ fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<Li
 }
 
 /// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.
-pub(super) fn merged_with<'p>(
+pub(crate) fn merged_with<'p>(
     topology: &Topology<'_>,
     parents: &'p Parents,
     nodes: &Nodes,

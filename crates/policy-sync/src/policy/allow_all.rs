@@ -1,13 +1,9 @@
 //! Policies that deliberately let everybody in: they apply, but they cover nothing.
-//!
-//! Owns: asking a profile, or the rules of policies, whether settings that apply together let everybody in. Flows in:
-//! the effective settings of a path. Flows out: yes or no. Must not know: paths, reports.
 
 use kube_json::Value;
 
-use super::layer::Content;
-use super::open::Open;
-use super::profile::Profile;
+use super::policy::Content;
+use super::profile::{Open, Profile};
 
 impl Profile {
     /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.

@@ -1,9 +1,4 @@
-//! The fate of every policy, on every cluster that it goes to.
-//!
-//! Owns: which of its settings apply and which do not, and what overrides them: on each cluster where it was evaluated,
-//! and on all of them together. Flows in: evaluated clusters, and what is withheld from them. Flows out: [`Fates`], by
-//! the locators of policies.
-//! Must not know: how anything is merged, conditions.
+//! The outcome of every policy, on every cluster that it goes to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -12,9 +7,7 @@ use std::sync::Arc;
 use super::attachment::Attachments;
 use super::condition::Outcome;
 use super::effective_policies::EffectivePolicies;
-use super::ids::AuthoredId;
-use super::one_policy::Authored;
-use super::precedence::Rule;
+use super::policy::{Authored, AuthoredId, Rule};
 use crate::object::Object;
 use crate::topology::Start;
 

@@ -1,7 +1,4 @@
-//! What is refused of one value.
-//!
-//! Owns: the checks, and the controller's messages. Flows in: a value. Flows out: a message. Must not know: where the value
-//! is.
+//! What Envoy Gateway refuses of one value, and its messages.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -9,11 +6,9 @@ use std::net::IpAddr;
 use apimachinery::{ParsedPattern, PatternError, Quantity, Url, duration, key_complaints};
 use kube_json::Value;
 
-use super::mail_address::is_address;
-
 /// What is refused.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Refuses {
+pub(crate) enum Refuses {
     /// Texts that Go's `time.ParseDuration` does not read, under this name.
     NoDuration(&'static str),
     /// Sizes of bytes outside of bounds, under this name; whether the message has the bounds.
@@ -27,7 +22,7 @@ pub(super) enum Refuses {
 }
 
 impl Refuses {
-    pub(super) fn message(self, value: &Value) -> Option<String> {
+    pub(crate) fn message(self, value: &Value) -> Option<String> {
         match self {
             Self::NoDuration(name) => {
                 let text = value.as_str()?;
@@ -107,7 +102,7 @@ fn no_pattern(text: &str) -> Option<String> {
 }
 
 /// A deprecated type of rate limit without its settings.
-pub(super) fn rate_limit_type(limit: &Value) -> Option<String> {
+pub(crate) fn rate_limit_type(limit: &Value) -> Option<String> {
     let field = match text(limit, "type")? {
         "Global" => "global",
         "Local" => "local",
@@ -122,14 +117,14 @@ fn has_no_selectors(rule: &Value) -> bool {
 }
 
 /// Two defaults.
-pub(super) fn two_defaults(rules: &Value) -> Option<String> {
+pub(crate) fn two_defaults(rules: &Value) -> Option<String> {
     let defaults = rules.as_array()?.iter().filter(|rule| has_no_selectors(rule));
     (defaults.count() > 1)
         .then(|| "local rateLimit can not have more than one rule without clientSelectors".to_owned())
 }
 
 /// A unit that is not a multiple of that of the default, which is one second if there is no default.
-pub(super) fn units(rules: &Value) -> Option<String> {
+pub(crate) fn units(rules: &Value) -> Option<String> {
     let rules = rules.as_array()?;
     let unit = |rule: &Value| seconds(rule.pointer("/limit/unit")?.as_str()?);
     let default = rules
@@ -157,7 +152,7 @@ fn seconds(unit: &str) -> Option<u32> {
 }
 
 /// A selector of nothing.
-pub(super) fn no_selection(selector: &Value) -> Option<String> {
+pub(crate) fn no_selection(selector: &Value) -> Option<String> {
     let lists = ["headers", "methods", "queryParams"];
     let parts = ["path", "sourceCIDR"];
     let selects = lists.iter().any(|list| !items(selector, list).is_empty())
@@ -170,7 +165,7 @@ pub(super) fn no_selection(selector: &Value) -> Option<String> {
 }
 
 /// A header match whose type and value do not fit.
-pub(super) fn header(header: &Value) -> Option<String> {
+pub(crate) fn header(header: &Value) -> Option<String> {
     match (text(header, "type").unwrap_or("Exact"), text(header, "value")) {
         ("Exact", Some(_)) => None,
         ("RegularExpression", Some(pattern)) => no_pattern(pattern),
@@ -185,7 +180,7 @@ pub(super) fn header(header: &Value) -> Option<String> {
 }
 
 /// The same of a query parameter.
-pub(super) fn query_parameter(parameter: &Value) -> Option<String> {
+pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
     let value = text(parameter, "value");
     let not_applicable = |what: &str| {
         format!(
@@ -208,12 +203,12 @@ pub(super) fn query_parameter(parameter: &Value) -> Option<String> {
 }
 
 /// A path match of a rate limit.
-pub(super) fn limited_path(path: &Value) -> Option<String> {
+pub(crate) fn limited_path(path: &Value) -> Option<String> {
     path_match(path, "unable to translate rateLimit: invalid path type.")
 }
 
 /// A path match of an authorization rule.
-pub(super) fn authorized_path(path: &Value) -> Option<String> {
+pub(crate) fn authorized_path(path: &Value) -> Option<String> {
     let said = path_match(path, "invalid path type");
     said.map(|said| format!("unable to translate authorization rule: {said}"))
 }
@@ -227,7 +222,7 @@ fn path_match(path: &Value, no_type: &str) -> Option<String> {
 }
 
 /// Less than Envoy's least bandwidth.
-pub(super) fn bandwidth(limits: &Value) -> Option<String> {
+pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
     ["request", "response"].into_iter().find_map(|direction| {
         let limit = limits.get(direction)?.get("limit")?;
         let value = written(limit.get("value")?)?;
@@ -253,7 +248,7 @@ pub(super) fn bandwidth(limits: &Value) -> Option<String> {
 }
 
 /// The size of the table of a consistent hash, which is a prime.
-pub(super) fn table_size(balancer: &Value) -> Option<String> {
+pub(crate) fn table_size(balancer: &Value) -> Option<String> {
     let size = balancer.pointer("/consistentHash/tableSize")?.as_u64()?;
     let is_hash = text(balancer, "type") == Some("ConsistentHash");
     let fits = size <= 5_000_011 && is_prime(size);
@@ -266,7 +261,7 @@ fn is_prime(number: u64) -> bool {
 }
 
 /// Intervals of retries that do not fit.
-pub(super) fn back_off(back_off: &Value) -> Option<String> {
+pub(crate) fn back_off(back_off: &Value) -> Option<String> {
     let interval = |field: &str| text(back_off, field).and_then(duration::nanoseconds);
     let (base, most) = (interval("baseInterval"), interval("maxInterval"));
     let message = match (base, most) {
@@ -279,7 +274,7 @@ pub(super) fn back_off(back_off: &Value) -> Option<String> {
 }
 
 /// A buffer for requests that does not fit 32 bits.
-pub(super) fn buffer(limit: &Value) -> Option<String> {
+pub(crate) fn buffer(limit: &Value) -> Option<String> {
     let text = written(limit)?;
     let Some(size) = Quantity::parse(&text).ok()?.int64() else {
         return Some("limit must be convertible to an int64".to_owned());
@@ -294,7 +289,7 @@ pub(super) fn buffer(limit: &Value) -> Option<String> {
 }
 
 /// A buffer beside upgrades.
-pub(super) fn buffered_upgrade(spec: &Value) -> Option<String> {
+pub(crate) fn buffered_upgrade(spec: &Value) -> Option<String> {
     let is_both = spec.get("requestBuffer").is_some() && !items(spec, "httpUpgrade").is_empty();
     is_both.then(|| "requestBuffer cannot be used together with httpUpgrade".to_owned())
 }
@@ -303,7 +298,7 @@ pub(super) fn buffered_upgrade(spec: &Value) -> Option<String> {
 const OPERATORS: [&str; 4] = ["ROUTE_NAME", "ROUTE_NAMESPACE", "ROUTE_KIND", "ROUTE_RULE_NAME"];
 
 /// An operator that is not one.
-pub(super) fn stat_name(name: &Value) -> Option<String> {
+pub(crate) fn stat_name(name: &Value) -> Option<String> {
     let mut rest = name.as_str()?;
     while let Some((_, after)) = rest.split_once('%') {
         let (operator, after) = after.split_once('%')?;
@@ -318,12 +313,12 @@ pub(super) fn stat_name(name: &Value) -> Option<String> {
 }
 
 /// Changes of early headers.
-pub(super) fn early_headers(changes: &Value) -> Option<String> {
+pub(crate) fn early_headers(changes: &Value) -> Option<String> {
     headers(changes, "EarlyRequestHeaders")
 }
 
 /// Changes of late headers.
-pub(super) fn late_headers(changes: &Value) -> Option<String> {
+pub(crate) fn late_headers(changes: &Value) -> Option<String> {
     headers(changes, "LateResponseHeaders")
 }
 
@@ -414,13 +409,13 @@ const CIPHERS: [&str; 28] = [
 ];
 
 /// Another cipher suite.
-pub(super) fn cipher(cipher: &Value) -> Option<String> {
+pub(crate) fn cipher(cipher: &Value) -> Option<String> {
     let cipher = cipher.as_str()?;
     (!CIPHERS.contains(&cipher)).then(|| format!("unsupported cipher suite: {cipher}"))
 }
 
 /// Certificates of clients that are to be verified against nothing.
-pub(super) fn no_authority(validation: &Value) -> Option<String> {
+pub(crate) fn no_authority(validation: &Value) -> Option<String> {
     let (mode, optional) = (text(validation, "mode"), is_true(validation, "optional"));
     let in_effect = mode.unwrap_or(if optional {
         "VerifyIfGiven"
@@ -441,7 +436,7 @@ pub(super) fn no_authority(validation: &Value) -> Option<String> {
 }
 
 /// Providers of JWTs.
-pub(super) fn providers(providers: &Value) -> Option<String> {
+pub(crate) fn providers(providers: &Value) -> Option<String> {
     let mut said = Vec::new();
     let mut names = BTreeSet::new();
     for provider in providers.as_array()? {
@@ -506,7 +501,7 @@ fn local_keys(local: &Value, name: &str) -> Option<String> {
 }
 
 /// The endpoint of tokens, which needs a name.
-pub(super) fn token_endpoint(endpoint: &Value) -> Option<String> {
+pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
     let endpoint = endpoint.as_str()?;
     let Ok(url) = Url::parse(endpoint) else {
         return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
@@ -519,7 +514,7 @@ pub(super) fn token_endpoint(endpoint: &Value) -> Option<String> {
 }
 
 /// The URL that a login comes back to, which needs a path.
-pub(super) fn redirect_url(url: &Value) -> Option<String> {
+pub(crate) fn redirect_url(url: &Value) -> Option<String> {
     let url = url.as_str()?;
     let known = ["http", "https", "%REQ(x-forwarded-proto)%"];
     let path = url
@@ -531,7 +526,7 @@ pub(super) fn redirect_url(url: &Value) -> Option<String> {
 }
 
 /// An expression that is none. What is only too much for us is not refused, and without CEL nothing is.
-pub(super) fn expression(expression: &Value) -> Option<String> {
+pub(crate) fn expression(expression: &Value) -> Option<String> {
     let text = expression.as_str()?;
     #[cfg(feature = "cel")]
     let is_wrong = matches!(cel_eval::parse(text), Err(cel_eval::Unparsed::Wrong(_)));
@@ -541,7 +536,7 @@ pub(super) fn expression(expression: &Value) -> Option<String> {
 }
 
 /// An API key in two places.
-pub(super) fn key_source(source: &Value) -> Option<String> {
+pub(crate) fn key_source(source: &Value) -> Option<String> {
     let places = ["headers", "params", "cookies"]
         .iter()
         .filter(|place| !items(source, place).is_empty());
@@ -549,7 +544,7 @@ pub(super) fn key_source(source: &Value) -> Option<String> {
 }
 
 /// A header that passes the login by, and that no JWT is read from.
-pub(super) fn passed_through(spec: &Value) -> Option<String> {
+pub(crate) fn passed_through(spec: &Value) -> Option<String> {
     let says = |what: &str| {
         let said = "the OIDC.PassThroughAuthHeader setting must be used in conjunction with";
         Some(format!("{said} {what}"))
@@ -571,7 +566,7 @@ pub(super) fn passed_through(spec: &Value) -> Option<String> {
 }
 
 /// A rule about HTTP.
-pub(super) fn of_http(authorization: &Value) -> Option<String> {
+pub(crate) fn of_http(authorization: &Value) -> Option<String> {
     let rules = items(authorization, "rules").iter().enumerate();
     rules.into_iter().find_map(|(position, rule)| {
         let principal = rule.get("principal").unwrap_or(&Value::Null);
@@ -592,4 +587,41 @@ pub(super) fn of_http(authorization: &Value) -> Option<String> {
         };
         Some(format!("rule {position}: {what} not supported for TCP"))
     })
+}
+
+/// Whether Go's `mail.ParseAddress` reads a text. What is more than a plain address is taken for one.
+pub(crate) fn is_address(text: &str) -> bool {
+    let is_plain = |character: char| !matches!(character, '<' | '"' | '(' | '[');
+    let is_atom = |atom: &str| {
+        let of_atoms = |character: char| {
+            !character.is_ascii()
+                || character.is_ascii_alphanumeric()
+                || "!#$%&'*+-/=?^_`{|}~".contains(character)
+        };
+        !atom.is_empty() && atom.chars().all(of_atoms)
+    };
+    if !text.chars().all(is_plain) {
+        return true;
+    }
+    let Some((local, domain)) = text.trim_matches([' ', '\t']).split_once('@') else {
+        return false;
+    };
+    [local, domain]
+        .into_iter()
+        .all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_address;
+
+    #[test]
+    fn a_mail_address_is_made_of_two_parts_of_atoms() {
+        for text in ["a.b+c@d.example", "Ann <a@b>", " a@b ", "\u{e9}@b"] {
+            assert!(is_address(text), "{text}");
+        }
+        for text in ["a", "@b", "a@", "a..b@c", "a b@c", "a@b@c", ".a@b", "a@b."] {
+            assert!(!is_address(text), "{text}");
+        }
+    }
 }

@@ -1,22 +1,44 @@
-//! Merging: many policies on one path become one result.
+//! Merging: many policies of one kind, on one path, become one result.
 //!
-//! Owns: which way a kind merges, the settings that routes get from every policy, and kinds whose policies add up.
-//! Flows in: layers by level, established first. Flows out: leaves with their sources.
-//! Must not know: objects, paths, statuses.
+//! A path leads from a Gateway, or from a Service of a mesh, to a backend. Policies are on *levels* of it, the Gateway
+//! being less specific than the route. On one level, the *established* policy is the one that comes first by priority,
+//! age, and name; those after it are its *challengers*.
+//!
+//! **Unit.** The settings of a policy are [`Layer`](super::policy::Layer)s, one for its defaults and one for its
+//! overrides, of [`Leaf`]s. A leaf is the smallest thing that merges ([`MergeUnit`]): a named rule, or a field that is
+//! not a mapping. Each leaf keeps the policy and the place that it comes from.
+//!
+//! **Strategies.** Atomic settings replace each other as a whole; patches do so leaf by leaf, by RFC 7386
+//! ([`json_merge_patch`]) or, for lists with keys, by Kubernetes' rules ([`strategic_merge`]). Defaults give way to the
+//! challenger, overrides do not. The four combinations are [`gep713::merge_into`].
+//!
+//! **Order.** The profile of a kind selects one ([`merge`]):
+//! - [`gep713::right_fold`]: from the end of the path to its start, every policy is established against the result so
+//!   far. On one level, the newer policy therefore wins among defaults, and the older one among overrides.
+//! - [`gep713::oldest_wins`]: as the earlier text of GEP-713 has it, the oldest wins on one level.
+//! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
+//!   closest policy on the other side of the border between Gateway and route is ([`meeting`]).
+//! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
+//! - [`kgateway`]: an annotation of the Gateway or of the route decides. `paths` calls it instead of [`merge`].
+//! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
+//!
+//! **Who wins, and what is lost.** The winner of a setting is the policy of its leaf. `effective` compares each policy
+//! with the result: what is missing there is a loss, and the reason is a [`Rule`](super::policy::Rule).
 
+pub(crate) mod gep713;
+pub(crate) mod json_merge_patch;
+pub(crate) mod kgateway;
+pub(crate) mod per_field;
+pub(crate) mod strategic_merge;
 use std::sync::Arc;
 
-use super::ids::PolicyId;
-use super::layer::{Content, Entry, Leaf};
-use super::merge_patch::lay_under;
-use super::strategic_merge::lay_under_strategically;
-use super::leaves::unflatten;
-use super::merge_patch::starting_with;
-use super::oldest_wins::oldest_wins;
-use super::per_field::per_field;
-use super::profile::{ListKey, MergeUnit, Strategy, Dictates, Filled, Precedence, Profile, SameTarget};
-use super::right_fold::right_fold;
+use super::policy::{Content, Entry, Leaf, PolicyId};
+use super::profile::{Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, Strategy};
 use crate::topology::Level;
+use gep713::{oldest_wins, right_fold};
+use json_merge_patch::{lay_under, starting_with, unflatten};
+use per_field::per_field;
+use strategic_merge::lay_under_strategically;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
 pub(crate) fn merge(
@@ -45,7 +67,7 @@ pub(crate) fn merge(
 }
 
 /// Whether policies have no one result: all apply, or nobody knows what those of one target come to.
-pub(super) fn adds_up<'l>(profile: &Profile, mut levels: impl Iterator<Item = &'l [Entry]>) -> bool {
+pub(crate) fn adds_up<'l>(profile: &Profile, mut levels: impl Iterator<Item = &'l [Entry]>) -> bool {
     match profile.same_target {
         SameTarget::AddUp => true,
         SameTarget::Unknown => levels.any(|level| level.len() > 1),
@@ -54,7 +76,7 @@ pub(super) fn adds_up<'l>(profile: &Profile, mut levels: impl Iterator<Item = &'
 }
 
 /// Adds the settings that routes take from every policy on the way, the most specific one first.
-pub(super) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) {
+pub(crate) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) {
     for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
         for field in &filled.fields {
             let (at, below) = (format!("/{field}"), format!("/{field}/"));
@@ -72,7 +94,7 @@ pub(super) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) 
 
 /// The same for routes that take these fields and nothing else, and refuse a policy of theirs that has more, also by what it
 /// was merged with: then nothing of it counts, and what it would have taken the place of holds. Also tells who is refused.
-pub(super) fn fill_alone(
+pub(crate) fn fill_alone(
     merged: &Content,
     filled: &Filled,
     levels: &[(Level, &[Entry])],
@@ -119,7 +141,7 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
 
 /// Merges from the most specific policy on, which dictates: as long as one asks for it, the next one towards the root is
 /// laid under. One that does not stands alone, even if it says nothing (docs/systems/envoy-gateway.md#merge-types).
-pub(super) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
+pub(crate) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
     let mut entries = levels.iter().rev().flat_map(|level| level.iter().rev());
     let Some(first) = entries.next() else {
         return Content::new();
@@ -158,4 +180,46 @@ fn strategy(entry: &Entry) -> Strategy {
 
 fn is_empty_list(leaf: &Leaf) -> bool {
     leaf.value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// The levels of a path, least specific first, whose policies are merged at its end.
+///
+/// Where the most specific policy dictates, it meets the closest one on the other side of the border between Gateway and
+/// route. Never does a rule's policy meet that of its route, nor that of a listener the one of its Gateway
+/// (docs/systems/envoy-gateway.md#merge-types).
+pub(crate) fn meeting<'l>(
+    dictates: Dictates,
+    levels: impl DoubleEndedIterator<Item = (Level, &'l [Entry])>,
+) -> Vec<&'l [Entry]> {
+    match dictates {
+        Dictates::Established => levels.map(|(_, entries)| entries).collect(),
+        Dictates::Challenger => {
+            let mut from_leaf = levels.rev();
+            let Some((level, dictating)) = from_leaf.next() else {
+                return Vec::new();
+            };
+            let closest = from_leaf
+                .find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level))
+                .map(|(_, entries)| entries);
+            closest.into_iter().chain([dictating]).collect()
+        }
+    }
+}
+
+/// Whether a level is on the Gateway's side of a path.
+pub(crate) const fn is_of_gateway(level: Level) -> bool {
+    match level {
+        Level::Mesh
+        | Level::GatewayClass
+        | Level::GatewayNamespace
+        | Level::Gateway
+        | Level::Listener
+        | Level::Service => true,
+        Level::RouteNamespace
+        | Level::Route
+        | Level::Rule
+        | Level::BackendNamespace
+        | Level::Backend
+        | Level::Port => false,
+    }
 }

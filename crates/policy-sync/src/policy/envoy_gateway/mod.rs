@@ -1,37 +1,40 @@
-//! Policies that Envoy Gateway refuses where they are attached, although its CRDs accept them
-//! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts).
-//!
-//! Owns: where a refused setting counts, ports that listeners share, and default hosts. Flows in: the topology, policies.
-//! Flows out: the reason, and the help.
-//! Must not know: statuses, findings, other policies.
+//! What Envoy Gateway does with a policy where it is attached: it refuses some although its CRDs accept them
+//! (docs/systems/envoy-gateway.md#refused-settings), leaves compressors out (docs/systems/envoy-gateway.md#compressors),
+//! and runs Gateways of a class as one (docs/systems/envoy-gateway.md#merged-gateways).
 
+pub(crate) mod checks;
+pub(crate) mod refusals;
+pub(crate) mod scopes;
+pub(crate) mod status;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
+use apimachinery::Identity;
 use kube_json::Value;
 
-use super::envoy_gateway_refusals::{Refusal, Traffic, refused, unfit_for_route};
-use super::layer::Entry;
-use super::leaves::unflatten;
-use super::merge_patch::lay_under;
+use super::merge::json_merge_patch::{lay_under, starting_with, unflatten};
+use super::policy::{Content, Entry, Leaf};
 use super::profile::MergeUnit;
+use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;
-use crate::topology::{ClassId, GatewayId, ListenerId, Node, Topology};
+use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
+use refusals::{Refusal, Traffic, refused, unfit_for_route};
 
 /// Why the controller refuses a policy on a node.
 #[derive(Debug, Clone)]
-pub(super) struct Misfit {
+pub(crate) struct Misfit {
     /// In its words.
-    pub(super) message: String,
+    pub(crate) message: String,
     /// Where in the policy, if it is not the target.
-    pub(super) pointer: Option<String>,
+    pub(crate) pointer: Option<String>,
     /// How to fix it.
-    pub(super) help: String,
+    pub(crate) help: String,
     /// The place, if it is not the whole target.
-    pub(super) at: Option<Node>,
+    pub(crate) at: Option<Node>,
 }
 
 /// Looks for such policies, and remembers who serves which port.
-pub(super) struct Fit<'f, 'a> {
+pub(crate) struct Fit<'f, 'a> {
     topology: &'f Topology<'a>,
     /// The classes whose Gateways run as one.
     merging: &'f BTreeSet<ClassId>,
@@ -47,7 +50,7 @@ enum Scope {
 }
 
 impl<'f, 'a> Fit<'f, 'a> {
-    pub(super) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
+    pub(crate) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
         Self {
             topology,
             merging,
@@ -59,7 +62,7 @@ impl<'f, 'a> Fit<'f, 'a> {
     /// connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to Envoy. A
     /// policy on a whole Gateway is for all of its own; others come to its ports where Gateways are merged
     /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-    pub(super) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
+    pub(crate) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
         let topology = self.topology;
         let Some(gateway) = topology.gateways_of(node).first().copied() else {
             return false;
@@ -71,7 +74,7 @@ impl<'f, 'a> Fit<'f, 'a> {
     }
 
     /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
-    pub(super) fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
+    pub(crate) fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused
@@ -154,13 +157,13 @@ impl From<Refusal> for Misfit {
 }
 
 /// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
-pub(super) fn wrong_setting(policy: &Object) -> Option<Misfit> {
+pub(crate) fn wrong_setting(policy: &Object) -> Option<Misfit> {
     let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
     refused(&policy.kind, spec, Traffic::ANY).map(Misfit::from)
 }
 
 /// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
-pub(super) fn wrong_setting_at(
+pub(crate) fn wrong_setting_at(
     policy: &Object,
     topology: &Topology<'_>,
     listener: ListenerId,
@@ -179,14 +182,14 @@ pub(super) fn wrong_setting_at(
 }
 
 /// Why a policy of a route is refused before it takes the place of others.
-pub(super) fn unfit(policy: &Object, route: &str) -> Option<Misfit> {
+pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Misfit> {
     unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Misfit::from)
 }
 
 /// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the
 /// last, also where those of a rate limit are put together afterwards
 /// (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
-pub(super) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
+pub(crate) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
     let entries = levels.iter().rev().filter_map(|entries| entries.first());
     let mut layers = entries.flat_map(|entry| entry.layers.iter());
     let mut merged = layers.next()?.content.as_ref().clone();
@@ -201,7 +204,7 @@ fn is_of_clients(policy: &Object) -> bool {
 }
 
 /// Whether a policy wants a host for requests of HTTP/1.0 that name none.
-pub(super) fn wants_default_host(policy: &Object) -> bool {
+pub(crate) fn wants_default_host(policy: &Object) -> bool {
     let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
     is_of_clients(policy) && wanted == Some(&Value::Bool(true))
 }
@@ -209,7 +212,7 @@ pub(super) fn wants_default_host(policy: &Object) -> bool {
 /// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is
 /// exactly one: each match of each rule counts by itself
 /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-pub(super) fn no_default_host(
+pub(crate) fn no_default_host(
     topology: &Topology<'_>,
     gateway: GatewayId,
     listener: ListenerId,
@@ -238,4 +241,93 @@ pub(super) fn no_default_host(
             "cannot set http10 default host on listener with only wildcard hostnames and more than one possible default route",
         ),
     }
+}
+
+/// The list; the older `compression` has no such rule.
+const LIST: &str = "/compressor";
+
+/// The types, and where the settings of each are.
+const TYPES: [(&str, &str); 3] = [("Gzip", "gzip"), ("Brotli", "brotli"), ("Zstd", "zstd")];
+
+/// The same settings with the compressors that have the settings of their type, be they empty; without any, compression is
+/// off. `None` if nothing changes.
+pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
+    if let Some(leaf) = content.get(LIST) {
+        let items = leaf.value.as_array()?;
+        let is_enabled = |item: &&Value| {
+            let mut types = TYPES.iter();
+            types.any(|(kind, settings)| {
+                item.get("type").and_then(Value::as_str) == Some(kind) && item.get(*settings).is_some()
+            })
+        };
+        let enabled: Vec<Value> = items.iter().filter(is_enabled).cloned().collect();
+        let is_same = enabled.len() == items.len();
+        return (!is_same).then(|| with_list(content.clone(), leaf, enabled));
+    }
+    // Lists of two policies are put together field by field.
+    let fields: Vec<(&str, &str, &Leaf)> = starting_with(content, "/compressor/")
+        .filter_map(|(key, leaf)| {
+            let (position, field) = key.strip_prefix("/compressor/")?.split_once('/')?;
+            Some((position, field, leaf))
+        })
+        .collect();
+    let is_enabled = |position: &str| {
+        let of_item = || fields.iter().filter(|(at, ..)| *at == position);
+        TYPES.iter().any(|(kind, settings)| {
+            of_item().any(|(_, field, leaf)| *field == "type" && leaf.value.as_str() == Some(kind))
+                && of_item().any(|(_, field, _)| field.split('/').next() == Some(settings))
+        })
+    };
+    let positions: BTreeSet<&str> = fields.iter().map(|(position, ..)| *position).collect();
+    let (enabled, disabled): (BTreeSet<&str>, BTreeSet<&str>) =
+        positions.into_iter().partition(|position| is_enabled(position));
+    let (_, _, first) = fields.iter().find(|(position, ..)| disabled.contains(position))?;
+    let mut left = content.clone();
+    for (position, field, _) in fields.iter().filter(|(position, ..)| disabled.contains(position)) {
+        left.remove(format!("{LIST}/{position}/{field}").as_str());
+    }
+    Some(if enabled.is_empty() {
+        with_list(left, first, Vec::new())
+    } else {
+        left
+    })
+}
+
+/// Settings with this list, which comes from where the leaf does.
+fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
+    let at: Arc<str> = Arc::from(LIST);
+    let list = Leaf {
+        value: Arc::new(Value::Array(items)),
+        at: Arc::clone(&at),
+        element: None,
+        ..leaf.clone()
+    };
+    content.insert(at, list);
+    content
+}
+
+/// The classes whose EnvoyProxy, in the input, merges their Gateways. Of others nothing is known: the controller's own
+/// configuration may ask for it, too.
+pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
+    let merges = |class: &Object| {
+        let reference = class.root().get("spec").get("parametersRef");
+        let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
+        let (Some(name), true) = (reference.text("name"), is_proxy) else {
+            return false;
+        };
+        let proxy = sources.get_with_hub(&Identity::new(
+            GROUP,
+            "EnvoyProxy",
+            reference.text("namespace"),
+            name,
+        ));
+        proxy
+            .and_then(|proxy| proxy.value.pointer("/spec/mergeGateways")?.as_bool())
+            .unwrap_or_default()
+    };
+    let classes = topology.classes.iter();
+    classes
+        .filter(|(_, class)| class.object.is_some_and(merges))
+        .map(|(id, _)| id)
+        .collect()
 }

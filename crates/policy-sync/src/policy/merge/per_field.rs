@@ -1,14 +1,10 @@
-//! Policies of one target that add up as long as no two of them set one field (NGINX Gateway Fabric).
-//!
-//! Owns: which fields those are, and merging such policies. Flows in: the policies of each level of a path. Flows out:
-//! whether two conflict, leaves with their sources. Must not know: who is older, objects.
-//!
-//! docs/systems/other-policies.md#nginx-gateway-fabric
+//! Policies of one target that add up as long as no two of them set one field: NGINX Gateway Fabric
+//! (docs/systems/other-policies.md#nginx-gateway-fabric).
 
-use super::layer::{Content, Entry, Layer};
-use super::merge_patch::{lay_under, patch, starting_with};
-use super::profile::{ListKey, Profile};
+use super::json_merge_patch::{lay_under, patch, starting_with};
 use super::strategic_merge::all_elements;
+use crate::policy::policy::{Content, Entry, Layer};
+use crate::policy::profile::{ListKey, Profile};
 
 /// Switches for which only the directive that turns them on is written: off means the same as unset, so that one that
 /// is on above stays on (`nginx/nginx-gateway-fabric
@@ -51,7 +47,7 @@ fn has(content: &Content, field: &str) -> bool {
 
 /// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the
 /// others, a list as a whole: NGINX inherits a directive where a level has none of its own.
-pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
+pub(crate) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     let mut result = Content::new();
     for level in levels {
         let mut own = together(profile, level);

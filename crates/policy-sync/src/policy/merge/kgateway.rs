@@ -1,27 +1,20 @@
-//! How the policies of a Gateway, or of a route that delegates requests, merge with those below if an annotation
-//! decides it (kgateway).
-//!
-//! Owns: the four values of that annotation, and the result of each. Flows in: the levels of a path, the values of the
-//! annotations. Flows out: leaves with their sources. Must not know: which object has the annotation.
-//!
-//! docs/systems/other-policies.md#kgateway
+//! An annotation of a Gateway, or of a route that delegates requests, decides how its policies merge with those below:
+//! kgateway (docs/systems/other-policies.md#kgateway).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::ids::PolicyId;
-use super::layer::{Content, Element, Entry, Leaf};
-use super::leaves::flatten;
-use super::merge_patch::patch;
-use super::oldest_wins::oldest_wins;
-use super::profile::{MergeUnit, Profile};
+use super::gep713::oldest_wins;
+use super::json_merge_patch::{flatten, patch};
 use super::strategic_merge::all_elements;
+use crate::policy::policy::{Content, Element, Entry, Leaf, PolicyId};
+use crate::policy::profile::{MergeUnit, Profile};
 
 /// The value of the annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Inherited {
+pub(crate) struct Inherited {
     prefers_parent: bool,
     is_deep: bool,
 }
@@ -42,7 +35,7 @@ impl Inherited {
     }
 
     /// Whether it is as without an annotation.
-    pub(super) fn is_default(self) -> bool {
+    pub(crate) fn is_default(self) -> bool {
         self == Self::default()
     }
 }
@@ -50,7 +43,7 @@ impl Inherited {
 /// What the policies of a path come to: those of each generation (the Gateway's side, then each route with its rules, the
 /// outermost first) among each other, then, from the innermost on, each with what is below it. `home` is the namespace of a
 /// policy.
-pub(super) fn inherited<'h>(
+pub(crate) fn inherited<'h>(
     profile: &Profile,
     generations: &[(Inherited, Vec<&[Entry]>)],
     home: &dyn Fn(PolicyId) -> &'h str,

@@ -1,25 +1,14 @@
 //! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status).
-//!
-//! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller
-//! processes the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
-//! happens there.
-//!
-//! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
-//! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`.
 
 use std::collections::BTreeSet;
 
-use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
-use super::attachment::{Attachments, Kind, entry_of};
-use super::condition::Condition;
-use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
-use super::envoy_gateway_refusals::sentence;
-use super::ids::PolicyId;
-use super::one_policy::Policy;
-use super::placed::{AtListener, Placed};
+use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
+use super::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
+use crate::policy::attachment::{Attachments, Kind, entry_of};
+use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use crate::policy::policy::{AtListener, Declared, Placed, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
@@ -29,7 +18,7 @@ const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
 /// The accepted policies.
-pub(super) const ACCEPTED: &str = "Policy has been accepted.";
+pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
 
 /// `status.ancestors` of a policy, all of them.
 pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
@@ -57,7 +46,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
 /// which a route that leads to a backend names it, with its section. None where another controller writes the status.
-pub(super) fn parents_of_backends(
+pub(crate) fn parents_of_backends(
     attachments: &Attachments<'_>,
     id: PolicyId,
     gateway: GatewayId,
@@ -92,7 +81,7 @@ pub(super) fn parents_of_backends(
 /// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has
 /// the name of the target, which is of another kind. The controller looks for the name first, and then at the kind
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
-pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
     if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
         return None;
@@ -430,7 +419,7 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
 /// many are named.
-pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
+pub(crate) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
     unfit_for_route(attachments, id, node)
         .or_else(|| on_shared_port(attachments, id, node, most))
         .or_else(|| {
@@ -529,7 +518,7 @@ fn refused_merge(
 
 /// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
 /// comes from that.
-pub(super) fn refused_merges(
+pub(crate) fn refused_merges(
     attachments: &Attachments<'_>,
     id: PolicyId,
     (node, gateway): (Node, Option<GatewayId>),
@@ -568,7 +557,7 @@ fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<S
 }
 
 /// Why a policy is refused where another one of its kind applies.
-pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
+pub(crate) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
     let topology = &attachments.topology;
     let kind = &attachments.policy(id).object.kind;
     let identity = topology.identity(node);

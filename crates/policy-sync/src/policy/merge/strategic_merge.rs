@@ -1,9 +1,5 @@
-//! Kubernetes' strategic merge patch, as a controller with the Go types applies it: some lists merge by a key.
-//!
-//! Owns: the elements of such lists, their order, and the source of each. Flows in: settings of two policies, the lists
-//! of their kind. Flows out: leaves. Must not know: whose settings are the patch, other lists.
-//!
-//! `kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`.
+//! Kubernetes' strategic merge patch, as a controller with the Go types applies it: some lists merge by a key
+//! (`kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,14 +7,12 @@ use std::sync::Arc;
 use apimachinery::pointer;
 use kube_json::Value;
 
-use super::ids::AuthoredId;
-use super::layer::{Content, Element, Leaf};
-use super::leaves::flatten;
-use super::merge_patch::{lay_under, starting_with};
-use super::profile::{ListKey, MergeUnit};
+use super::json_merge_patch::{flatten, lay_under, starting_with};
+use crate::policy::policy::{AuthoredId, Content, Element, Leaf};
+use crate::policy::profile::{ListKey, MergeUnit};
 
 /// What `under` comes to when `patch` is laid over it, in the place of `patch`.
-pub(super) fn lay_under_strategically(
+pub(crate) fn lay_under_strategically(
     patch: &mut Content,
     under: &Content,
     unit: &MergeUnit,
@@ -152,7 +146,7 @@ fn put_together(own: &[Item<'_>], other: &[Item<'_>], at: &str) -> Content {
 }
 
 /// The elements of several lists, one list after the other.
-pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
+pub(crate) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
     let all = ListKey {
         pointer: at.to_owned(),
         key: None,
@@ -169,14 +163,14 @@ pub(super) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
 }
 
 /// What each author has in the lists of a result that were put together. Of many authors each asks: it is found once for all.
-pub(super) struct Kept<'r> {
+pub(crate) struct Kept<'r> {
     lists: &'r [ListKey],
     /// By the pointer of the list, where the elements and fields of each come from.
     from: BTreeMap<&'r str, BTreeMap<AuthoredId, BTreeSet<&'r str>>>,
 }
 
 impl<'r> Kept<'r> {
-    pub(super) fn of(
+    pub(crate) fn of(
         lists: &'r [ListKey],
         result: &'r Content,
         author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,
@@ -196,7 +190,7 @@ impl<'r> Kept<'r> {
 
     /// Whether something of a policy's list is not in the one that was put together. `None`: this list is not one of those,
     /// or it was not put together.
-    pub(super) fn is_displaced(&self, author: AuthoredId, (key, own): (&str, &Leaf)) -> Option<bool> {
+    pub(crate) fn is_displaced(&self, author: AuthoredId, (key, own): (&str, &Leaf)) -> Option<bool> {
         let list = self.lists.iter().find(|list| list.pointer == key)?;
         let values = own.value.as_array()?;
         let by_author = self.from.get(key)?;
