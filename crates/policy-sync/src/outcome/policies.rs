@@ -11,10 +11,9 @@ use apimachinery::{Identity, pointer};
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::inventory::Inventory;
+use super::inventory::{Inventory, SourceLine};
 use super::overlay_changes::{OverlayChanges, overlay_changes};
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::source_line::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate, without_secrets};
 use crate::object::Object;
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};

@@ -6,19 +6,13 @@
 //! Must not know: what is shipped to the clusters.
 
 mod findings;
-mod given;
 mod inventory;
-mod location;
-mod misspelled;
 pub mod overlays;
 mod place;
-mod sets;
 
 #[cfg(test)]
 mod tests;
 
-pub use findings::{problems, unwritable};
-pub use given::{Decided, known_clusters};
+pub use findings::{place_of, problems, unwritable};
 pub use inventory::inventory;
-pub use location::place_of;
-pub use place::{Clusters, place};
+pub use place::{Clusters, Decided, known_clusters, place};

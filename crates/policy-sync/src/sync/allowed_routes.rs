@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use apimachinery::Field;
 use kube_json::Value;
 
-use super::listener_sets::SyncedSet;
-use super::routes::{SyncedParent, SyncedRoutes};
+use super::routes::{SyncedParent, SyncedRoutes, SyncedSet};
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
@@ -22,7 +22,6 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
-use apimachinery::Field;
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;

@@ -8,26 +8,15 @@
 //! Must not know: works, files.
 
 mod allowed_routes;
-mod any_order;
-mod backends;
-mod beside_local;
-mod broken_rules;
-mod chosen_objects;
+mod ambiguous;
 mod conflicts;
-mod destinations;
-mod downstream_route;
-mod gateway;
+mod copies;
 mod grants;
-mod left_alone;
-mod listener_sets;
+mod invalid;
 mod local_policies;
-mod merged_policy;
-mod metadata;
-mod missing_grants;
 mod not_synced;
 mod on_spokes;
-mod other_version;
-mod per_reason;
+mod order_independence;
 mod redirects;
 mod reference_fields;
 mod references;
@@ -39,39 +28,28 @@ mod shadowed;
 mod spokes;
 mod synced_kinds;
 mod synced_object;
-mod touched;
-mod undecided;
-mod unknown_kinds;
 mod variants;
 
 #[cfg(test)]
 mod tests;
 
-pub use allowed_routes::NamespaceLabels;
-pub use allowed_routes::check_admission;
-pub use backends::report_misspelled_backends;
-pub use broken_rules::report_broken_rules;
+pub use allowed_routes::{NamespaceLabels, check_admission};
 pub use conflicts::{is_synced, report_local_conflicts, report_same_target};
-pub use gateway::PlacedGateway;
+pub use copies::{PlacedGateway, set_metadata, shipped};
 pub use grants::add_grants;
-pub use left_alone::leave_others_alone;
-pub use listener_sets::report_outdone_listeners;
+pub use invalid::{report_broken_rules, report_other_versions, report_unknown_kinds};
 pub use local_policies::LocalPolicies;
-pub use metadata::{set_metadata, shipped};
-pub use not_synced::{is_on_hub_only, report_not_synced, report_unused};
+pub use not_synced::{is_on_hub_only, leave_others_alone, report_not_synced, report_unused};
 pub use on_spokes::OnSpokes;
-pub use other_version::report_other_versions;
 pub use redirects::report_redirects;
-pub use references::{redirected, report_references};
+pub use references::{redirected, report_misspelled_backends, report_references};
 pub use resources_to_sync::report_chosen_nowhere;
-pub use routes::SyncedRoutes;
+pub use routes::{SyncedRoutes, report_outdone_listeners};
 pub use same_hostname::report_same_hostnames;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
 pub use shadowed::report_shadowed;
-pub use spokes::Spoke;
-pub use spokes::Spokes;
+pub use spokes::{Spoke, Spokes};
 pub use synced_kinds::SyncedKinds;
 pub use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
-pub use unknown_kinds::report_unknown_kinds;
 pub use variants::{Variant, variants};

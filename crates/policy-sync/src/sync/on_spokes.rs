@@ -8,7 +8,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::gateway::PlacedGateway;
+use apimachinery::Identity;
+
+use super::copies::PlacedGateway;
 use super::reference_fields::{Labels, made_by};
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
@@ -19,7 +21,6 @@ use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::certificate_faults;
-use apimachinery::Identity;
 
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;

@@ -12,10 +12,8 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::beside_local::beside_local;
-use super::destinations::Destination;
-use super::local_policies::{LocalPolicies, LocalPolicy};
-use super::routes::SyncedRoutes;
+use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
+use super::routes::{Destination, SyncedRoutes};
 use super::same_target::{Resolution, SyncedPolicy, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::NAMESPACE_PREFIX;

@@ -13,9 +13,7 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
-use super::downstream_route::downstream_route;
-use super::gateway::PlacedGateway;
-use super::metadata::{set_metadata, shipped};
+use super::copies::{PlacedGateway, downstream_route, set_metadata, shipped};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
 use crate::api::params::Role;

@@ -6,24 +6,24 @@
 
 use std::collections::HashMap;
 
-use super::controllers::Controllers;
+use apimachinery::{GroupKind, Identity, Work};
+
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
     route_key,
 };
-use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
-use super::near::NearObjects;
+use super::names::rule_name;
+use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
-use super::sections::rule_name;
-use super::sources::{Original, Seniority, Sources};
+use super::sources::{Controllers, Original, Seniority, Sources};
+use super::suggestions::NearObjects;
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity, Work};
 
 /// The work for a listener of a parent of a route: ten Gateways of 64 listeners with 1,500 routes have a million, and fit
 /// into a file of half a megabyte.

@@ -1,23 +1,20 @@
-//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
-//!
-//! Owns: [`Topology`], the tables of each level, and finding their rows by name. Flows in: the links from `build`.
-//! Flows out: rows by number, numbers by name.
-//! Must not know: how it is linked; policies.
+//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port, and the
+//! [`Delegation`]s by which routes get requests from rules of other routes.
 
 use std::collections::HashMap;
 
-use super::delegation::Delegations;
-use super::ids::{
-    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
-};
+use apimachinery::{GroupKind, Identity};
+use kube_json::{Text, Value};
+
 use super::listener::ListenerNode;
-use super::node::Node;
+use super::node::{
+    BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, Node, PortId,
+    RouteId, RuleId,
+};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
-use apimachinery::{GroupKind, Identity};
-use kube_json::Text;
 
 /// The label by which any Namespace can be selected by its name.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -327,5 +324,50 @@ impl<'a> Topology<'a> {
         labels
             .next()
             .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(node.name))
+    }
+}
+
+/// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
+/// which requests it matches, and which policies it inherits, depends on the way.
+#[derive(Debug, Clone)]
+pub struct Delegation {
+    /// How the rule that hands them on comes by the requests; `None`: from a listener.
+    pub(crate) above: Option<DelegationId>,
+    /// That rule.
+    pub from: (RouteId, RuleId),
+    /// The route that takes them.
+    pub child: RouteId,
+    /// Its rules that take any, each with its matches on this way.
+    pub(super) rules: Vec<(RuleId, Vec<Value>)>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Delegations {
+    all: Table<DelegationId, Delegation>,
+    handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
+}
+
+impl Delegations {
+    pub(super) fn add(&mut self, delegation: Delegation) -> DelegationId {
+        let from = (delegation.above, delegation.from.1);
+        let id = self.all.push(delegation);
+        self.handed_on.entry(from).or_default().push(id);
+        id
+    }
+
+    pub(super) fn get(&self, id: DelegationId) -> &Delegation {
+        self.all.get(id)
+    }
+
+    /// All, in the order in which they were found: what is above one is before it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
+        self.all.rows().iter()
+    }
+
+    /// The routes to which a rule hands on its requests; none if it serves them itself.
+    pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
+        let known = self.handed_on.get(&(via, rule));
+        known.map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -7,17 +7,17 @@
 
 use std::collections::HashMap;
 
+use apimachinery::{GroupKind, Identity};
+
 use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Said, Topology};
-use super::ids::{GatewayId, ListenerId};
-use super::listener::ListenerNode;
-use super::near::NearObjects;
-use super::ports::{Clash, Ports};
+use super::listener::{Clash, ListenerNode, Ports};
+use super::node::{GatewayId, ListenerId};
 use super::sources::{Seniority, Sources};
+use super::suggestions::NearObjects;
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Rank;
-use apimachinery::{GroupKind, Identity};
 
 /// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";

@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use apimachinery::Identity;
+
 use super::hierarchy::Topology;
-use super::ids::RouteId;
-use super::near::{Near, NearObjects};
-use super::node::Node;
+use super::node::{Node, RouteId};
 use super::sources::Sources;
+use super::suggestions::{Near, NearObjects};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use apimachinery::Identity;
 
 /// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input; `is_synced` is whether the
 /// route would be shipped with them.

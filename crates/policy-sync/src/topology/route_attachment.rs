@@ -7,15 +7,15 @@
 
 use std::borrow::Cow;
 
+use apimachinery::Identity;
+
 use super::hierarchy::{GatewayNode, Owner, Said, Topology};
-use super::ids::{BackendId, GatewayId, ListenerId, RouteId};
 use super::listener::ListenerNode;
-use super::node::Node;
+use super::node::{BackendId, GatewayId, ListenerId, Node, RouteId};
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::Place;
-use apimachinery::Identity;
 
 /// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a
 /// route is attached to none.

@@ -9,23 +9,18 @@
 
 mod applying;
 mod changes;
-mod effects;
-mod fleet;
-mod meeting;
-mod protected;
 mod reading;
 
 use apimachinery::Work;
 
-use self::applying::Applying;
-pub use self::changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere};
-pub use self::effects::effects;
-use self::fleet::Fleet;
-use self::reading::Reader;
 use crate::api::overlay;
 use crate::api::own_kinds::{GROUP, OVERLAY};
 use crate::diagnostic::{Finding, Findings, Place};
 use crate::hub::Hub;
+use applying::Applying;
+use reading::{Fleet, Reader};
+
+pub use changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere, effects};
 
 impl Overlays {
     /// Reads all overlays of a hub, and applies them for the clusters that `admits` accepts. Names of clusters are judged

@@ -7,10 +7,6 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 use proptest::prelude::*;
 
-use super::super::any_order::{commute, holds_in_any_order};
-use super::super::beside_local::beside_local;
-use super::super::same_target::{SyncedSpec, resolve};
-use super::super::undecided::{Meeting, undecided};
 use super::locals as locals_of;
 use crate::diagnostic::{Code, DocumentId, Findings, Place, Severity, SourceId};
 use crate::hub::{Hub, Objects, RowId as _};
@@ -20,7 +16,11 @@ use crate::policy::{
     Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
     Side, Strategy as MergeStrategy, defines, merge, read_settings,
 };
+use crate::sync::ambiguous::{Meeting, undecided};
+use crate::sync::local_policies::beside_local;
+use crate::sync::order_independence::{commute, holds_in_any_order};
 use crate::sync::report_local_conflicts;
+use crate::sync::same_target::{SyncedSpec, resolve};
 use crate::topology::{GatewayId, Node};
 
 /// Kinds of each precedence, by named rules and by fields, whose wrappers exclude each other or stand side by side.

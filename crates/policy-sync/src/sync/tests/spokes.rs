@@ -2,13 +2,13 @@
 
 use kube_json::{Value, json};
 
-use super::super::touched::touched;
 use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::policy::testing::{hub, limit, small_with_params};
 use crate::policy::{Attachments, EffectivePolicies};
+use crate::sync::spokes::touched;
 
 const GW: &str = "kind: Gateway, name: gw";
 const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";

@@ -1,14 +1,15 @@
 //! What is reported about two policies whose result depends on which is created first.
 
-use super::super::same_target::resolve;
-use super::super::undecided::{Meeting, undecided, way_out};
+use apimachinery::GroupKind;
+use kube_json::{Value, json};
+
 use crate::diagnostic::{DocumentId, Place, SourceId};
 use crate::hub::RowId as _;
 use crate::policy::testing::{SMALL, Seen, hub};
 use crate::policy::{Entry, PolicyId, Profile, ProfileEntry, Profiles, disagree, read_settings};
+use crate::sync::ambiguous::{Meeting, undecided, way_out};
+use crate::sync::same_target::resolve;
 use crate::topology::Node;
-use apimachinery::GroupKind;
-use kube_json::{Value, json};
 
 fn meeting(profile: &Profile, number: u32, spec: &Value) -> Meeting {
     let name = if number == 0 { "a" } else { "b" };

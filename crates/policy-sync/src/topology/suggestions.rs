@@ -1,19 +1,13 @@
 //! The object that a dangling reference probably means.
-//!
-//! Owns: where to look for it. Flows in: the objects of the input; the kind, namespace, and name of a missing object.
-//! Flows out: the object with a similar name, in a similarly named namespace, or of a similarly named kind, or a section
-//! with a similar name. Must not know: what refers to it.
-//!
-//! A typo takes something off the clusters that an object with the right reference would have brought there, so a
-//! reference with a near object is an error.
 
 use std::collections::HashMap;
+
+use apimachinery::{GroupKind, Identity};
 
 use super::sources::Sources;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity};
 
 /// The nearest definition.
 pub(crate) enum Near<'a> {

@@ -1,13 +1,12 @@
 //! Two policies on one target whose result depends on which is created first.
-//!
-//! Owns: the finding about them: both outcomes, and what to change.
-//! Flows in: two policies. Flows out: a finding. Must not know: where they live.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::any_order::{ABOVE, FOREIGN, another, another_setting, holds_in_any_order, merged, probes};
-use super::merged_policy::shipped;
+use super::order_independence::{
+    ABOVE, FOREIGN, another, another_setting, holds_in_any_order, merged, probes,
+};
+use super::same_target::shipped;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy_word};
 

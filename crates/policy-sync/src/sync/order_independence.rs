@@ -1,7 +1,4 @@
 //! Whether policies of one node merge to the same result, in whatever order they are created.
-//!
-//! Owns: the orders that creation times can give, and comparing their results by the real merge.
-//! Flows in: policies of one node. Flows out: yes or no. Must not know: objects, clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
