@@ -1,8 +1,4 @@
 //! What becomes of policies and of the objects that carry them: settings in effect, and statuses, with their clusters.
-//!
-//! Owns: the entries about policies that every report shares, and the statuses that controllers on the clusters will
-//! write. Flows in: attachments, evaluated spokes, fates. Flows out: a [`PolicyView`], serializable entries.
-//! Must not know: works, or what a report looks like.
 
 mod across_kinds;
 pub mod effective_policy;

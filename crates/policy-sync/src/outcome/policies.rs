@@ -1,8 +1,4 @@
 //! Effective policies and statuses as JSON: `PolicyReport` and its parts (docs/reference/json.md).
-//!
-//! Owns: serializable views of effective policies and statuses.
-//! Flows in: a [`PolicyView`]. Flows out: values for serde.
-//! Must not know: text reports, files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -465,6 +465,9 @@ type Problems<'v> = BTreeMap<(&'static str, String), BTreeSet<&'v str>>;
 
 /// The conditions of a route of the hub; none if nothing is known of it on any cluster, and its parents accept it.
 /// `is_ours` tells which Gateways would bring it there.
+///
+/// A controller reports them for each parent. Here a route has one of each, which is False if it is for any parent on any
+/// cluster, because then some of its traffic fails (docs/systems/gateway-api.md#attachment).
 pub(super) fn route_conditions(
     view: &PolicyView<'_>,
     route: RouteId,

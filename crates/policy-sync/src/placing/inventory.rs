@@ -1,5 +1,8 @@
 //! The objects of the hub that an evaluation reads, and typos in the names that tie them together: keys of OCM's labels,
 //! Placements of decisions, cluster sets.
+//!
+//! OCM accepts all of them: a cluster with a typo in its label is in no set, and decisions without a Placement place
+//! nothing.
 
 use std::collections::BTreeSet;
 

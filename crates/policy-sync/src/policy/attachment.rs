@@ -1,8 +1,4 @@
 //! Which policy is attached where.
-//!
-//! Owns: all policies of the input, the nodes that they are attached to, and which are accepted on each node.
-//! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
-//! Must not know: how the policies merge; clusters and works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};

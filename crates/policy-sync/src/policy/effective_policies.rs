@@ -125,6 +125,10 @@ impl EffectivePolicies {
 }
 
 /// The paths of one place in full detail.
+///
+/// Which paths a kind has elsewhere depends on its policies: with one on a listener, a route has a path for each of its
+/// listeners. Here every path is divided as far as traffic can be told apart, and what would apply to anything that is not
+/// there yet (another listener, any route, another rule) is kept as well.
 #[derive(Debug, Default)]
 pub struct Refinement {
     /// What applies on each path of a kind, and what would apply to anything that might come below the end of a path.

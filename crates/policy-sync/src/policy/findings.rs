@@ -1,9 +1,4 @@
 //! Findings about policies as a whole: targets on no path, settings that apply nowhere.
-//!
-//! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
-//! `targets`, `topology`).
-//! Flows in: attachments, the fates of the policies. Flows out: findings.
-//! Must not know: works.
 
 use std::collections::BTreeSet;
 

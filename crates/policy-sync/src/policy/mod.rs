@@ -1,10 +1,4 @@
 //! Policy attachment: which policy is attached where, which one wins, the result, and why.
-//!
-//! Owns: policy kinds and their profiles, attachment, precedence, merging, effective policies with the source of every
-//! field, the fate of each policy, predicted statuses.
-//! Flows in: the objects of the hub or of a cluster. Flows out: [`Attachments`] (cheap: enough to sync),
-//! [`EffectivePolicies`], [`Fates`], statuses, reach, findings.
-//! Must not know: which clusters are alike, works, output.
 
 mod allow_all;
 mod attachment;

@@ -1,9 +1,4 @@
 //! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and the settings that apply on each.
-//!
-//! Owns: which paths exist (down to the level that the profile sets, with sections only where they matter), and merging
-//! each distinct chain of policies once.
-//! Flows in: attachments. Flows out: [`PathEffective`]s.
-//! Must not know: where other paths begin, statuses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,8 +1,4 @@
 //! Predicted statuses of policies, as their controllers would write them.
-//!
-//! Owns: the condition Accepted, with Kuadrant's own messages for Kuadrant's kinds, and `status.ancestors`.
-//! Flows in: attachments, the fate of a policy. Flows out: [`Condition`]s, [`AncestorStatus`]es.
-//! Must not know: clusters, and what happens there.
 
 use std::collections::BTreeSet;
 

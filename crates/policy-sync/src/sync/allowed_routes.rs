@@ -1,10 +1,5 @@
-//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets.
-//!
-//! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
-//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors require.
-//! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
-//! Flows out: findings; [`NamespaceLabels`], which have to be synced so that a selector matches.
-//! Must not know: works.
+//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets
+//! (docs/systems/why-we-differ.md#routes).
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};

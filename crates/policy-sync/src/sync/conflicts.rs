@@ -289,6 +289,8 @@ fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> P
 }
 
 /// Findings by place and reason, in the order of their first targets.
+///
+/// A selector is in one place and may select a thousand Gateways, so the first finding with each reason stands for all.
 pub(super) struct PerReason<R> {
     findings: Vec<(Finding, usize)>,
     first: BTreeMap<(Place, R), usize>,

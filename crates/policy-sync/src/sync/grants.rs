@@ -1,4 +1,8 @@
 //! The ReferenceGrants that shipped objects need on their clusters, and references to other namespaces that none permits.
+//!
+//! Controllers on the clusters ignore a reference that nothing permits (docs/systems/gateway-api.md#references). A grant of
+//! the hub is shipped with what needs it, so the clusters' own grants only matter if the hub has none. Secrets of listeners
+//! are checked where they are copied.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,4 @@
 //! Decides what each cluster receives.
-//!
-//! Owns: which routes and policies go to the spokes, whether listeners there accept the routes, the rule for policies
-//! on one target, which settings local policies override in synced ones, and Gateways, routes, and policies as they are
-//! there.
-//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variant`]s for
-//! works, [`Spoke`]s to evaluate, findings.
-//! Must not know: works, files.
 
 mod allowed_routes;
 mod ambiguous;

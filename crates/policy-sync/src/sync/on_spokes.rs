@@ -1,9 +1,4 @@
 //! The objects on the clusters once the works are applied.
-//!
-//! Owns: [`OnSpokes`], which knows whether a cluster has an object: shipped, known to live there, or created there from
-//! others. Flows in: our Gateways, the synced objects with their variants, the local objects of each cluster. Flows
-//! out: yes or no.
-//! Must not know: what needs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};

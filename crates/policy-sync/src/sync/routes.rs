@@ -1,5 +1,9 @@
 //! Which ListenerSets and routes go to the spokes, with which of our Gateways, and where the copies of policies go: to the
 //! clusters of their targets.
+//!
+//! A set stays in its own namespace, as a route does: its owner keeps its Secrets and its routes there
+//! (docs/systems/why-we-differ.md#listenersets). Only Gateways, and what is about their Namespaces, move to a downstream
+//! namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

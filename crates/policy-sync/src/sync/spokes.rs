@@ -1,5 +1,8 @@
 //! The spokes: what each cluster receives, together with what lives there. Clusters that are alike share one spoke, and
 //! clusters with local objects share the Gateways that these do not affect.
+//!
+//! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
+//! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,10 +1,4 @@
 //! The objects that are synced to the spokes, each policy or route with its targets.
-//!
-//! Owns: which objects go to the spokes, one for each route, policy, and merged policy, the Gateways that each goes
-//! with, and the clusters where local policies change it.
-//! Flows in: the objects that go with each of our Gateways, the local policies of each cluster. Flows out:
-//! [`SyncedObjects`].
-//! Must not know: names and namespaces on spokes, works.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

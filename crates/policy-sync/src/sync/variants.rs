@@ -1,9 +1,5 @@
 //! The variants of a synced object: which version of it goes to which clusters.
 //!
-//! Owns: which clusters get the same version, and the policy or route as it is there.
-//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
-//! Must not know: works.
-//!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
 //! Gateways that are there, and to the routes that go with them.
 

@@ -1,8 +1,4 @@
 //! Links the hierarchy.
-//!
-//! Owns: which Gateway has which class, which route is attached to which listener, which backends a rule forwards to.
-//! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
-//! Must not know: policies.
 
 use std::collections::HashMap;
 

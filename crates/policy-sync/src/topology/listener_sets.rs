@@ -1,9 +1,5 @@
-//! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way.
-//!
-//! Owns: Gateway API's rules of `allowedListeners`, of the order of sets and of conflicts between them
-//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that are not attached and listeners that
-//! give way. Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways,
-//! findings. Must not know: routes, policies.
+//! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way
+//! (docs/systems/gateway-api.md#listenersets).
 
 use std::collections::HashMap;
 

@@ -1,9 +1,4 @@
 //! What is attached to what: GatewayClasses, Namespaces, Gateways, listeners, routes, rules, backends.
-//!
-//! Owns: the hierarchy of Gateway API with numbers and names for everything in it, which listener accepts which route,
-//! and what a reference leads to. Flows in: the hub's objects, and for a view of one cluster its local objects. Flows
-//! out: [`Topology`], findings at parentRefs.
-//! Must not know: policies, clusters other than the one in view.
 
 mod build;
 mod delegation;

@@ -1,8 +1,5 @@
 //! Parents of routes that do not exist: missing Gateways, ListenerSets, and listeners; and routes that are each other's
 //! parents.
-//!
-//! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
-//! Must not know: policies.
 
 use std::collections::{BTreeSet, HashMap};
 

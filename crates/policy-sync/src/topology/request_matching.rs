@@ -1,5 +1,7 @@
 //! A request as a user types it, `GET https://shop.example.com/cart?x=1`: which listener of a Gateway accepts it, and which
 //! rules of its routes match it, starting with the rule that gets it.
+//!
+//! docs/systems/gateway-api.md#which-rule-wins
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

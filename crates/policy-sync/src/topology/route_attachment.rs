@@ -1,9 +1,4 @@
 //! Which listeners accept a route through one of its parentRefs.
-//!
-//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways,
-//! and the reason why no listener accepts a route.
-//! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
-//! Must not know: policies, and what the routes forward to.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,7 @@
 //! The object that a dangling reference probably means.
+//!
+//! A typo takes something off the clusters that an object with the right reference would have brought there, so a
+//! reference with a suggestion is an error.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,7 @@
 //! ClusterOverlays: which clusters each of them selects, what it changes there, and what several come to.
 //!
-//! Owns: the changed objects of each cluster, and the findings about overlays that do not depend on what is attached.
-//! Flows in: the hub. Flows out: [`Overlays`]: clusters that get the same changed objects, and every change of a field.
-//! Must not know: where objects go.
-//!
 //! All pointers are those of the object as the hub has it, and no change affects which objects there are
-//! (`protected`). So neither the order of overlays nor that of files decides anything.
+//! (`reading`). So neither the order of overlays nor that of files decides anything.
 
 mod applying;
 mod changes;

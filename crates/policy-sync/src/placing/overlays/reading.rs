@@ -1,5 +1,6 @@
 //! What an overlay means in a hub: its targets, where its paths lead to, and the values of its clusters. Which object one
-//! is, where it goes, and what it is attached to, no overlay may change.
+//! is, where it goes, and what it is attached to, no overlay may change: all projections of
+//! a hub have the same objects, in the same order.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,4 +1,5 @@
-//! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them.
+//! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them
+//! (`envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
-//! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status).
+//! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status,
+//! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
+//! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`).
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,4 @@
 //! Profiles from the configuration: `profiles` of `spokewright.yaml` (docs/guides/teaching-a-kind.md).
-//!
-//! Owns: the shape of an entry ([`ProfileEntry`]) and its JSON Schema, which entries are refused, and laying an entry
-//! over the built-in profile. Flows in: entries as JSON. Flows out: [`Profiles`], findings at the wrong field. Must not
-//! know: which policies exist.
 
 use std::collections::BTreeSet;
 

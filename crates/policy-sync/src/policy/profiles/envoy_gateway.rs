@@ -1,7 +1,5 @@
 //! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces all others, unless it sets
 //! `mergeType` itself.
-//!
-//! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     Dictates, Filled, ListKey, MergeUnit, Open, Precedence, Profile, SameTarget, StatusShape, Strategy,

@@ -1,7 +1,5 @@
 //! kgateway (docs/systems/other-policies.md#kgateway): labeled Direct, but behaves like Inherited; for each top-level
 //! field, the more specific policy wins.
-//!
-//! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     Inheritance, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,

@@ -1,7 +1,4 @@
 //! Kuadrant (docs/systems/kuadrant.md#policy-kinds).
-//!
-//! Owns: the profiles of Kuadrant's kinds, and which fields of theirs are named rules. Flows in: nothing. Flows out:
-//! profiles. Must not know: objects.
 
 use crate::policy::profile::{
     MergeUnit, Open, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,

@@ -1,6 +1,4 @@
 //! NGINX Gateway Fabric (docs/systems/other-policies.md#nginx-gateway-fabric).
-//!
-//! Owns: the profiles of `gateway.nginx.org`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
     Class, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
