@@ -47,7 +47,7 @@ pub struct PolicyReport {
     pub cluster: Option<String>,
     /// What there is, whether a policy holds there or not, and what policies come to.
     #[serde(flatten)]
-    pub(super) inventory: Option<Inventory>,
+    inventory: Option<Inventory>,
 }
 
 /// A policy that is not on the cluster that is looked at.

@@ -468,7 +468,7 @@ type Problems<'v> = BTreeMap<(&'static str, String), BTreeSet<&'v str>>;
 ///
 /// A controller reports them for each parent. Here a route has one of each, which is False if it is for any parent on any
 /// cluster, because then some of its traffic fails (docs/systems/gateway-api.md#attachment).
-pub(super) fn route_conditions(
+fn route_conditions(
     view: &PolicyView<'_>,
     route: RouteId,
     is_ours: impl Fn(GatewayId) -> bool,

@@ -242,7 +242,7 @@ pub(super) fn objects(hub: &Hub) -> impl Iterator<Item = (&Object, Placed<'_>)> 
     clippy::indexing_slicing,
     reason = "numbers come from this hub; another object's place would be a lie"
 )]
-pub(super) fn object_of<'a>(hub: &'a Hub, at: &Location) -> &'a Object {
+fn object_of<'a>(hub: &'a Hub, at: &Location) -> &'a Object {
     &hub.objects.iter().as_slice()[at.object.0]
 }
 

@@ -331,7 +331,7 @@ impl<'a> GivenDecisions<'a> {
     }
 
     /// The placements that have decisions, by namespace and name.
-    pub(super) fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.by_namespace
             .iter()
             .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))

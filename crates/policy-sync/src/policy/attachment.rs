@@ -312,7 +312,7 @@ impl<'a> Attachments<'a> {
     }
 
     /// The same, for the originals of policies.
-    pub(super) fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
+    fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
         Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
     }
 

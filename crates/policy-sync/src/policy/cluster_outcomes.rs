@@ -29,7 +29,7 @@ pub struct Winner<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Tally<'a> {
     /// Some of its settings apply somewhere.
-    pub(crate) survived: bool,
+    survived: bool,
     /// Some of its settings do not apply somewhere.
     pub lost: bool,
     /// The policies that override it.

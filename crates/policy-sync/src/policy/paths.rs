@@ -23,7 +23,7 @@ use crate::topology::{
 
 /// The work for a path. Paths multiply: ten Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a
 /// file of 200 kilobytes, have a million.
-pub(super) const STEPS_PER_PATH: u64 = 15;
+const STEPS_PER_PATH: u64 = 15;
 
 /// The work for a setting that applies; paths with the same policies count once: a list of ten thousand elements that each
 /// of a thousand routes adds one to is ten million.

@@ -358,7 +358,7 @@ impl<'a> Policy<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing<'r> {
     /// Defaults or overrides.
-    pub(super) side: Side,
+    side: Side,
     /// Its rank.
     pub(super) rank: &'r Rank,
 }

@@ -339,7 +339,7 @@ pub(super) fn told(kind: &GroupKind) -> Option<&'static Told> {
 
 impl Told {
     /// The targets; sections only where the definition has any.
-    pub(super) fn taken(&self, has_sections: bool) -> Taken {
+    fn taken(&self, has_sections: bool) -> Taken {
         let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
             group: (*group).to_owned(),
             kind: (*kind).to_owned(),
@@ -352,7 +352,7 @@ impl Told {
     }
 
     /// The fields that name targets, if no definition has them.
-    pub(super) const fn fields(&self) -> &'static [TargetField] {
+    const fn fields(&self) -> &'static [TargetField] {
         match self.by {
             By::Unreleased(fields) => fields,
             By::Controller(_) | By::Documentation => &[],

@@ -741,7 +741,7 @@ impl<'a> Selecting<'a> {
     }
 
     /// The names of the objects that a selector selects, those of the hub first, each in the order of their names.
-    pub(super) fn select(
+    fn select(
         &mut self,
         sources: Sources<'a>,
         (group, kind, namespace): (&str, &str, &str),

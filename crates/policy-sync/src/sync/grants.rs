@@ -37,13 +37,13 @@ static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
 /// Group, kind, and namespace of the hub of what refers to something.
 pub(super) type From<'o> = (&'o str, &'o str, &'o str);
 
-pub(super) fn from_of(object: &Object) -> From<'_> {
+fn from_of(object: &Object) -> From<'_> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty())
 }
 
 /// The object that a reference leads to, if that is in another namespace.
-pub(super) fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
+fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
     match needed {
         Needed::Object(to) => {
             Some(to).filter(|to| to.namespace.as_deref().is_some_and(|there| there != namespace))

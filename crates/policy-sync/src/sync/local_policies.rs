@@ -27,11 +27,7 @@ use crate::topology::{Controllers, Node, Original, Sources, Topology};
 ///
 /// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
 /// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
-pub(crate) fn without_rules_of(
-    profile: &Profile,
-    synced: &Arc<[Layer]>,
-    locals: &[Entry],
-) -> Option<Arc<[Layer]>> {
+fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
     if locals.is_empty() {
         return Some(Arc::clone(synced));
     }

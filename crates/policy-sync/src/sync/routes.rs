@@ -65,7 +65,7 @@ impl<'a> SyncedSets<'a> {
     }
 
     /// The set that a node is, or is a listener of; `None` for one that stays on the hub, and for other nodes.
-    pub(crate) fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
+    fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
         self.get(set_of(topology, node)?)
     }
 }

@@ -182,7 +182,7 @@ fn with_content(layer: Layer, content: &Content) -> Layer {
 }
 
 /// The name-giver's spec with these settings, which are [`authored`].
-pub(super) fn merged_spec(
+fn merged_spec(
     attachments: &Attachments<'_>,
     profile: &Profile,
     name_giver: &Entry,

@@ -767,7 +767,7 @@ pub(super) fn touched(
 }
 
 /// Whether a kind is Gateway, or one of routes.
-pub(super) fn is_gateway_or_route(attachments: &Attachments<'_>, group: &str, kind: &str) -> bool {
+fn is_gateway_or_route(attachments: &Attachments<'_>, group: &str, kind: &str) -> bool {
     (group, kind) == (GROUP, "Gateway") || attachments.topology.is_route(group, kind)
 }
 

@@ -64,7 +64,7 @@ impl Scheme {
     }
 
     /// Whether GRPCRoutes take it, and not HTTPRoutes.
-    pub(crate) const fn is_grpc(self) -> bool {
+    const fn is_grpc(self) -> bool {
         matches!(self, Self::Grpc | Self::Grpcs)
     }
 }
@@ -130,7 +130,7 @@ impl Request {
 
     /// The first value of a header; names are compared without case
     /// (kubernetes-sigs/gateway-api apis/v1/httproute_types.go@v1.6.1).
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    fn header(&self, name: &str) -> Option<&str> {
         if name.eq_ignore_ascii_case("host") {
             return Some(&self.host);
         }
@@ -141,7 +141,7 @@ impl Request {
     }
 
     /// The first value of a parameter.
-    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+    fn parameter(&self, name: &str) -> Option<&str> {
         let mut query = self.query.iter();
         query
             .find(|(known, _)| known == name)

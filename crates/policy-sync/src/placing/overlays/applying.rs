@@ -319,16 +319,16 @@ fn shown(value: Option<&Value>) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'c> {
     /// The position of the overlay, and of the field in it.
-    pub(super) overlay: usize,
+    overlay: usize,
     pub(super) position: usize,
     /// The position of its entry of `set` among all.
     pub(super) entry: usize,
-    pub(super) priority: i32,
-    pub(super) field: &'c ChangedField,
+    priority: i32,
+    field: &'c ChangedField,
     /// The position of the value among those of the field.
-    pub(super) choice: usize,
+    choice: usize,
     /// Nothing if the change removes the field.
-    pub(super) value: Option<&'c Value>,
+    value: Option<&'c Value>,
 }
 
 /// What happens to the changes that do not simply count, by their positions in the list.
@@ -337,9 +337,9 @@ pub(super) struct Meeting {
     /// Those that do not count, with the highest one that overrides them.
     pub(super) overridden: BTreeMap<usize, usize>,
     /// Those that conflict with earlier ones, with the first of these.
-    pub(super) conflicts: BTreeMap<usize, usize>,
+    conflicts: BTreeMap<usize, usize>,
     /// Those that do what an earlier one does.
-    pub(super) repeated: BTreeSet<usize>,
+    repeated: BTreeSet<usize>,
 }
 
 impl Meeting {
@@ -398,7 +398,7 @@ impl Meeting {
     }
 
     /// Whether a change of this position counts.
-    pub(super) fn counts(&self, position: usize) -> bool {
+    fn counts(&self, position: usize) -> bool {
         !self.overridden.contains_key(&position) && !self.conflicts.contains_key(&position)
     }
 }

@@ -395,26 +395,26 @@ fn path_not_found(
 }
 
 /// What looking at one cluster costs an overlay with selectors.
-pub(super) const STEPS_PER_CLUSTER: u64 = 2;
+const STEPS_PER_CLUSTER: u64 = 2;
 
 /// The clusters of the input, by name.
 pub(super) struct Fleet<'a> {
-    pub(super) clusters: BTreeMap<&'a str, Cluster<'a>>,
+    clusters: BTreeMap<&'a str, Cluster<'a>>,
 }
 
 pub(super) struct Cluster<'a> {
     name: &'a str,
-    pub(super) managed: Option<&'a Object>,
+    managed: Option<&'a Object>,
     is_admitted: bool,
 }
 
 /// What an overlay selects.
 pub(super) struct Selected {
-    pub(super) clusters: ClusterNames,
+    clusters: ClusterNames,
     /// Those of `clusters` that the run is for.
-    pub(super) admitted: ClusterNames,
+    admitted: ClusterNames,
     /// Clusters without a ManagedCluster, which selectors may or may not select.
-    pub(super) unknown: ClusterNames,
+    unknown: ClusterNames,
 }
 
 impl<'a> Fleet<'a> {
@@ -430,7 +430,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Nothing if that is too costly.
-    pub(super) fn selected(&self, wanted: &Clusters, work: &Work) -> Option<Selected> {
+    fn selected(&self, wanted: &Clusters, work: &Work) -> Option<Selected> {
         let has_selectors = wanted.label_selector.is_some() || wanted.claim_selector.is_some();
         let names: BTreeSet<&str> = match &wanted.names {
             Some(names) => names.iter().map(|(name, _)| name.as_str()).collect(),
@@ -465,7 +465,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The value that `${cluster....}` stands for.
-    pub(super) fn value(&self, field: &ClusterField) -> Option<String> {
+    fn value(&self, field: &ClusterField) -> Option<String> {
         let value = match field {
             ClusterField::Name => Some(self.name),
             ClusterField::Label(key) => self.managed?.label(key),
@@ -506,7 +506,7 @@ const LISTENERS: Part = (
 const ITSELF: &str = "change the object itself: it is the same on all clusters";
 
 /// The first part that one of these values at a pointer would change: its pointer, and why it cannot change.
-pub(super) fn touched<'v>(
+fn touched<'v>(
     object: &Value,
     pointer: &str,
     mut values: impl Iterator<Item = Option<&'v Value>>,
@@ -568,7 +568,7 @@ fn parts(object: &Value) -> Vec<(String, Part, Value)> {
 }
 
 /// Whether a field may have protected parts inside it, although it is none itself.
-pub(super) fn may_contain_parts(pointer: &str) -> bool {
+fn may_contain_parts(pointer: &str) -> bool {
     match pointer.strip_prefix("/spec/listeners/") {
         Some(listener) => !listener.contains('/'),
         None => ["/metadata", "/metadata/annotations", "/spec", "/spec/listeners"].contains(&pointer),

@@ -590,7 +590,7 @@ pub(crate) fn of_http(authorization: &Value) -> Option<String> {
 }
 
 /// Whether Go's `mail.ParseAddress` reads a text (`golang/go src/net/mail/message.go@go1.24.0`). What is more than a plain address is taken for one.
-pub(crate) fn is_address(text: &str) -> bool {
+fn is_address(text: &str) -> bool {
     let is_plain = |character: char| !matches!(character, '<' | '"' | '(' | '[');
     let is_atom = |atom: &str| {
         let of_atoms = |character: char| {

@@ -75,7 +75,7 @@ impl<'f, 'a> Fit<'f, 'a> {
     }
 
     /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
-    pub(crate) fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
+    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused

@@ -196,11 +196,11 @@ pub(crate) enum Needs {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
-    pub(crate) needs: Needs,
+    needs: Needs,
     /// Whether all of its errors are said, instead of the first.
-    pub(crate) joins: bool,
+    joins: bool,
     /// Where it is not translated, by the settings and the place of its own.
-    pub(crate) unless: fn(&Value, &str) -> bool,
+    unless: fn(&Value, &str) -> bool,
     /// The places of its settings, and the rules there; `*` stands for each element or member.
     pub(crate) rules: &'static [(&'static str, &'static [&'static [Rule]])],
 }
@@ -243,7 +243,7 @@ fn never(_: &Value, _: &str) -> bool {
 }
 
 /// The parts of a kind, in the order of their translation.
-pub(crate) fn parts(kind: &str) -> &'static [Part] {
+fn parts(kind: &str) -> &'static [Part] {
     match kind {
         "BackendTrafficPolicy" => BACKEND_TRAFFIC,
         "ClientTrafficPolicy" => CLIENT_TRAFFIC,
@@ -255,7 +255,7 @@ pub(crate) fn parts(kind: &str) -> &'static [Part] {
 
 /// What is checked of a policy on a route before it is translated, and what the message begins with
 /// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
-pub(crate) fn of_route(kind: &str, route: &str) -> Option<(&'static Part, &'static str)> {
+fn of_route(kind: &str, route: &str) -> Option<(&'static Part, &'static str)> {
     match (kind, route) {
         ("SecurityPolicy", "TCPRoute") => Some((&ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: ")),
         ("SecurityPolicy", _) => Some((&ON_HTTP_ROUTES, "invalid SecurityPolicy: ")),

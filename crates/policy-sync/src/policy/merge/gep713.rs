@@ -11,7 +11,7 @@ use crate::policy::profile::{Dictates, MergeUnit, Profile, Strategy};
 
 /// Merges the layer of an established policy into the result of its challengers
 /// (docs/systems/gep-713.md#merge-strategies).
-pub(crate) fn merge_into(
+fn merge_into(
     challenger: &mut Content,
     side: Side,
     strategy: Strategy,
@@ -37,7 +37,7 @@ pub(crate) fn merge_into(
 }
 
 /// Kuadrant's and GEP-713's "empty": nothing that its kind is about.
-pub(crate) fn is_empty(content: &Content) -> bool {
+fn is_empty(content: &Content) -> bool {
     !content.values().any(|leaf| leaf.essential)
 }
 

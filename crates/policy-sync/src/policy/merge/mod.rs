@@ -141,7 +141,7 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
 
 /// Merges from the most specific policy on, which dictates: as long as one asks for it, the next one towards the root is
 /// laid under. One that does not stands alone, even if it says nothing (docs/systems/envoy-gateway.md#merge-types).
-pub(crate) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
+fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
     let mut entries = levels.iter().rev().flat_map(|level| level.iter().rev());
     let Some(first) = entries.next() else {
         return Content::new();

@@ -80,7 +80,7 @@ impl Profiles {
     }
 
     /// Adds a profile, or replaces those of the same kind that describe nothing else.
-    pub(crate) fn insert(&mut self, profile: Profile) {
+    fn insert(&mut self, profile: Profile) {
         self.found = Arc::default();
         let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
         let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
