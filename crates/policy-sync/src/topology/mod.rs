@@ -9,7 +9,6 @@ mod listener_sets;
 mod names;
 mod node;
 mod parents;
-mod path;
 mod request_matching;
 mod route_attachment;
 mod sources;
