@@ -277,14 +277,11 @@ fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
     .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
 }
 
-/// All PlacementDecisions, by namespace and placement.
+/// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once, without empty names.
 #[derive(Debug, Default)]
 pub(super) struct GivenDecisions<'a> {
-    by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Given>>,
+    by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Arc<[String]>>>,
 }
-
-/// The decisions for one placement: the clusters, sorted, each once, without empty names.
-pub(super) type Given = Arc<[String]>;
 
 impl<'a> GivenDecisions<'a> {
     /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
@@ -326,7 +323,7 @@ impl<'a> GivenDecisions<'a> {
     }
 
     /// The decisions for a placement, or `None` when no PlacementDecision carries its label.
-    pub(super) fn get(&self, namespace: &str, placement: &str) -> Option<&Given> {
+    pub(super) fn get(&self, namespace: &str, placement: &str) -> Option<&Arc<[String]>> {
         self.by_namespace.get(namespace)?.get(placement)
     }
 

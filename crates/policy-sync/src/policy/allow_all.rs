@@ -2,7 +2,7 @@
 
 use kube_json::Value;
 
-use super::policy::Content;
+use super::model::Content;
 use super::profile::{Open, Profile};
 
 impl Profile {

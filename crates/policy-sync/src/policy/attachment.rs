@@ -13,7 +13,7 @@ use super::istio::{Waypoint, waypoint_of};
 use super::kgateway_refusals;
 use super::kinds::{Options, policy_kinds};
 use super::merge::per_field::meet;
-use super::policy::{
+use super::model::{
     AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, Placed, Policy, PolicyId, RefusedThere,
     Rule,
 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::attachment::Attachments;
 use super::condition::Outcome;
 use super::effective_policies::EffectivePolicies;
-use super::policy::{Authored, AuthoredId, Rule};
+use super::model::{Authored, AuthoredId, Rule};
 use crate::object::Object;
 use crate::topology::Start;
 

@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::attachment::Attachments;
 use super::merge::json_merge_patch::{starting_with, unflatten};
 use super::merge::strategic_merge::Kept;
-use super::policy::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
+use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
 use super::profile::{MergeUnit, Profile, SameTarget};
 use crate::topology::{Level, Path};
 

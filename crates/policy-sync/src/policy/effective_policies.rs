@@ -7,8 +7,8 @@ use apimachinery::Work;
 
 use super::attachment::Attachments;
 use super::effective::PathEffective;
+use super::model::{AuthoredId, KindId, PolicyId};
 use super::paths::{all_paths_from, paths_from};
-use super::policy::{AuthoredId, KindId, PolicyId};
 use super::profile::StatusShape;
 use crate::hub::Table;
 use crate::parallel;

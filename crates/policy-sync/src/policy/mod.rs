@@ -12,9 +12,9 @@ mod istio;
 mod kgateway_refusals;
 mod kinds;
 mod merge;
+mod model;
 mod no_effect;
 mod paths;
-mod policy;
 mod profile;
 mod profiles;
 mod reading;
@@ -46,12 +46,12 @@ pub use merge::json_merge_patch::unflatten;
 pub(crate) use merge::json_merge_patch::{defines, flatten};
 pub(crate) use merge::merge;
 pub(crate) use merge::per_field::{disagree, meet};
-pub(crate) use no_effect::certificate_faults;
-pub use paths::too_many_paths;
-pub use policy::{
+pub use model::{
     Authored, AuthoredId, Content, Copied, Declared, Entry, KindId, Layer, Leaf, Policy, PolicyId, Rule,
     Side, Target,
 };
+pub(crate) use no_effect::certificate_faults;
+pub use paths::too_many_paths;
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 pub use profiles::{ProfileEntry, Profiles, configure};

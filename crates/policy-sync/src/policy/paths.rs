@@ -12,8 +12,8 @@ use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
 use super::istio::WAYPOINT_CLASS;
 use super::merge::kgateway::{Inherited, inherited};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, meeting, merge};
+use super::model::{AuthoredId, Entry, KindId, Leaf, PolicyId};
 use super::no_effect::ignored_listeners;
-use super::policy::{AuthoredId, Entry, KindId, Leaf, PolicyId};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{

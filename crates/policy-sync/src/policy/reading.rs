@@ -8,7 +8,7 @@ use kube_json::{Map, Value};
 
 use super::kinds::Options;
 use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
-use super::policy::{Authored, Content, Declared, Element, KindId, Layer, Leaf, Policy, PolicyId, Side};
+use super::model::{Authored, Content, Declared, Element, KindId, Layer, Leaf, Policy, PolicyId, Side};
 use super::profile::{ListKey, MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};

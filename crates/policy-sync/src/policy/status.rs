@@ -6,7 +6,7 @@ use super::attachment::Attachments;
 use super::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use super::envoy_gateway::status;
 use super::envoy_gateway::status::{ACCEPTED, conflicted, misfit, refused_merges};
-use super::policy::{PolicyId, Target};
+use super::model::{PolicyId, Target};
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
 use crate::topology::GatewayId;

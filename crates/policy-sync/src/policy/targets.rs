@@ -7,7 +7,7 @@ use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 
 use super::istio::{Holds, WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
-use super::policy::{Declared, Policy, Selects, Target};
+use super::model::{Declared, Policy, Selects, Target};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{GROUP, is_listener_set};

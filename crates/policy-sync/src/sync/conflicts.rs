@@ -8,7 +8,7 @@ use super::ambiguous::{Meeting, undecided, way_out};
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
 use super::order_independence::{commute, holds_in_any_order};
 use super::routes::SyncedRoutes;
-use super::same_target::{Resolution, SyncedSpec, resolve};
+use super::same_target::{Resolution, resolve};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::well_known::ORIGIN_CREATION;
@@ -127,17 +127,14 @@ fn one_target(
         );
     }
     for synced in &resolution.synced {
-        let SyncedSpec::Rewritten { sources, .. } = &synced.spec else {
-            continue;
-        };
         let winner = synced.policy;
-        for source in sources.iter().filter(|source| **source != winner) {
-            let (other, winner_name) = (name(*source), name(winner));
+        for source in synced.sources().into_iter().filter(|source| *source != winner) {
+            let (other, winner_name) = (name(source), name(winner));
             said.push(
                 (winner, "merged"),
                 Finding::new(
                     Code::POLICY_SAME_TARGET,
-                    place(*source),
+                    place(source),
                     format!("{other} and {winner_name} both target {target}"),
                 )
                 .label("merged into the other one")

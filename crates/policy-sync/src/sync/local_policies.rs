@@ -340,13 +340,10 @@ fn reduced(
         }
         SyncedSpec::Rewritten { spec, settings, .. } => (spec.as_ref(), settings.clone()),
     };
+    // A policy all of whose settings local ones define is no source there; the one that lends its name always is.
     settings.retain(|setting, _| left.iter().any(|layer| layer.content.contains_key(setting)));
-    // A policy all of whose settings local ones define is no source there; the name-giver always is.
-    let sources: BTreeSet<PolicyId> = settings.values().copied().chain([synced.policy]).collect();
-    let spec = rewritten(spec, profile, left);
     SyncedSpec::Rewritten {
-        spec: Box::new(spec),
-        sources: sources.into_iter().collect(),
+        spec: Box::new(rewritten(spec, profile, left)),
         settings,
     }
 }

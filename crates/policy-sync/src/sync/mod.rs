@@ -40,7 +40,7 @@ pub use resources_to_sync::report_chosen_nowhere;
 pub use routes::{SyncedRoutes, report_outdone_listeners};
 pub use same_hostname::report_same_hostnames;
 #[cfg(test)]
-pub(crate) use same_target::{SyncedSpec, resolve};
+pub(crate) use same_target::{SyncedPolicy, SyncedSpec, resolve};
 pub use shadowed::report_shadowed;
 pub use spokes::{Spoke, Spokes};
 pub use synced_kinds::SyncedKinds;

@@ -248,9 +248,6 @@ pub(crate) enum SyncedSpec {
     Rewritten {
         /// The whole spec.
         spec: Box<Value>,
-        /// The policies that the settings come from, sorted, and the one that lends its name; more than one: a merged
-        /// policy.
-        sources: Vec<PolicyId>,
         /// Of a merged policy: which one each setting comes from, by rule id or JSON pointer.
         settings: BTreeMap<Arc<str>, PolicyId>,
     },
@@ -328,12 +325,13 @@ fn disagreeing(profile: &Profile, entries: &[Entry]) -> Option<[PolicyId; 2]> {
 }
 
 impl SyncedPolicy {
-    /// The policies that it is made of, and the one that lends its name.
-    fn sources(&self) -> Vec<PolicyId> {
-        match &self.spec {
-            SyncedSpec::AsWritten => vec![self.policy],
-            SyncedSpec::Rewritten { sources, .. } => sources.clone(),
-        }
+    /// The policies that its settings come from, and the one that lends its name; several: a merged policy.
+    pub(crate) fn sources(&self) -> BTreeSet<PolicyId> {
+        let settings = match &self.spec {
+            SyncedSpec::AsWritten => None,
+            SyncedSpec::Rewritten { settings, .. } => Some(settings.values().copied()),
+        };
+        settings.into_iter().flatten().chain([self.policy]).collect()
     }
 
     /// The policy as a controller reads the object; `None`: it would refuse it.
@@ -415,10 +413,8 @@ fn synced(
             .flat_map(|layer| layer.content.iter())
             .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
             .collect();
-        let sources: BTreeSet<PolicyId> = settings.values().copied().chain([name_giver.policy]).collect();
         synced.spec = SyncedSpec::Rewritten {
             spec: Box::new(merged_spec(attachments, profile, name_giver, &layers)),
-            sources: sources.into_iter().collect(),
             settings,
         };
     }

@@ -377,15 +377,12 @@ impl<'a> Grouping<'a> {
                 .filter(|declared| declared.target == Target::Attached(node));
             here.find(|declared| declared.pointer == pointer)?.selected()
         };
-        let (own, others, settings) = match &synced.spec {
-            SyncedSpec::AsWritten => (None, Vec::new(), BTreeMap::new()),
-            SyncedSpec::Rewritten {
-                sources, settings, ..
-            } => {
-                let others = sources.iter().copied().filter(|source| *source != synced.policy);
-                (Some(node), others.collect(), settings.clone())
-            }
+        let (own, settings) = match &synced.spec {
+            SyncedSpec::AsWritten => (None, BTreeMap::new()),
+            SyncedSpec::Rewritten { settings, .. } => (Some(node), settings.clone()),
         };
+        let others = synced.sources().into_iter();
+        let others = others.filter(|source| *source != synced.policy);
         let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
         let known = self
             .policies

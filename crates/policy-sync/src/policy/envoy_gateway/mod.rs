@@ -7,6 +7,7 @@ pub(crate) mod checks;
 pub(crate) mod refusals;
 pub(crate) mod scopes;
 pub(crate) mod status;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use apimachinery::Identity;
 use kube_json::Value;
 
 use super::merge::json_merge_patch::{lay_under, starting_with, unflatten};
-use super::policy::{Content, Entry, Leaf};
+use super::model::{Content, Entry, Leaf};
 use super::profile::MergeUnit;
 use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
-use crate::policy::policy::{Declared, KindId, Placed, Policy, PolicyId, Target};
+use crate::policy::model::{Declared, KindId, Placed, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.

@@ -10,7 +10,7 @@ use super::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::{Attachments, Kind, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
-use crate::policy::policy::{AtListener, Declared, Placed, Policy, PolicyId, Target};
+use crate::policy::model::{AtListener, Declared, Placed, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::json_merge_patch::{lay_under, patch};
-use crate::policy::policy::{Content, Entry, Layer, PolicyId, Side};
+use crate::policy::model::{Content, Entry, Layer, PolicyId, Side};
 use crate::policy::profile::{Dictates, MergeUnit, Profile, Strategy};
 
 /// Merges the layer of an established policy into the result of its challengers

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use apimachinery::pointer;
 use kube_json::{Map, Value};
 
-use crate::policy::policy::{Content, Leaf};
+use crate::policy::model::{Content, Leaf};
 use crate::policy::profile::MergeUnit;
 
 /// Calls `leaf` for every field that is not a mapping, and for empty mappings, with its JSON pointer. A list is
@@ -247,7 +247,7 @@ mod tests {
     use super::flatten;
     use super::*;
     use crate::hub::RowId as _;
-    use crate::policy::policy::PolicyId;
+    use crate::policy::model::PolicyId;
 
     #[test]
     fn nulls_of_mappings_are_dropped_at_any_depth_and_those_of_lists_stay() {

@@ -9,7 +9,7 @@ use kube_json::Value;
 use super::gep713::oldest_wins;
 use super::json_merge_patch::{flatten, patch};
 use super::strategic_merge::all_elements;
-use crate::policy::policy::{Content, Element, Entry, Leaf, PolicyId};
+use crate::policy::model::{Content, Element, Entry, Leaf, PolicyId};
 use crate::policy::profile::{MergeUnit, Profile};
 
 /// The value of the annotation.

@@ -4,7 +4,7 @@
 //! being less specific than the route. On one level, the *established* policy is the one that comes first by priority,
 //! age, and name; those after it are its *challengers*.
 //!
-//! **Unit.** The settings of a policy are [`Layer`](super::policy::Layer)s, one for its defaults and one for its
+//! **Unit.** The settings of a policy are [`Layer`](super::model::Layer)s, one for its defaults and one for its
 //! overrides, of [`Leaf`]s. A leaf is the smallest thing that merges ([`MergeUnit`]): a named rule, or a field that is
 //! not a mapping. Each leaf keeps the policy and the place that it comes from.
 //!
@@ -23,16 +23,17 @@
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
 //!
 //! **Who wins, and what is lost.** The winner of a setting is the policy of its leaf. `effective` compares each policy
-//! with the result: what is missing there is a loss, and the reason is a [`Rule`](super::policy::Rule).
+//! with the result: what is missing there is a loss, and the reason is a [`Rule`](super::model::Rule).
 
 pub(crate) mod gep713;
 pub(crate) mod json_merge_patch;
 pub(crate) mod kgateway;
 pub(crate) mod per_field;
 pub(crate) mod strategic_merge;
+
 use std::sync::Arc;
 
-use super::policy::{Content, Entry, Leaf, PolicyId};
+use super::model::{Content, Entry, Leaf, PolicyId};
 use super::profile::{Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, Strategy};
 use crate::topology::Level;
 use gep713::{oldest_wins, right_fold};

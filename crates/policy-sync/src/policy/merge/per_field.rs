@@ -3,7 +3,7 @@
 
 use super::json_merge_patch::{lay_under, patch, starting_with};
 use super::strategic_merge::all_elements;
-use crate::policy::policy::{Content, Entry, Layer};
+use crate::policy::model::{Content, Entry, Layer};
 use crate::policy::profile::{ListKey, Profile};
 
 /// Switches for which only the directive that turns them on is written: off means the same as unset, so that one that

@@ -8,7 +8,7 @@ use apimachinery::pointer;
 use kube_json::Value;
 
 use super::json_merge_patch::{flatten, lay_under, starting_with};
-use crate::policy::policy::{AuthoredId, Content, Element, Leaf};
+use crate::policy::model::{AuthoredId, Content, Element, Leaf};
 use crate::policy::profile::{ListKey, MergeUnit};
 
 /// What `under` comes to when `patch` is laid over it, in the place of `patch`.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::hub::RowId as _;
 use crate::policy::merge::json_merge_patch::{flatten, patch, unflatten};
-use crate::policy::policy::{Content, Leaf, PolicyId};
+use crate::policy::model::{Content, Leaf, PolicyId};
 use crate::policy::profile::MergeUnit;
 
 /// RFC 7386, section 2, as it is there.

@@ -4,7 +4,7 @@ use apimachinery::GroupKind;
 use kube_json::{Value, json};
 
 use crate::hub::RowId as _;
-use crate::policy::policy::PolicyId;
+use crate::policy::model::PolicyId;
 use crate::policy::profile::{Class, MergeUnit, Precedence, Profile, RulePath, Strategy, Wrappers};
 use crate::policy::reading::{Settings, read, rewritten};
 

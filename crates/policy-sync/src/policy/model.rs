@@ -18,8 +18,7 @@ use crate::api::route::AdmittedNamespaces;
 use crate::object::{Object, Rank};
 use crate::topology::{ListenerId, Node, Reference};
 
-/// A policy as written, among those that the one of this number stands for: see
-/// [`Authored`](Authored).
+/// A policy as written, among those that the one of this number stands for: see [`Authored`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AuthoredId {
     /// The policy.
