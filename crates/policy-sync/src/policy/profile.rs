@@ -59,6 +59,29 @@ pub struct ListKey {
     pub without: Option<String>,
 }
 
+impl ListKey {
+    /// A list of which all elements count.
+    pub(super) fn all(pointer: &str) -> Self {
+        Self {
+            pointer: pointer.to_owned(),
+            key: None,
+            without: None,
+        }
+    }
+
+    /// A list whose elements are the same if a field is (docs/systems/envoy-gateway.md#merge-types).
+    pub(super) fn keyed(pointer: &str, key: &str) -> Self {
+        Self {
+            key: Some(key.to_owned()),
+            ..Self::all(pointer)
+        }
+    }
+}
+
+pub(super) fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
 /// default), `ShallowMergePreferParent`, `DeepMergePreferChild` or `DeepMergePreferParent`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -417,7 +440,7 @@ impl Profile {
     /// Says which versions this describes.
     #[must_use]
     pub fn versions(mut self, versions: &[&str]) -> Self {
-        self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
+        self.versions = owned(versions);
         self
     }
 
@@ -506,7 +529,6 @@ pub struct Open {
 impl Open {
     /// A way, as profiles write it.
     pub(super) fn new(with: &[&str], without: &[&str]) -> Self {
-        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
         Self {
             with: owned(with),
             without: owned(without),

@@ -147,11 +147,7 @@ fn put_together(own: &[Item<'_>], other: &[Item<'_>], at: &str) -> Content {
 
 /// The elements of several lists, one list after the other.
 pub(crate) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
-    let all = ListKey {
-        pointer: at.to_owned(),
-        key: None,
-        without: None,
-    };
+    let all = ListKey::all(at);
     let items = lists
         .iter()
         .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));

@@ -83,10 +83,8 @@ fn each(pointer: &str, id: &str, essential: bool) -> RulePath {
 
 fn single(pointer: &str, id: &str, essential: bool) -> RulePath {
     RulePath {
-        pointer: pointer.to_owned(),
         each: false,
-        id: id.to_owned(),
-        essential,
+        ..each(pointer, id, essential)
     }
 }
 
