@@ -7,15 +7,16 @@ use apimachinery::Identity;
 
 use super::envoy_gateway::scopes::{Parents, Scopes, route_of};
 use super::envoy_gateway::{
-    Fit, Misfit, merging_classes, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wants_default_host, wrong_setting,
+    wrong_setting_at,
 };
 use super::istio::{Waypoint, waypoint_of};
 use super::kgateway_refusals;
 use super::kinds::{Options, policy_kinds};
 use super::merge::per_field::meet;
 use super::model::{
-    AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, Placed, Policy, PolicyId, RefusedThere,
-    Rule,
+    AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId,
+    RefusedThere, Rule,
 };
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
@@ -33,7 +34,7 @@ pub struct Kind {
     /// What is known about it.
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
-    pub nodes: BTreeMap<Node, Placed>,
+    pub nodes: BTreeMap<Node, NodePolicies>,
     /// Which of them are under which, computed when needed.
     scopes: OnceLock<Scopes>,
 }
@@ -54,7 +55,7 @@ pub struct Attachments<'a> {
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
     /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
-    pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
+    pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
     policy_ids: OnceLock<HashMap<Identity, PolicyId>>,
     /// Through which parents each route hangs where, computed when needed.
@@ -185,12 +186,12 @@ impl<'a> Attachments<'a> {
     fn void_what_is_refused(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
         let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
         let refused = policies.iter().filter_map(|(id, policy)| {
-            let misfit = match kinds.get(policy.kind).profile.status {
+            let rejection = match kinds.get(policy.kind).profile.status {
                 StatusShape::EnvoyGateway => wrong_setting(policy.object),
                 StatusShape::Kgateway => kgateway_refusals::wrong_setting(policy.object, sources, grants),
                 _ => None,
             };
-            Some((id, misfit?))
+            Some((id, rejection?))
         });
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
@@ -223,7 +224,7 @@ impl<'a> Attachments<'a> {
     /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
-        let mut fit = Fit::new(topology, &self.merging_classes);
+        let mut ports = SharedPorts::new(topology, &self.merging_classes);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -249,7 +250,7 @@ impl<'a> Attachments<'a> {
                     if closer.into_iter().any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
+                    let (keeps_its_place, why) = if ports.shares_port(*node, listener) {
                         (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
                     } else if wrong_setting_at(policy, topology, listener).is_some() {
                         (true, AtListener::Settings)
@@ -372,7 +373,7 @@ impl<'a> Attachments<'a> {
     /// The same, but for those that stand aside.
     pub(super) fn counting_on(&self, kind: KindId, node: Node) -> &[Entry] {
         let placed = self.kinds.get(kind).nodes.get(&node);
-        placed.map(Placed::counting).unwrap_or_default()
+        placed.map(NodePolicies::counting).unwrap_or_default()
     }
 
     /// The same as it counts at a listener, if it is refused there.
@@ -471,7 +472,7 @@ const fn itself(policy: PolicyId) -> AuthoredId {
 
 /// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
 /// one, and one whose policies add up per field those that set nothing twice.
-fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
+fn settle(placed: &mut NodePolicies, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
     placed
         .accepted
         .sort_by_key(|entry| &policies.get(entry.policy).rank);

@@ -9,7 +9,7 @@ use kube_json::Value;
 
 use super::attachment::Attachments;
 use super::merge::json_merge_patch::{starting_with, unflatten};
-use super::merge::strategic_merge::Kept;
+use super::merge::strategic_merge::MergedLists;
 use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
 use super::profile::{MergeUnit, Profile, SameTarget};
 use crate::topology::{Level, Path};
@@ -113,7 +113,7 @@ pub struct Loss {
 pub(super) struct Losses<'r> {
     profile: &'r Profile,
     content: &'r Content,
-    kept: Kept<'r>,
+    kept: MergedLists<'r>,
     author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
     /// A policy that overrides all others even if it is empty.
     dictating: Option<AuthoredId>,
@@ -131,7 +131,7 @@ impl Loss {
 }
 
 impl<'r> Losses<'r> {
-    pub(super) fn of(
+    pub(super) fn new(
         profile: &'r Profile,
         content: &'r Content,
         author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
@@ -141,7 +141,7 @@ impl<'r> Losses<'r> {
         Self {
             profile,
             content,
-            kept: Kept::of(&profile.list_keys, content, author_of),
+            kept: MergedLists::new(&profile.list_keys, content, author_of),
             author_of,
             dictating,
             everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),

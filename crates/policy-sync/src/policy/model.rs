@@ -1,5 +1,5 @@
 //! One policy: the object that it was made from, its settings as [`Layer`]s, its targets, and its place among the policies
-//! of a node ([`Placed`], [`Rule`]: docs/systems/gep-713.md#established-and-challenger).
+//! of a node ([`NodePolicies`], [`Rule`]: docs/systems/gep-713.md#established-and-challenger).
 //!
 //! `reading` makes policies, `targets` resolves their targets, and `attachment` places them.
 
@@ -483,7 +483,7 @@ impl Rule {
 
 /// The policies of one kind on one node.
 #[derive(Debug, Clone, Default)]
-pub struct Placed {
+pub struct NodePolicies {
     /// Those that count, established first.
     pub accepted: Vec<Entry>,
     /// Those that a kind without merging refuses, in role order: the first accepted one is in their way, or the first that
@@ -502,7 +502,7 @@ pub struct Placed {
     pub(super) refused_at: BTreeMap<ListenerId, RefusedThere>,
 }
 
-impl Placed {
+impl NodePolicies {
     /// Whether the controller refuses the accepted policy before it takes any place.
     fn stands_aside(&self) -> bool {
         let first = self.accepted.first();

@@ -11,7 +11,7 @@ use super::effective::{Effective, Losses, PathEffective};
 use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
 use super::istio::WAYPOINT_CLASS;
 use super::merge::kgateway::{Inherited, inherited};
-use super::merge::{adds_up, fill, fill_alone, is_of_gateway, meeting, merge};
+use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
 use super::model::{AuthoredId, Entry, KindId, Leaf, PolicyId};
 use super::no_effect::ignored_listeners;
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
@@ -618,7 +618,7 @@ fn combine(
             .iter()
             .zip(&written)
             .map(|((level, ..), entries)| (*level, entries.as_slice()));
-        let levels = meeting(profile.dictates, levels);
+        let levels = levels_to_merge(profile.dictates, levels);
         if wrong_setting_merged(&profile.kind, &levels).is_some() {
             refused.extend(chain.last().map(|(_, id)| *id));
             Arc::default()
@@ -627,7 +627,7 @@ fn combine(
         }
     } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
         let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-        let levels = meeting(profile.dictates, levels);
+        let levels = levels_to_merge(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
         let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
@@ -668,7 +668,7 @@ fn combine(
     });
     let all_apply = adds_up(profile, stops.iter().map(|(_, _, entries)| *entries));
     if !all_apply && (chain.len() > 1 || stands_for_many()) {
-        let mut noting = Losses::of(profile, &content, &author_of, dictating, work);
+        let mut noting = Losses::new(profile, &content, &author_of, dictating, work);
         // What is refused would have had no effect anyway.
         let mut seen = refused.clone();
         for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {

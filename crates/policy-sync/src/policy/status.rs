@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::attachment::Attachments;
 use super::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use super::envoy_gateway::status;
-use super::envoy_gateway::status::{ACCEPTED, conflicted, misfit, refused_merges};
+use super::envoy_gateway::status::{ACCEPTED, conflicted, refused_merges, rejection};
 use super::model::{PolicyId, Target};
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
@@ -112,8 +112,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                         refused("Conflicted", message)
                     })
                     .or_else(|| {
-                        let misfit = misfit(attachments, id, *node, usize::MAX).map(|why| why.message);
-                        let why = misfit.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                        let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
+                        let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
                         why.map(|why| refused("Invalid", why))
                     })
             }

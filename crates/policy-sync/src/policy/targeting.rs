@@ -37,7 +37,7 @@ pub(super) enum Says {
     /// The definition of a release, in the catalog.
     Catalog(&'static str),
     /// No definition; the controller, or its documentation.
-    Told(&'static Told),
+    Known(&'static KnownTargets),
 }
 
 /// The finding about a target.
@@ -56,9 +56,14 @@ pub enum Verdict {
 
 impl Targeting {
     /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
-    pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
+    pub(super) fn new(
+        definition: Option<(targeting::Targeting, Says)>,
+        known: Option<&'static KnownTargets>,
+    ) -> Self {
         let (said, says) = definition.unwrap_or_else(|| {
-            let fields = told.map(Told::fields).filter(|fields| !fields.is_empty());
+            let fields = known
+                .map(KnownTargets::fields)
+                .filter(|fields| !fields.is_empty());
             let said = targeting::Targeting {
                 fields: fields.unwrap_or(&TargetField::ALL).to_vec(),
                 is_required: true,
@@ -75,13 +80,13 @@ impl Targeting {
             has_sections: said.has_sections,
             says,
         };
-        match told {
-            Some(told) if !targeting.named.is_restricted => {
-                let taken = told.taken(said.has_sections);
+        match known {
+            Some(known) if !targeting.named.is_restricted => {
+                let taken = known.taken(said.has_sections);
                 Self {
                     selected: taken.clone(),
                     named: taken,
-                    says: Says::Told(told),
+                    says: Says::Known(known),
                     ..targeting
                 }
             }
@@ -215,14 +220,14 @@ impl Targeting {
             Says::Catalog(product) => Some(format!(
                 "as of {product}; add your own CRD to the input to check against it"
             )),
-            Says::Told(told) => Some(told.note(group, kind)),
+            Says::Known(known) => Some(known.note(group, kind)),
         }
     }
 }
 
 /// The documented targets of some kinds.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct KnownTargets {
     group: &'static str,
     kinds: &'static [&'static str],
     targets: &'static [Target],
@@ -255,18 +260,18 @@ const GKE: &str = "networking.gke.io";
 const GKE_PAGE: &str = "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources";
 
 #[rustfmt::skip] // one fact a line
-const TOLD: &[Told] = &[
-    Told {
+const KNOWN_TARGETS: &[KnownTargets] = &[
+    KnownTargets {
         group: GROUP, kinds: &["BackendTLSPolicy"],
         targets: &[SERVICE],
         by: By::Documentation, source: "kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1",
     },
-    Told {
+    KnownTargets {
         group: "gateway.networking.x-k8s.io", kinds: &["XBackendTrafficPolicy"],
         targets: &[SERVICE, ("multicluster.x-k8s.io", "ServiceImport", false), ("gateway.networking.x-k8s.io", "XBackend", false)],
         by: By::Documentation, source: "kubernetes-sigs/gateway-api apisx/v1alpha1/xbackendtrafficpolicy_types.go@v1.6.1",
     },
-    Told {
+    KnownTargets {
         group: "gateway.envoyproxy.io", kinds: &["EnvoyPatchPolicy"],
         targets: &[GATEWAY, (GROUP, "GatewayClass", false)],
         by: By::Controller(
@@ -274,45 +279,45 @@ const TOLD: &[Told] = &[
         ),
         source: "envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0",
     },
-    Told {
+    KnownTargets {
         group: "security.istio.io", kinds: &["AuthorizationPolicy", "RequestAuthentication"],
         targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
     },
-    Told { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
-    Told {
+    KnownTargets { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets {
         group: "extensions.istio.io", kinds: &["TrafficExtension", "WasmPlugin"],
         targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
     },
-    Told { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
-    Told {
+    KnownTargets { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets {
         group: GKE, kinds: &["GCPGatewayPolicy"],
         targets: &[GATEWAY], by: By::Documentation, source: GKE_PAGE,
     },
-    Told {
+    KnownTargets {
         group: GKE, kinds: &["GCPTrafficExtension", "GCPRoutingExtension"],
         targets: &[GATEWAY], by: By::Documentation,
         source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcptrafficextension_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
     },
-    Told {
+    KnownTargets {
         group: GKE, kinds: &["GCPBackendPolicy"],
         targets: &[SERVICE, GKE_IMPORT, ("net.gke.io", "ServiceExport", false), POOL, POOL_OF_ALPHA],
         by: By::Documentation,
         source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcpbackendpolicy_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
     },
-    Told {
+    KnownTargets {
         group: GKE, kinds: &["HealthCheckPolicy"],
         targets: &[SERVICE, GKE_IMPORT, POOL, POOL_OF_ALPHA], by: By::Documentation, source: GKE_PAGE,
     },
-    Told {
+    KnownTargets {
         group: GKE, kinds: &["GCPSessionAffinityPolicy"],
         targets: &[SERVICE, GKE_IMPORT], by: By::Documentation, source: GKE_PAGE,
     },
-    Told {
+    KnownTargets {
         group: "gateway.nginx.org", kinds: &["ExternalLoadBalancer"],
         targets: &[GATEWAY], by: By::Unreleased(&[TargetField::TargetRefs]),
         source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_externalloadbalancers.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
     },
-    Told {
+    KnownTargets {
         group: "gateway.nginx.org", kinds: &["PayloadProcessor"],
         targets: &[GATEWAY, (GROUP, "HTTPRoute", false)], by: By::Unreleased(&[TargetField::TargetRef]),
         source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_payloadprocessors.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
@@ -332,12 +337,13 @@ const ISTIOD: By = By::Controller(
 const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
 
 /// The documented targets of a kind.
-pub(super) fn told(kind: &GroupKind) -> Option<&'static Told> {
-    TOLD.iter()
-        .find(|told| told.group == kind.group && told.kinds.contains(&kind.kind.as_str()))
+pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
+    KNOWN_TARGETS
+        .iter()
+        .find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
 }
 
-impl Told {
+impl KnownTargets {
     /// The targets; sections only where the definition has any.
     fn taken(&self, has_sections: bool) -> Taken {
         let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
@@ -385,7 +391,7 @@ impl Told {
 mod tests {
     use apimachinery::GroupKind;
 
-    use super::told;
+    use super::known_targets;
     use super::*;
 
     fn target(group: &str, kind: &str) -> AllowedTarget {
@@ -463,13 +469,13 @@ mod tests {
 
     #[test]
     fn a_documented_target_has_sections_only_if_it_is_documented_and_the_definition_has_them() {
-        let told = told(&GroupKind::new(
+        let known = known_targets(&GroupKind::new(
             "gateway.networking.x-k8s.io",
             "XBackendTrafficPolicy",
         ))
         .unwrap();
         let sections = |has_sections: bool| {
-            let kinds = told.taken(has_sections).kinds.into_iter();
+            let kinds = known.taken(has_sections).kinds.into_iter();
             kinds
                 .filter(|target| target.sections)
                 .map(|target| target.kind)

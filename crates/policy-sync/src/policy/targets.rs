@@ -15,7 +15,7 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
-use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
+use crate::topology::{BackendId, Located, Node, Sources, Suggestion, Suggestions, Topology};
 
 /// The work for a target that is selected: each is a place in the report, and mostly a finding.
 const STEPS_PER_TARGET: u64 = 300;
@@ -37,7 +37,7 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         selecting: Selecting::default(),
         work: Work::default(),
         workloads: Workloads::new(options.root_namespace),
-        near: NearObjects::new(sources),
+        near: Suggestions::new(sources),
         synced: options.kinds,
         findings,
     };
@@ -56,7 +56,7 @@ struct Resolver<'r, 'a> {
     /// What policies without a target apply to, for kinds that apply to workloads.
     workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
-    near: NearObjects<'a>,
+    near: Suggestions<'a>,
     /// The policy kinds that a class syncs.
     synced: &'r [GroupKind],
     findings: &'r mut Findings,
@@ -602,7 +602,7 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => self
                 .sources
                 .get(&identity)
-                .and_then(|whole| Near::section(whole, section)),
+                .and_then(|whole| Suggestion::section(whole, section)),
             None => self.near(declared, namespace),
         };
         // What else a cluster has nobody knows.
@@ -650,7 +650,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// What a target that is not there was probably meant to be.
-    fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
+    fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Suggestion<'a>> {
         let missing = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         self.near.find_for(declared.namespace.as_deref(), &missing)
     }

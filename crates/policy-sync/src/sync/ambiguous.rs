@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::order_independence::{
-    ABOVE, FOREIGN, another, another_setting, holds_in_any_order, merged, probes,
+    ABOVE, FOREIGN, another, another_setting, is_order_independent, merged, probes,
 };
 use super::same_target::shipped;
 use crate::diagnostic::{Code, Finding, Place};
@@ -109,7 +109,7 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
                 .map_or_else(|| object.name_giver.layers.clone(), Into::into),
         })
         .collect();
-    holds_in_any_order(profile, &merging, &objects, &[])
+    is_order_independent(profile, &merging, &objects, &[])
 }
 
 /// What applies if the first one is created first: in general, and for the settings of one more specific policy.

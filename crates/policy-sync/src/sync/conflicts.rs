@@ -6,7 +6,7 @@ use kube_json::Value;
 
 use super::ambiguous::{Meeting, undecided, way_out};
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
-use super::order_independence::{commute, holds_in_any_order};
+use super::order_independence::{commute, is_order_independent};
 use super::routes::SyncedRoutes;
 use super::same_target::{Resolution, resolve};
 use super::synced_kinds::SyncedKinds;
@@ -258,7 +258,7 @@ fn beside_locals(
         .collect();
     let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
     let (first, local) = (synced.first()?, there.first()?);
-    if holds_in_any_order(profile, &synced, &synced, &locals) {
+    if is_order_independent(profile, &synced, &synced, &locals) {
         return None;
     }
     let synced = Meeting {

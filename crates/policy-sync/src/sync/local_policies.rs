@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::copies::{PlacedGateway, assumed_route, parents_of_ours};
-use super::order_independence::holds_in_any_order;
+use super::order_independence::is_order_independent;
 use super::same_target::{SyncedPolicy, SyncedSpec};
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
@@ -319,7 +319,7 @@ fn without_idle_layers(profile: &Profile, policy: Entry) -> Arc<[Layer]> {
             policy: policy.policy,
             layers: rest.cloned().collect(),
         };
-        if holds_in_any_order(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
+        if is_order_independent(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
             left = rest;
         }
     }

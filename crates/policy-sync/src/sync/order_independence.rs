@@ -24,7 +24,7 @@ type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
 
 /// Whether `shipped` and `locals` have the same result as `meant` and `locals`, in any order of creation. Between the
 /// meant and the local ones, the meant ones are established.
-pub(super) fn holds_in_any_order(
+pub(super) fn is_order_independent(
     profile: &Profile,
     meant: &[Entry],
     shipped: &[Entry],
@@ -50,10 +50,10 @@ pub(super) fn holds_in_any_order(
 /// Whether it is all the same which of some policies is created first.
 pub(super) fn commute(profile: &Profile, entries: &[Entry]) -> bool {
     if entries.len() <= FEW {
-        return holds_in_any_order(profile, entries, entries, &[]);
+        return is_order_independent(profile, entries, entries, &[]);
     }
     // Policies any two of which may change places may be in any order.
-    pairs(entries).all(|pair| holds_in_any_order(profile, &pair, &pair, &[]))
+    pairs(entries).all(|pair| is_order_independent(profile, &pair, &pair, &[]))
 }
 
 /// Every two of some policies, the older one first.

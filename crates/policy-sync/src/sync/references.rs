@@ -19,7 +19,7 @@ use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::topology::{Near, NearObjects, Sources};
+use crate::topology::{Sources, Suggestion, Suggestions};
 
 /// So many places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
@@ -405,7 +405,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         return;
     }
     let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
-    let mut near = NearObjects::new(sources);
+    let mut near = Suggestions::new(sources);
     let routes = hub
         .objects
         .iter()
@@ -421,7 +421,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
-            let Some(near @ Near::Name(_)) = near.find(&service) else {
+            let Some(near @ Suggestion::Name(_)) = near.find(&service) else {
                 continue;
             };
             let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));

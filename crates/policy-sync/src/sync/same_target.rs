@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::order_independence::{commute, holds_in_any_order, pairs};
+use super::order_independence::{commute, is_order_independent, pairs};
 use crate::diagnostic::broken;
 use crate::policy::{
     Attachments, Composed, Content, Entry, KindId, Layer, Leaf, PolicyId, Precedence, Profile, Rule,
@@ -41,13 +41,13 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
     };
     // A policy that has the same result by itself stays as it is written.
     let object = |name_giver: &'e Entry, composed: &Composed, layers: Vec<Layer>| {
-        let alone = Composed::of(profile, std::slice::from_ref(name_giver));
+        let alone = Composed::new(profile, std::slice::from_ref(name_giver));
         Shipped {
             name_giver,
             instead: (alone.as_ref() != Some(composed)).then_some(layers),
         }
     };
-    let composed = Composed::of(profile, entries)?;
+    let composed = Composed::new(profile, entries)?;
     let (mut defaults, overrides) = match &composed {
         Composed::Always(settings) => {
             let (name_giver, layer) = oldest(Side::Overrides, false)?;
@@ -374,7 +374,7 @@ fn one_meaning(
             .map(|shipped| synced(attachments, profile, &shipped, node))
             .collect();
         let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
-        holds_in_any_order(profile, &meant, &there?, &[]).then_some(synced)
+        is_order_independent(profile, &meant, &there?, &[]).then_some(synced)
     };
     merged().or_else(|| {
         let left = without_idle(profile, &meant)?.into_iter();
@@ -391,7 +391,7 @@ fn without_idle(profile: &Profile, entries: &[Entry]) -> Option<Vec<PolicyId>> {
     for idle in entries.iter().rev().map(|entry| entry.policy) {
         let rest = left.iter().filter(|entry| entry.policy != idle);
         let rest: Vec<Entry> = rest.cloned().collect();
-        if !rest.is_empty() && holds_in_any_order(profile, entries, &rest, &[]) {
+        if !rest.is_empty() && is_order_independent(profile, entries, &rest, &[]) {
             left = rest;
         }
     }

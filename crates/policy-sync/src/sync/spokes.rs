@@ -110,13 +110,13 @@ struct Class {
     part: Part,
 }
 
-/// Which Gateways of a cluster a class is about. Those that nothing local touches come to the same on many clusters, so
-/// that a thousand clusters with a policy of their own cost what those policies touch, and no more.
+/// Which Gateways of a cluster a class is about. Those that nothing local affects come to the same on many clusters, so
+/// that a thousand clusters with a policy of their own cost what those policies affect, and no more.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Part {
     #[default]
     All,
-    /// Those that are touched, and what lives there.
+    /// Those that are affected, and what lives there.
     Only(BTreeSet<OurGatewayId>),
     /// The others.
     But(BTreeSet<OurGatewayId>),
@@ -132,7 +132,7 @@ impl Part {
     }
 }
 
-/// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+/// What makes a thing that lives on a cluster affect more Gateways than those that it names.
 struct Ties {
     /// By Gateway, all that go together with it, as one object is for several of them, and itself.
     tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
@@ -148,10 +148,10 @@ impl Ties {
     }
 }
 
-/// A cluster by what nothing that lives there touches.
-struct Untouched<'s> {
+/// A cluster by what nothing that lives there affects.
+struct Unaffected<'s> {
     cluster: &'s str,
-    touched: BTreeSet<OurGatewayId>,
+    affected: BTreeSet<OurGatewayId>,
     /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
     variants: Vec<ChosenVariant>,
 }
@@ -174,33 +174,36 @@ impl<'s, 'a> Spokes<'s, 'a> {
         // One cluster has nothing to share.
         let ties = (!is_one).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
-        let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
+        let mut unaffected: BTreeMap<Vec<u32>, Vec<Unaffected<'s>>> = BTreeMap::new();
         for (cluster, class) in self.classes(&together, is_asked) {
-            let Some(touched) = ties.as_ref().and_then(|ties| self.touched(cluster, ties)) else {
+            let Some(affected) = ties
+                .as_ref()
+                .and_then(|ties| self.affected_gateways(cluster, ties))
+            else {
                 by_class.entry(class).or_default().push(cluster);
                 continue;
             };
             if class.local.is_some() {
-                let own = self.touched_part(&class, &touched);
+                let own = self.affected_part(&class, &affected);
                 by_class.entry(own).or_default().push(cluster);
             }
-            if touched.is_empty() && class.variants.is_empty() {
+            if affected.is_empty() && class.variants.is_empty() {
                 let others = Class { local: None, ..class };
                 by_class.entry(others).or_default().push(cluster);
                 continue;
             }
-            let others = Part::But(touched.clone());
+            let others = Part::But(affected.clone());
             let variants = class.variants.iter().copied();
             let variants = variants.filter(|(object, variant)| self.is_in(&others, *object, *variant));
-            untouched.entry(class.together).or_default().push(Untouched {
+            unaffected.entry(class.together).or_default().push(Unaffected {
                 cluster,
                 variants: variants.collect(),
-                touched,
+                affected,
             });
         }
-        for (lists, clusters) in &untouched {
+        for (lists, clusters) in &unaffected {
             if let Some(ties) = &ties {
-                by_class.extend(self.untouched_parts(lists, clusters, ties));
+                by_class.extend(self.unaffected_parts(lists, clusters, ties));
             }
         }
         let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
@@ -216,7 +219,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             .collect()
     }
 
-    /// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+    /// What makes a thing that lives on a cluster affect more Gateways than those that it names.
     fn ties(self, routes: &[AssumedRoute<'a>]) -> Ties {
         let variants = || self.variants.iter().flatten();
         let of_routes = routes.iter().map(|route| {
@@ -271,20 +274,20 @@ impl<'s, 'a> Spokes<'s, 'a> {
         tied
     }
 
-    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
+    /// The Gateways that the objects on a cluster affect, and those that are tied to them; `None`: it may be
     /// all.
-    fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
+    fn affected_gateways(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
         let Some(local) = self.local.get(cluster) else {
             return Some(BTreeSet::new());
         };
-        let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
-        let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
+        let affected = affected_gateways(local, self.attachments, self.ours, ties.by_other_targets)?;
+        let tied = affected.iter().filter_map(|gateway| ties.tied.get(gateway));
         Some(tied.flat_map(|tied| tied.iter().copied()).collect())
     }
 
-    /// The class of the Gateways that are touched by what lives on a cluster, with what lives there.
-    fn touched_part(self, class: &Class, touched: &BTreeSet<OurGatewayId>) -> Class {
-        let part = Part::Only(touched.clone());
+    /// The class of the Gateways that are affected by what lives on a cluster, with what lives there.
+    fn affected_part(self, class: &Class, affected: &BTreeSet<OurGatewayId>) -> Class {
+        let part = Part::Only(affected.clone());
         let variants = class.variants.iter().copied();
         Class {
             together: class.together.clone(),
@@ -296,13 +299,13 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched
-    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched
+    /// The classes of the Gateways that nothing affects, of clusters that go by the same lists and are affected
+    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the unaffected
     /// ones of each cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
-    fn untouched_parts(
+    fn unaffected_parts(
         self,
         together: &[u32],
-        clusters: &[Untouched<'s>],
+        clusters: &[Unaffected<'s>],
         ties: &Ties,
     ) -> Vec<(Class, Vec<&'s str>)> {
         let class = |variants, part| Class {
@@ -311,11 +314,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
             local: None,
             part,
         };
-        // By the first of those that are tied: the clusters where it is touched, or gets what not all of them get.
+        // By the first of those that are tied: the clusters where it is affected, or gets what not all of them get.
         let mut special: Vec<(OurGatewayId, u32, Option<ChosenVariant>)> = Vec::new();
         for (position, of_cluster) in (0_u32..).zip(clusters) {
             let firsts = of_cluster
-                .touched
+                .affected
                 .iter()
                 .filter_map(|gateway| ties.first(*gateway));
             let firsts: BTreeSet<OurGatewayId> = firsts.collect();
@@ -343,14 +346,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let mut by_variants: BTreeMap<Vec<ChosenVariant>, Vec<u32>> = BTreeMap::new();
             let mut next = 0;
             for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
-                let Some((_, position, touched_or)) = of_cluster.first() else {
+                let Some((_, position, affected_or)) = of_cluster.first() else {
                     continue;
                 };
                 if next < *position {
                     by_variants.entry(Vec::new()).or_default().extend(next..*position);
                 }
                 next = position.saturating_add(1);
-                if touched_or.is_some() {
+                if affected_or.is_some() {
                     let variants = of_cluster.iter().filter_map(|(.., variant)| *variant);
                     by_variants.entry(variants.collect()).or_default().push(*position);
                 }
@@ -682,7 +685,7 @@ fn text_of(objects: &Objects) -> String {
 }
 
 /// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.
-const TOUCH_ALL: [(&str, &str); 7] = [
+const AFFECT_ALL: [(&str, &str); 7] = [
     ("", "Namespace"),
     ("", "Service"),
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
@@ -694,11 +697,11 @@ const TOUCH_ALL: [(&str, &str); 7] = [
 
 /// Groups whose other kinds say nothing about traffic. Of any other group an object without a target may be a policy on
 /// its whole namespace.
-const SAY_NOTHING: [&str; 3] = ["", "apps", "batch"];
+const AFFECT_NONE: [&str; 3] = ["", "apps", "batch"];
 
-/// The Gateways that `objects` touch; `None`: it may be any of them. Erring on that side costs time alone.
+/// The Gateways that `objects` affect; `None`: it may be any of them. Erring on that side costs time alone.
 /// `by_other_targets`: whether a synced policy finds routes and Gateways otherwise than by their names.
-pub(super) fn touched(
+pub(super) fn affected_gateways(
     objects: &Objects,
     attachments: &Attachments<'_>,
     ours: &Ours<'_>,
@@ -708,7 +711,7 @@ pub(super) fn touched(
     for object in objects.iter().filter(|object| !is_synced_copy(object)) {
         let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
         let is_found = by_other_targets && is_gateway_or_route(attachments, group, kind);
-        if is_found || TOUCH_ALL.contains(&(group, kind)) {
+        if is_found || AFFECT_ALL.contains(&(group, kind)) {
             return None;
         }
         let topology = &attachments.topology;
@@ -733,7 +736,7 @@ pub(super) fn touched(
                 object.namespace_or_empty(),
                 &object.name,
             ));
-        } else if targets(object) || !SAY_NOTHING.contains(&group) && (group, kind) != (GROUP, "Gateway") {
+        } else if targets(object) || !AFFECT_NONE.contains(&group) && (group, kind) != (GROUP, "Gateway") {
             let mut said = Findings::new();
             let references = target_refs(object, &mut said);
             if references.is_empty() || !target_selectors(object, &mut said).is_empty() {

@@ -14,7 +14,7 @@ use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
 use super::sources::{Controllers, Original, Seniority, Sources};
-use super::suggestions::NearObjects;
+use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
@@ -104,7 +104,7 @@ impl<'a> Topology<'a> {
                 topology.add_gateway(&gateway, original, local);
             }
         }
-        let mut near = NearObjects::new(sources);
+        let mut near = Suggestions::new(sources);
         topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
         let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));

@@ -9,7 +9,7 @@ use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Said, To
 use super::listener::{Clash, ListenerNode, Ports};
 use super::node::{GatewayId, ListenerId};
 use super::sources::{Seniority, Sources};
-use super::suggestions::NearObjects;
+use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
@@ -32,7 +32,7 @@ impl<'a> Topology<'a> {
     pub(super) fn attach_listener_sets(
         &mut self,
         (sources, seniority): (Sources<'a>, Seniority),
-        (synced, near): (&[GroupKind], &mut NearObjects<'a>),
+        (synced, near): (&[GroupKind], &mut Suggestions<'a>),
         findings: &mut Findings,
     ) {
         let mut waiting = Vec::new();
@@ -286,7 +286,7 @@ impl<'a> Topology<'a> {
         &self,
         set: &ListenerSet<'a>,
         why: &Detached<'_>,
-        near: &mut NearObjects<'a>,
+        near: &mut Suggestions<'a>,
     ) -> Option<Finding> {
         let object = set.object;
         let own = object.namespace_or_empty();

@@ -29,4 +29,4 @@ pub use node::{
 pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
 pub(crate) use route_attachment::Refusal;
 pub use sources::{Controllers, Original, Seniority, Sources};
-pub(crate) use suggestions::{Near, NearObjects};
+pub(crate) use suggestions::{Suggestion, Suggestions};

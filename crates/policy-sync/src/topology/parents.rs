@@ -8,7 +8,7 @@ use apimachinery::Identity;
 use super::hierarchy::Topology;
 use super::node::{Node, RouteId};
 use super::sources::Sources;
-use super::suggestions::{Near, NearObjects};
+use super::suggestions::{Suggestion, Suggestions};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
@@ -19,7 +19,7 @@ pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
     (route, is_synced): (&Route<'_>, bool),
-    near: &mut NearObjects<'a>,
+    near: &mut Suggestions<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
@@ -74,13 +74,13 @@ pub(super) fn missing_parents<'a>(
         // A reference without a `kind` means a Gateway.
         let as_set = || {
             let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);
-            sources.get(&set).filter(|_| is_gateway).map(Near::Kind)
+            sources.get(&set).filter(|_| is_gateway).map(Suggestion::Kind)
         };
         let finding = match (parent_node, parent.section_name) {
             (Some(node), Some(section)) => {
                 let near = sources
                     .get(&identity)
-                    .and_then(|parent| Near::section(parent, section));
+                    .and_then(|parent| Suggestion::section(parent, section));
                 let sections = topology.sections(node).into_iter();
                 let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
                 let what = format!("listener `{section}` of {identity}");

@@ -13,7 +13,7 @@ use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
 use crate::object::Object;
 
 /// The nearest definition.
-pub(crate) enum Near<'a> {
+pub(crate) enum Suggestion<'a> {
     /// This object of the same namespace has a near name.
     Name(&'a Object),
     /// This object of the same name is in a near namespace.
@@ -28,7 +28,7 @@ pub(crate) enum Near<'a> {
     Section(String, Place),
 }
 
-impl Near<'_> {
+impl Suggestion<'_> {
     /// The section of `object` whose name is nearest to `section`: a listener, a rule, or a port.
     pub(crate) fn section(object: &Object, section: &str) -> Option<Self> {
         let spec = object.root().get("spec");
@@ -97,13 +97,13 @@ type Known<'a> = HashMap<(String, String, String), KnownNames<'a>>;
 
 /// The objects of the input, to look for near ones: a thousand references may name one kind.
 #[derive(Debug)]
-pub(crate) struct NearObjects<'a> {
+pub(crate) struct Suggestions<'a> {
     sources: Sources<'a>,
     names: Known<'a>,
     namespaces: Known<'a>,
 }
 
-impl<'a> NearObjects<'a> {
+impl<'a> Suggestions<'a> {
     pub(crate) fn new(sources: Sources<'a>) -> Self {
         Self {
             sources,
@@ -113,7 +113,7 @@ impl<'a> NearObjects<'a> {
     }
 
     /// The nearest object for a reference; where it has no namespace, one may have been forgotten.
-    pub(crate) fn find_for(&mut self, namespace: Option<&str>, missing: &Identity) -> Option<Near<'a>> {
+    pub(crate) fn find_for(&mut self, namespace: Option<&str>, missing: &Identity) -> Option<Suggestion<'a>> {
         let near = self.find(missing);
         if namespace.is_some() || near.is_some() || self.sources.lives_on_a_cluster(missing) {
             return near;
@@ -123,12 +123,12 @@ impl<'a> NearObjects<'a> {
         let named = all.flat_map(|objects| objects.of_kind(group, kind));
         let named = named.filter(|object| object.name == missing.name.as_str());
         let first = named.min_by_key(|object| object.namespace.as_deref());
-        first.map(Near::Elsewhere)
+        first.map(Suggestion::Elsewhere)
     }
 
     /// The nearest object: one of its namespace first, then one of its name, then one of a near kind or group. None
     /// where the missing object lives on a cluster.
-    pub(crate) fn find(&mut self, missing: &Identity) -> Option<Near<'a>> {
+    pub(crate) fn find(&mut self, missing: &Identity) -> Option<Suggestion<'a>> {
         let sources = self.sources;
         if sources.lives_on_a_cluster(missing) {
             return None;
@@ -147,7 +147,7 @@ impl<'a> NearObjects<'a> {
         if let Some(near) = names.nearest(name) {
             return of_kind()
                 .find(|object| is_at(object, namespace, near))
-                .map(Near::Name);
+                .map(Suggestion::Name);
         }
         let namespaces = self.namespaces.entry(key(name)).or_insert_with(|| {
             let named = of_kind().filter(|object| object.name == name);
@@ -160,16 +160,19 @@ impl<'a> NearObjects<'a> {
         if let Some(near) = near.or(on_cluster.then_some(downstream.as_str())) {
             return of_kind()
                 .find(|object| is_at(object, near, name))
-                .map(Near::Namespace);
+                .map(Suggestion::Namespace);
         }
         let named = sources.all().flat_map(|objects| {
             let kinds = objects.group_kinds().into_iter();
             kinds.filter_map(|known| {
-                let near: fn(&'a Object) -> Near<'a> = match (known.group == *group, known.kind == *kind) {
-                    (true, false) if nearest(kind, [known.kind.as_str()]).is_some() => Near::Kind,
-                    (false, true) if nearest(group, [known.group.as_str()]).is_some() => Near::Group,
-                    _ => return None,
-                };
+                let near: fn(&'a Object) -> Suggestion<'a> =
+                    match (known.group == *group, known.kind == *kind) {
+                        (true, false) if nearest(kind, [known.kind.as_str()]).is_some() => Suggestion::Kind,
+                        (false, true) if nearest(group, [known.group.as_str()]).is_some() => {
+                            Suggestion::Group
+                        }
+                        _ => return None,
+                    };
                 let object = [Some(namespace), None]
                     .into_iter()
                     .find_map(|namespace| objects.find(&known.group, &known.kind, namespace, name))?;

@@ -24,7 +24,7 @@ use refusals::{Refusal, Traffic, refused, unfit_for_route};
 
 /// Why the controller refuses a policy on a node.
 #[derive(Debug, Clone)]
-pub(crate) struct Misfit {
+pub(crate) struct Rejection {
     /// In its words.
     pub(crate) message: String,
     /// Where in the policy, if it is not the target.
@@ -35,8 +35,8 @@ pub(crate) struct Misfit {
     pub(crate) at: Option<Node>,
 }
 
-/// Looks for such policies, and remembers who serves which port.
-pub(crate) struct Fit<'f, 'a> {
+/// The listeners by port, to find policies that share a port with listeners that they are not for.
+pub(crate) struct SharedPorts<'f, 'a> {
     topology: &'f Topology<'a>,
     /// The classes whose Gateways run as one.
     merging: &'f BTreeSet<ClassId>,
@@ -51,7 +51,7 @@ enum Scope {
     Gateway(GatewayId),
 }
 
-impl<'f, 'a> Fit<'f, 'a> {
+impl<'f, 'a> SharedPorts<'f, 'a> {
     pub(crate) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
         Self {
             topology,
@@ -76,7 +76,7 @@ impl<'f, 'a> Fit<'f, 'a> {
     }
 
     /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
-    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
+    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused
@@ -97,7 +97,7 @@ impl<'f, 'a> Fit<'f, 'a> {
                 format!("{namespace}/{}/{section}", identity.name)
             })
             .collect();
-        (!names.is_empty()).then(|| Misfit {
+        (!names.is_empty()).then(|| Rejection {
             message: format!(
                 "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is \
                  not allowed.",
@@ -147,7 +147,7 @@ fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId
     }
 }
 
-impl From<Refusal> for Misfit {
+impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         Self {
             message: refusal.message,
@@ -159,9 +159,9 @@ impl From<Refusal> for Misfit {
 }
 
 /// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
-pub(crate) fn wrong_setting(policy: &Object) -> Option<Misfit> {
+pub(crate) fn wrong_setting(policy: &Object) -> Option<Rejection> {
     let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
-    refused(&policy.kind, spec, Traffic::ANY).map(Misfit::from)
+    refused(&policy.kind, spec, Traffic::ANY).map(Rejection::from)
 }
 
 /// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
@@ -169,7 +169,7 @@ pub(crate) fn wrong_setting_at(
     policy: &Object,
     topology: &Topology<'_>,
     listener: ListenerId,
-) -> Option<Misfit> {
+) -> Option<Rejection> {
     let listener = topology.listeners.get(listener);
     let ends_tls = !listener.passes_through();
     let (http, tls) = match listener.protocol() {
@@ -180,12 +180,12 @@ pub(crate) fn wrong_setting_at(
         _ => return None,
     };
     let spec = policy.value.get("spec").filter(|_| is_of_clients(policy))?;
-    refused(&policy.kind, spec, Traffic { http, tls }).map(Misfit::from)
+    refused(&policy.kind, spec, Traffic { http, tls }).map(Rejection::from)
 }
 
 /// Why a policy of a route is refused before it takes the place of others.
-pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Misfit> {
-    unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Misfit::from)
+pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Rejection> {
+    unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Rejection::from)
 }
 
 /// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the

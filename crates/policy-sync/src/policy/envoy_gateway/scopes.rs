@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
-use crate::policy::model::{Declared, KindId, Placed, Policy, PolicyId, Target};
+use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
-type Nodes = BTreeMap<Node, Placed>;
+type Nodes = BTreeMap<Node, NodePolicies>;
 
 /// A parentRef of a route that leads to a Gateway of the input.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
-use super::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
+use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::{Attachments, Kind, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
-use crate::policy::model::{AtListener, Declared, Placed, Policy, PolicyId, Target};
+use crate::policy::model::{AtListener, Declared, NodePolicies, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
@@ -226,8 +226,8 @@ impl Said<'_, '_> {
                 );
             }
         }
-        let refused = misfit(self.attachments, self.id, node, usize::MAX)
-            .map(|misfit| condition("Accepted", false, "Invalid", misfit.message));
+        let refused = rejection(self.attachments, self.id, node, usize::MAX)
+            .map(|rejection| condition("Accepted", false, "Invalid", rejection.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
@@ -421,7 +421,12 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
 /// many are named.
-pub(crate) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
+pub(crate) fn rejection(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+    most: usize,
+) -> Option<Rejection> {
     unfit_for_route(attachments, id, node)
         .or_else(|| on_shared_port(attachments, id, node, most))
         .or_else(|| {
@@ -433,11 +438,11 @@ pub(crate) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, mo
 }
 
 /// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
-fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
     let policy = attachments.policy(id).object;
     let route = attachments.topology.routes.get(route_of(Some(node))?);
     if let Some(refusal) = has_more(attachments, id, node) {
-        return Some(Misfit {
+        return Some(Rejection {
             at: None,
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
             pointer: None,
@@ -450,7 +455,7 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
 }
 
 /// Why a policy is refused at the first listener where a setting of it is wrong.
-fn with_wrong_setting(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+fn with_wrong_setting(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
     let mut refused = refused_at(attachments, id, node);
     let (listener, _) = refused.find(|(_, why)| matches!(why, AtListener::Settings))?;
     let policy = attachments.policy(id).object;
@@ -468,7 +473,7 @@ fn refused_at<'s>(
         .get(attachments.policy(id).kind)
         .nodes
         .get(&node);
-    let is_it = move |placed: &&Placed| placed.accepted.first().is_some_and(|entry| entry.policy == id);
+    let is_it = move |placed: &&NodePolicies| placed.accepted.first().is_some_and(|entry| entry.policy == id);
     let there = placed
         .filter(is_it)
         .into_iter()
@@ -477,23 +482,23 @@ fn refused_at<'s>(
 }
 
 /// Why a policy is refused at listeners that share their ports with others.
-fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
+fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
     let refused = refused_at(attachments, id, node);
     let refused = refused.filter(|(_, why)| matches!(why, AtListener::SharedPort));
     let refused: Vec<ListenerId> = refused.map(|(listener, _)| listener).collect();
-    let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);
-    fit.shared_port(node, &refused, most)
+    let mut ports = SharedPorts::new(&attachments.topology, &attachments.merging_classes);
+    ports.shared_port(node, &refused, most)
 }
 
 /// Why a policy is refused at the first listener that has no default host.
-fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
     let (listener, why) = refused_at(attachments, id, node).find_map(|(listener, why)| match why {
         AtListener::NoDefaultHost(why) => Some((listener, why)),
         AtListener::SharedPort | AtListener::Settings => None,
     })?;
     let topology = &attachments.topology;
     let gateway = topology.gateways_of(node).first().copied()?;
-    Some(Misfit {
+    Some(Rejection {
         message: format!("HTTP1: {why}."),
         pointer: None,
         help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \

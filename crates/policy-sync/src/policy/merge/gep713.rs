@@ -115,7 +115,7 @@ pub(crate) enum Composed {
 
 impl Composed {
     /// Composes the policies of one node. `None` if no such form expresses their result.
-    pub(crate) fn of(profile: &Profile, entries: &[Entry]) -> Option<Self> {
+    pub(crate) fn new(profile: &Profile, entries: &[Entry]) -> Option<Self> {
         // Whose strategy counts then depends on the policies below, which are no part of a function of their settings.
         if profile.dictates == Dictates::Challenger && entries.len() > 1 {
             return None;

@@ -17,7 +17,7 @@
 //!   far. On one level, the newer policy therefore wins among defaults, and the older one among overrides.
 //! - [`gep713::oldest_wins`]: as the earlier text of GEP-713 has it, the oldest wins on one level.
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
-//!   closest policy on the other side of the border between Gateway and route is ([`meeting`]).
+//!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
 //! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
 //! - [`kgateway`]: an annotation of the Gateway or of the route decides. `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
@@ -188,7 +188,7 @@ fn is_empty_list(leaf: &Leaf) -> bool {
 /// Where the most specific policy dictates, it meets the closest one on the other side of the border between Gateway and
 /// route. Never does a rule's policy meet that of its route, nor that of a listener the one of its Gateway
 /// (docs/systems/envoy-gateway.md#merge-types).
-pub(crate) fn meeting<'l>(
+pub(crate) fn levels_to_merge<'l>(
     dictates: Dictates,
     levels: impl DoubleEndedIterator<Item = (Level, &'l [Entry])>,
 ) -> Vec<&'l [Entry]> {

@@ -159,14 +159,14 @@ pub(crate) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
 }
 
 /// What each author has in the lists of a result that were put together. Of many authors each asks: it is found once for all.
-pub(crate) struct Kept<'r> {
+pub(crate) struct MergedLists<'r> {
     lists: &'r [ListKey],
     /// By the pointer of the list, where the elements and fields of each come from.
     from: BTreeMap<&'r str, BTreeMap<AuthoredId, BTreeSet<&'r str>>>,
 }
 
-impl<'r> Kept<'r> {
-    pub(crate) fn of(
+impl<'r> MergedLists<'r> {
+    pub(crate) fn new(
         lists: &'r [ListKey],
         result: &'r Content,
         author_of: &dyn Fn(&str, &Leaf) -> AuthoredId,

@@ -15,7 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use apimachinery::{GroupKind, Work};
 
 use super::profile::Profile;
-use super::targeting::{Says, Targeting, told};
+use super::targeting::{Says, Targeting, known_targets};
 use crate::api::crd::Crd;
 use crate::api::{catalog, targeting as api};
 
@@ -162,7 +162,7 @@ impl Profiles {
         };
         let catalogued = versions.iter().filter_map(in_catalog).reduce(either);
         let Some(defined) = self.defined.get(kind) else {
-            return Targeting::new(catalogued, told(kind));
+            return Targeting::new(catalogued, known_targets(kind));
         };
         let defined = versions.iter().filter_map(|version| defined.get(*version));
         let defined = defined.map(|targeting| (targeting.clone(), Says::Definition));
@@ -175,7 +175,7 @@ impl Profiles {
             {
                 Targeting::new(defined, None).with_known(ours)
             }
-            _ => Targeting::new(defined, told(kind)),
+            _ => Targeting::new(defined, known_targets(kind)),
         }
     }
 

@@ -358,7 +358,7 @@ mod by_the_projects {
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
-    use crate::policy::targeting::told;
+    use crate::policy::targeting::known_targets;
     use crate::policy::testing::{object, real_crds};
     use apimachinery::{GroupKind, Work};
 
@@ -463,7 +463,7 @@ mod by_the_projects {
                     .map(|(way, value)| by(way, value))
                     .any(|spec| !refuses(&crd, &version, &spec));
                 let ours = profile.targeting.judge(group, name) != Verdict::Refused;
-                let by_controller = told(&kind).is_some_and(|told| told.taken(true).is_restricted);
+                let by_controller = known_targets(&kind).is_some_and(|known| known.taken(true).is_restricted);
                 assert!(
                     ours == taken || (by_controller && taken && !ours),
                     "{kind} {version} on {name}.{group}: theirs {taken}, ours {ours}"
@@ -529,8 +529,8 @@ mod by_the_projects {
                 Targeting::of_schema(schema, &BTreeSet::new(), &Work::unlimited()).expect("targets");
             let Taken { is_restricted, .. } = targeting.named;
             assert!(
-                told(&kind).is_none() || !is_restricted,
-                "{kind}: its definition restricts targets, so the row in `told` says nothing"
+                known_targets(&kind).is_none() || !is_restricted,
+                "{kind}: its definition restricts targets, so the row in `KNOWN_TARGETS` says nothing"
             );
         }
     }

@@ -18,7 +18,7 @@ use crate::policy::{
 };
 use crate::sync::ambiguous::{Meeting, undecided};
 use crate::sync::local_policies::beside_local;
-use crate::sync::order_independence::{commute, holds_in_any_order};
+use crate::sync::order_independence::{commute, is_order_independent};
 use crate::sync::report_local_conflicts;
 use crate::sync::same_target::{SyncedSpec, resolve};
 use crate::topology::{GatewayId, Node};
@@ -640,7 +640,7 @@ fn what_is_shipped_holds_beside_local_policies_only_if_every_order_has_the_meant
         let holds = |meant: &[&Entry], shipped: &[&Entry], locals: &[&Entry]| {
             let [meant, shipped, locals] =
                 [meant, shipped, locals].map(|entries| entries.iter().copied().cloned().collect::<Vec<_>>());
-            holds_in_any_order(profile, &meant, &shipped, &locals)
+            is_order_independent(profile, &meant, &shipped, &locals)
         };
         assert!(holds(&[one], &[one], &[]));
         assert!(holds(&[one], &[one], &[other]), "they set nothing twice");
