@@ -309,12 +309,8 @@ impl<'a> Attachments<'a> {
 
     /// The rule by which one policy beats another on the same node.
     pub(crate) fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Rule {
-        self.rule_between_peers(itself(winner), itself(loser))
-    }
-
-    /// The same, for the originals of policies.
-    fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
-        Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
+        let standing = |id| self.authored(itself(id)).standing();
+        Rule::on_one_level(standing(winner), standing(loser))
     }
 
     /// The originals of a policy, by its number.

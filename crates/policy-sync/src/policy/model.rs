@@ -503,15 +503,12 @@ pub struct NodePolicies {
 }
 
 impl NodePolicies {
-    /// Whether the controller refuses the accepted policy before it takes any place.
-    fn stands_aside(&self) -> bool {
-        let first = self.accepted.first();
-        first.is_some_and(|entry| self.unfit.contains(&entry.policy))
-    }
-
-    /// The accepted policies, unless they stand aside.
+    /// The accepted policies, unless the controller refuses the first before it takes any place.
     pub(super) fn counting(&self) -> &[Entry] {
-        if self.stands_aside() { &[] } else { &self.accepted }
+        match self.accepted.first() {
+            Some(first) if self.unfit.contains(&first.policy) => &[],
+            _ => &self.accepted,
+        }
     }
 }
 

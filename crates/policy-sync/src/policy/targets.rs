@@ -415,7 +415,8 @@ impl<'a> Resolver<'_, 'a> {
             );
             return Target::NotAllowed(what);
         }
-        if is_pod(declared) {
+        // Pods are created on clusters: no input has those that a policy selects.
+        if declared.group.is_empty() && declared.kind == "Pod" {
             return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
@@ -668,11 +669,6 @@ impl<'a> Resolver<'_, 'a> {
 
 fn is_namespace(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Namespace"
-}
-
-/// Pods are created on clusters: no input has those that a policy selects.
-fn is_pod(declared: &Declared) -> bool {
-    declared.group.is_empty() && declared.kind == "Pod"
 }
 
 fn is_class(declared: &Declared) -> bool {

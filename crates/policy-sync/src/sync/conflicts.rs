@@ -239,7 +239,7 @@ fn local_pair(
 /// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
 /// that. Here it is checked, on the very specs that are shipped.
 ///
-/// [`without_rules_of`]: crate::policy::without_rules_of
+/// [`without_rules_of`]: super::local_policies
 fn beside_locals(
     attachments: &Attachments<'_>,
     (kind, node): (KindId, Node),

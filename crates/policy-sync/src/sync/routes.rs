@@ -63,11 +63,6 @@ impl<'a> SyncedSets<'a> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &SyncedSet<'a>> {
         self.sets.values()
     }
-
-    /// The set that a node is, or is a listener of; `None` for one that stays on the hub, and for other nodes.
-    fn of_node(&self, topology: &Topology<'_>, node: Node) -> Option<&SyncedSet<'a>> {
-        self.get(set_of(topology, node)?)
-    }
 }
 
 /// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
@@ -485,7 +480,7 @@ impl<'a> SyncedRoutes<'a> {
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..)
                 if set_of(topology, node).is_some() =>
             {
-                let set = self.sets().of_node(topology, node);
+                let set = set_of(topology, node).and_then(|set| self.sets.get(set));
                 let in_place =
                     set.map(|set| (BTreeSet::from([set.gateway]), set.object.namespace_or_empty()));
                 (BTreeSet::new(), in_place)

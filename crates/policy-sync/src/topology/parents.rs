@@ -41,7 +41,7 @@ pub(super) fn missing_parents<'a>(
         let is_there = |node| {
             parent
                 .section_name
-                .is_none_or(|section| has_section(topology, node, section))
+                .is_none_or(|section| topology.find_section(node, Some(section)).is_some())
         };
         // Most are there, and have no need of a name of their own.
         if parent_node.is_some_and(is_there) {
@@ -111,10 +111,6 @@ pub(super) fn missing_parents<'a>(
             finding.severity(Severity::Warning)
         });
     }
-}
-
-fn has_section(topology: &Topology<'_>, node: Node, section: &str) -> bool {
-    topology.find_section(node, Some(section)).is_some()
 }
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such

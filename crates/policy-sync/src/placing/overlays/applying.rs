@@ -352,7 +352,9 @@ impl Meeting {
         let mut meeting = Self::default();
         for (rank, upper) in by_pointer.iter().enumerate() {
             let below = by_pointer.iter().skip(rank.saturating_add(1));
-            for lower in below.take_while(|lower| is_at_or_above(upper.1, lower.1)) {
+            let is_inside =
+                |lower: &Change<'_>| pointer::inside(&lower.field.pointer, &upper.1.field.pointer).is_some();
+            for lower in below.take_while(|lower| is_inside(lower.1)) {
                 if !pay() {
                     return None;
                 }
@@ -401,9 +403,4 @@ impl Meeting {
     fn counts(&self, position: usize) -> bool {
         !self.overridden.contains_key(&position) && !self.conflicts.contains_key(&position)
     }
-}
-
-/// Whether the pointer of one change is that of the other or leads to a field around it.
-fn is_at_or_above(one: &Change<'_>, other: &Change<'_>) -> bool {
-    pointer::inside(&other.field.pointer, &one.field.pointer).is_some()
 }

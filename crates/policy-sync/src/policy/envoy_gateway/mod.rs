@@ -1,6 +1,6 @@
 //! What Envoy Gateway does with a policy where it is attached: it refuses some although its CRDs accept them
-//! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts), leaves compressors out (docs/systems/envoy-gateway.md#compressors,
-//! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`),
+//! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts), leaves compressors out
+//! (docs/systems/envoy-gateway.md#compressors, `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`),
 //! and runs Gateways of a class as one (docs/systems/envoy-gateway.md#merged-gateways).
 
 pub(crate) mod checks;

@@ -153,7 +153,7 @@ fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) ->
             break;
         }
         // Go leaves out an empty list when it writes the patch (https://github.com/envoyproxy/gateway/issues/9233).
-        folded.retain(|_, leaf| !is_empty_list(leaf));
+        folded.retain(|_, leaf| !leaf.value.as_array().is_some_and(Vec::is_empty));
         match strategy {
             Strategy::StrategicPatch => lay_under_strategically(&mut folded, &content(entry), unit, lists),
             _ => lay_under(&mut folded, &content(entry), unit),
@@ -177,10 +177,6 @@ fn strategy(entry: &Entry) -> Strategy {
         .layers
         .first()
         .map_or(Strategy::Atomic, |layer| layer.strategy)
-}
-
-fn is_empty_list(leaf: &Leaf) -> bool {
-    leaf.value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// The levels of a path, least specific first, whose policies are merged at its end.
