@@ -1,8 +1,5 @@
 //! EffectivePolicy documents (docs/systems/gep-713.md#what-the-earlier-text-had): the settings that apply on each
 //! target, in the form of a policy of its kind.
-//!
-//! Owns: one document for each Gateway, route and backend that a path leads through. Flows in: evaluated policies. Flows
-//! out: values. Must not know: files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

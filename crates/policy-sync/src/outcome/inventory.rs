@@ -1,13 +1,11 @@
-//! The types of the inventory in a `PolicyReport`: everything that policies may apply to.
-//!
-//! Owns: their fields and names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
+//! The types of the inventory in a `PolicyReport`: everything that policies may apply to, with its place in the input.
 
 use std::sync::Arc;
 
 use kube_json::Value;
 use serde::Serialize;
 
-use crate::outcome::source_line::SourceLine;
+use crate::diagnostic::{Locate, Place};
 
 /// What there is, and what policies come to, each outcome once.
 #[derive(Debug, Clone, Serialize)]
@@ -206,4 +204,26 @@ pub struct OutcomeException {
     pub here: Option<usize>,
     /// Locators from the Gateway on.
     pub paths: Vec<Vec<String>>,
+}
+
+/// File and line of an object of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SourceLine {
+    /// Path relative to the root of the input.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+}
+
+impl SourceLine {
+    /// The line of a place, where there is a text.
+    pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
+        let span = locate.locate(&place)?;
+        Some(Self {
+            path: span.path.to_owned(),
+            line: span.line,
+        })
+    }
 }

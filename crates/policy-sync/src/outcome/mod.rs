@@ -1,8 +1,4 @@
 //! What becomes of policies and of the objects that carry them: settings in effect, and statuses, with their clusters.
-//!
-//! Owns: the entries about policies that every report shares, and the statuses that controllers on the clusters will
-//! write. Flows in: attachments, evaluated spokes, fates. Flows out: a [`PolicyView`], serializable entries.
-//! Must not know: works, or what a report looks like.
 
 mod across_kinds;
 pub mod effective_policy;
@@ -11,16 +7,14 @@ mod overlay_changes;
 mod policies;
 mod policy_view;
 pub mod predicted;
-mod route_conditions;
-mod source_line;
 mod status;
 
 pub use across_kinds::report_across_kinds;
+pub use inventory::SourceLine;
 pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{ClusterLists, PolicyView, Refusals, Seen, SpokeView, refusals};
 pub use predicted::{Prediction, placements_not_found};
-pub use source_line::SourceLine;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
     UnknownOnCluster, WorkOnCluster, WorkState,

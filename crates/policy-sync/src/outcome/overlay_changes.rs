@@ -7,7 +7,7 @@ use apimachinery::Identity;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::source_line::SourceLine;
+use super::inventory::SourceLine;
 use crate::diagnostic::{Locate, Part};
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 

@@ -1,8 +1,4 @@
 //! Effective policies and statuses as JSON: `PolicyReport` and its parts (docs/reference/json.md).
-//!
-//! Owns: serializable views of effective policies and statuses.
-//! Flows in: a [`PolicyView`]. Flows out: values for serde.
-//! Must not know: text reports, files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,10 +7,9 @@ use apimachinery::{Identity, pointer};
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::inventory::Inventory;
+use super::inventory::{Inventory, SourceLine};
 use super::overlay_changes::{OverlayChanges, overlay_changes};
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::source_line::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate, without_secrets};
 use crate::object::Object;
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};
@@ -52,7 +47,7 @@ pub struct PolicyReport {
     pub cluster: Option<String>,
     /// What there is, whether a policy holds there or not, and what policies come to.
     #[serde(flatten)]
-    pub(super) inventory: Option<Inventory>,
+    inventory: Option<Inventory>,
 }
 
 /// A policy that is not on the cluster that is looked at.

@@ -1,7 +1,4 @@
 //! Everything that is decided about the policies of one input, for reports.
-//!
-//! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
-//! in and out: the decisions of `policy` and `sync`. Must not know: how it was made, or how it is shown.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;

@@ -1,7 +1,4 @@
 //! The status of one hub object, predicted or aggregated: data in reports, never part of a ManifestWork.
-//!
-//! Owns: the shape that `status` and `render --report` share. Flows in: conditions, and the rest of a status.
-//! Flows out: [`ObjectStatus`]. Must not know: how a status comes about (`predicted`, `aggregate`).
 
 use std::collections::BTreeMap;
 

@@ -1,15 +1,13 @@
-//! The problems of an evaluation, as findings.
-//!
-//! Owns: code, wording, and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
-//! findings at the places of their fields. Must not know: which Placements count.
+//! The problems of an evaluation, as findings, at the places of its objects in the input.
 
 use ocm_placement::{
-    CLUSTER_SET_LABEL, Difference, Evaluation, InvalidField, Inventory, Lost, Problem, ProblemKind,
+    CLUSTER_SET_LABEL, Difference, Evaluation, InvalidField, Inventory, Location, Lost, Object as Placed,
+    ObjectId, Problem, ProblemKind,
 };
 
-use super::location::{object_of, place_of};
-use crate::diagnostic::{Code, Finding, first_names};
+use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Hub;
+use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 
 /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
@@ -225,4 +223,30 @@ pub(super) fn differs(
         .chain([object_of(hub, &difference.placement)])
         .fold(finding, |finding, object| finding.follows_from(object.place("")));
     parts.into_iter().flatten().fold(finding, Finding::note)
+}
+
+/// Every object of the hub under its number, which leads back here.
+pub(super) fn objects(hub: &Hub) -> impl Iterator<Item = (&Object, Placed<'_>)> {
+    hub.objects.iter().enumerate().map(|(number, object)| {
+        let placed = Placed {
+            id: ObjectId(number),
+            value: &object.value,
+            namespace: object.namespace.as_deref(),
+        };
+        (object, placed)
+    })
+}
+
+/// The object of a location.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "numbers come from this hub; another object's place would be a lie"
+)]
+fn object_of<'a>(hub: &'a Hub, at: &Location) -> &'a Object {
+    &hub.objects.iter().as_slice()[at.object.0]
+}
+
+/// The place of a location of an evaluation of this hub.
+pub fn place_of(hub: &Hub, at: &Location) -> Place {
+    object_of(hub, at).place(&at.pointer)
 }

@@ -1,37 +1,32 @@
 //! Which policy is attached where.
-//!
-//! Owns: all policies of the input, the nodes that they are attached to, and which are accepted on each node.
-//! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
-//! Must not know: how the policies merge; clusters and works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::envoy_gateway_fit::{
-    Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+use apimachinery::Identity;
+
+use super::envoy_gateway::scopes::{Parents, Scopes, route_of};
+use super::envoy_gateway::{
+    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wants_default_host, wrong_setting,
+    wrong_setting_at,
 };
-use super::ids::{AuthoredId, KindId, PolicyId};
+use super::istio::{Waypoint, waypoint_of};
 use super::kgateway_refusals;
-use super::kinds::policy_kinds;
-use super::layer::{Entry, Leaf};
-use super::merged_gateways::merging_classes;
-use super::one_policy::{Authored, Copied, Policy};
-use super::options::Options;
-use super::per_field::meet;
-use super::placed::{AtListener, Placed, RefusedThere};
-use super::precedence::Rule;
+use super::kinds::{Options, policy_kinds};
+use super::merge::per_field::meet;
+use super::model::{
+    AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId,
+    RefusedThere, Rule,
+};
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
-use super::scopes::{Parents, Scopes, route_of};
 use super::targets::resolve_targets;
-use super::waypoints::{Waypoint, waypoint_of};
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::topology::{
     BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
-use apimachinery::Identity;
 
 /// A policy kind of the input.
 #[derive(Debug, Clone)]
@@ -39,7 +34,7 @@ pub struct Kind {
     /// What is known about it.
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
-    pub nodes: BTreeMap<Node, Placed>,
+    pub nodes: BTreeMap<Node, NodePolicies>,
     /// Which of them are under which, computed when needed.
     scopes: OnceLock<Scopes>,
 }
@@ -60,7 +55,7 @@ pub struct Attachments<'a> {
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
     /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
-    pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
+    pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
     policy_ids: OnceLock<HashMap<Identity, PolicyId>>,
     /// Through which parents each route hangs where, computed when needed.
@@ -191,12 +186,12 @@ impl<'a> Attachments<'a> {
     fn void_what_is_refused(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
         let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
         let refused = policies.iter().filter_map(|(id, policy)| {
-            let misfit = match kinds.get(policy.kind).profile.status {
+            let rejection = match kinds.get(policy.kind).profile.status {
                 StatusShape::EnvoyGateway => wrong_setting(policy.object),
                 StatusShape::Kgateway => kgateway_refusals::wrong_setting(policy.object, sources, grants),
                 _ => None,
             };
-            Some((id, misfit?))
+            Some((id, rejection?))
         });
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
@@ -229,7 +224,7 @@ impl<'a> Attachments<'a> {
     /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
-        let mut fit = Fit::new(topology, &self.merging_classes);
+        let mut ports = SharedPorts::new(topology, &self.merging_classes);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -255,7 +250,7 @@ impl<'a> Attachments<'a> {
                     if closer.into_iter().any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
+                    let (keeps_its_place, why) = if ports.shares_port(*node, listener) {
                         (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
                     } else if wrong_setting_at(policy, topology, listener).is_some() {
                         (true, AtListener::Settings)
@@ -314,12 +309,8 @@ impl<'a> Attachments<'a> {
 
     /// The rule by which one policy beats another on the same node.
     pub(crate) fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Rule {
-        self.rule_between_peers(itself(winner), itself(loser))
-    }
-
-    /// The same, for the originals of policies.
-    pub(super) fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
-        Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
+        let standing = |id| self.authored(itself(id)).standing();
+        Rule::on_one_level(standing(winner), standing(loser))
     }
 
     /// The originals of a policy, by its number.
@@ -378,7 +369,7 @@ impl<'a> Attachments<'a> {
     /// The same, but for those that stand aside.
     pub(super) fn counting_on(&self, kind: KindId, node: Node) -> &[Entry] {
         let placed = self.kinds.get(kind).nodes.get(&node);
-        placed.map(Placed::counting).unwrap_or_default()
+        placed.map(NodePolicies::counting).unwrap_or_default()
     }
 
     /// The same as it counts at a listener, if it is refused there.
@@ -477,7 +468,7 @@ const fn itself(policy: PolicyId) -> AuthoredId {
 
 /// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
 /// one, and one whose policies add up per field those that set nothing twice.
-fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
+fn settle(placed: &mut NodePolicies, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
     placed
         .accepted
         .sort_by_key(|entry| &policies.get(entry.policy).rank);

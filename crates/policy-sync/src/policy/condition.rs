@@ -1,8 +1,6 @@
-//! The conditions that a controller writes about a policy.
-//!
-//! Owns: Accepted, Enforced, and Programmed in Kuadrant's wording and in GEP-713's
-//! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
-//! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
+//! The conditions that a controller writes about a policy, in Kuadrant's wording and in GEP-713's
+//! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status), and the entries of `status.ancestors` that
+//! contain them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +8,9 @@ use std::sync::Arc;
 use kube_json::Text;
 use serde::{Serialize, Serializer};
 
+use super::attachment::Attachments;
 use super::profile::StatusShape;
+use crate::topology::{GatewayId, Node};
 
 /// A Kubernetes condition without its times.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -165,4 +165,50 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
         }
         (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
     })
+}
+
+/// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).
+pub(super) const MAX_ANCESTORS: usize = 16;
+
+/// The status of a policy for one ancestor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AncestorStatus {
+    /// The Gateway, or the ListenerSet, or the GatewayClass.
+    pub ancestor_ref: AncestorRef,
+    /// `spec.controllerName` of its class; empty when the class is not in the input.
+    pub controller_name: String,
+    /// Conditions.
+    pub conditions: Vec<Condition>,
+}
+
+/// A ParentReference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AncestorRef {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace; none for a GatewayClass.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// The listener, if the status is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section_name: Option<String>,
+}
+
+/// `spec.controllerName` of a Gateway's class; empty when the class is not in the input.
+pub fn controller_name(attachments: &Attachments<'_>, gateway: GatewayId) -> String {
+    let class = Node::Class(attachments.topology.gateways.get(gateway).class);
+    attachments
+        .topology
+        .object(class)
+        .and_then(|class| class.value.pointer("/spec/controllerName")?.as_str())
+        .unwrap_or_default()
+        .to_owned()
 }

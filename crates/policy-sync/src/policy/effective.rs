@@ -1,20 +1,17 @@
-//! Effective policies: the settings that apply on a path.
-//!
-//! Owns: a result with the source of every field, and which settings were overridden by which policy.
-//! Flows in: what `paths` merges. Flows out: [`Effective`]s. Must not know: which paths there are, statuses, clusters.
+//! The settings that apply on a path, each with its source, and the settings of policies that do not, each with the
+//! policies that override it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use apimachinery::Work;
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::ids::{AuthoredId, PolicyId};
-use super::layer::{Content, Leaf};
-use super::leaves::unflatten;
-use super::losses::Loss;
-use super::precedence::Rule;
-use super::profile::{Profile, SameTarget};
+use super::merge::json_merge_patch::{starting_with, unflatten};
+use super::merge::strategic_merge::MergedLists;
+use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
+use super::profile::{MergeUnit, Profile, SameTarget};
 use crate::topology::{Level, Path};
 
 /// The result of policies on one or more paths.
@@ -94,4 +91,150 @@ pub struct PathEffective {
     pub path: Path,
     /// The result; shared by all paths of a Gateway with the same policies on them.
     pub effective: Arc<Effective>,
+}
+
+/// The work for each further policy that a setting was lost to: every report names them, and a thousand may have lost to
+/// each of a thousand.
+const STEPS_PER_WINNER: u64 = 80;
+
+/// A unit of a policy that does not apply on a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The policy that it belongs to.
+    pub policy: AuthoredId,
+    /// Rule id or JSON pointer.
+    pub key: Arc<str>,
+    /// The policies that override it, sorted.
+    pub by: Vec<AuthoredId>,
+}
+
+/// Whose took the place of what does not hold on a path. A thousand policies may have lost the same: what they ask for
+/// is found once.
+pub(super) struct Losses<'r> {
+    profile: &'r Profile,
+    content: &'r Content,
+    kept: MergedLists<'r>,
+    author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+    /// A policy that overrides all others even if it is empty.
+    dictating: Option<AuthoredId>,
+    everybody: BTreeSet<AuthoredId>,
+    below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
+    noted: Vec<Loss>,
+    work: &'r Work,
+}
+
+impl Loss {
+    /// How many have its place, but for the first.
+    pub(super) fn winners(&self) -> usize {
+        self.by.len().saturating_sub(1)
+    }
+}
+
+impl<'r> Losses<'r> {
+    pub(super) fn new(
+        profile: &'r Profile,
+        content: &'r Content,
+        author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+        dictating: Option<AuthoredId>,
+        work: &'r Work,
+    ) -> Self {
+        Self {
+            profile,
+            content,
+            kept: MergedLists::new(&profile.list_keys, content, author_of),
+            author_of,
+            dictating,
+            everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),
+            below: HashMap::new(),
+            noted: Vec::new(),
+            work,
+        }
+    }
+
+    /// Notes what of a policy does not hold, and whose took its place: what is under the same name now, else all that
+    /// holds there instead: a whole was dropped
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins).
+    pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
+        let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
+        for key in keys {
+            if self.work.is_spent() {
+                return;
+            }
+            let by = match self.content.get(key) {
+                Some(leaf) => {
+                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
+                }
+                None => self.instead_of(id, key, layers),
+            };
+            let Some(mut by) = by else { continue };
+            by.remove(&id);
+            if by.is_empty() {
+                by.extend(self.everybody.iter().filter(|other| **other != id));
+            }
+            if by.is_empty() {
+                // An empty policy has no leaf to be recognized by, and yet overrides all others.
+                by.extend(self.dictating.filter(|other| *other != id));
+            }
+            // A setting that nothing overrides is not lost: the route has no such setting.
+            if by.is_empty() {
+                continue;
+            }
+            let loss = Loss {
+                policy: id,
+                key: Arc::clone(key),
+                by: by.into_iter().collect(),
+            };
+            self.work.pay(loss.winners(), STEPS_PER_WINNER);
+            self.noted.push(loss);
+        }
+    }
+
+    /// Everything that was noted.
+    pub(super) fn all(self) -> Vec<Loss> {
+        self.noted
+    }
+
+    /// Whose is in the place of what holds nowhere under its name; `None`: nothing is lost.
+    fn instead_of(
+        &mut self,
+        id: AuthoredId,
+        key: &Arc<str>,
+        layers: &[Layer],
+    ) -> Option<BTreeSet<AuthoredId>> {
+        let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
+        // Rules have no fields that could live on below another name.
+        if self.profile.unit.is_by_name() && !is_by_fields {
+            return Some(BTreeSet::new());
+        }
+        let (content, author_of) = (self.content, self.author_of);
+        let below = self.below.entry(Arc::clone(key)).or_insert_with(|| {
+            let below = format!("{key}/");
+            let below = starting_with(content, &below);
+            below.map(|(key, leaf)| author_of(key, leaf)).collect()
+        });
+        // A field that was merged deeply lives on below its name.
+        if is_by_fields && below.contains(&id) {
+            return None;
+        }
+        if self.profile.unit.is_by_name() {
+            return Some(BTreeSet::new());
+        }
+        let own = || layers.iter().filter_map(|layer| layer.content.get(key));
+        let displaced = own()
+            .next()
+            .and_then(|list| self.kept.is_displaced(id, (key, list)));
+        if displaced == Some(false) {
+            return None;
+        }
+        // An empty mapping that others filled is there still: nothing is lost.
+        if !below.is_empty() && own().all(|leaf| leaf.value.is_object()) {
+            return None;
+        }
+        let mut by = below.clone();
+        for (position, _) in key.match_indices('/').skip(1) {
+            let above = key.get(..position).and_then(|above| content.get_key_value(above));
+            by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
+        }
+        Some(by)
+    }
 }

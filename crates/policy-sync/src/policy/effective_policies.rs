@@ -1,20 +1,18 @@
-//! All effective policies: one result for each kind and path.
-//!
-//! Owns: computing them, in parallel, and finding those on the way through an object.
-//! Flows in: attachments. Flows out: [`EffectivePolicies`].
-//! Must not know: how anything is merged, statuses, clusters.
+//! All effective policies, and what follows from them: which policies affect a target
+//! (docs/systems/gep-713.md#discoverability), and how many things a policy affects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::Work;
 
 use super::attachment::Attachments;
 use super::effective::PathEffective;
-use super::ids::KindId;
-use super::paths::paths_from;
+use super::model::{AuthoredId, KindId, PolicyId};
+use super::paths::{all_paths_from, paths_from};
+use super::profile::StatusShape;
 use crate::hub::Table;
 use crate::parallel;
-use crate::topology::{GatewayId, Node, Path, Start};
+use crate::topology::{GatewayId, Level, Node, Path, Start};
 
 /// All effective policies, by where their paths begin and by kind.
 #[derive(Debug, Default)]
@@ -123,5 +121,181 @@ impl EffectivePolicies {
     /// How many paths there are.
     pub(crate) fn len(&self) -> usize {
         self.iter().count()
+    }
+}
+
+/// The paths of one place in full detail.
+///
+/// Which paths a kind has elsewhere depends on its policies: with one on a listener, a route has a path for each of its
+/// listeners. Here every path is divided as far as traffic can be told apart, and what would apply to anything that is not
+/// there yet (another listener, any route, another rule) is kept as well.
+#[derive(Debug, Default)]
+pub struct Refinement {
+    /// What applies on each path of a kind, and what would apply to anything that might come below the end of a path.
+    pub by_kind: Vec<(KindId, [Vec<PathEffective>; 2])>,
+    /// Every path, policies or none.
+    pub all: Vec<Path>,
+}
+
+impl Refinement {
+    /// The paths from the starts that `wanted` chooses, in parallel.
+    pub fn new(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
+        let starts = attachments.topology.starts();
+        let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
+        let parts = parallel::map(&starts, |start| {
+            let kinds = attachments.kinds.ids();
+            let paths = kinds.map(|kind| (kind, paths_from(attachments, kind, (*start, true), work)));
+            Self {
+                by_kind: paths.collect(),
+                all: all_paths_from(attachments, *start, work),
+            }
+        });
+        let mut refinement = Self::default();
+        for part in parts {
+            refinement.by_kind.extend(part.by_kind);
+            refinement.all.extend(part.all);
+        }
+        refinement
+    }
+}
+
+/// The work for a policy, or setting, on a path: a thousand paths below a Gateway with a thousand policies have a million.
+const STEPS_ON_THE_WAY: u64 = 6;
+
+/// The policies that affect each node, by kind.
+///
+/// Kuadrant lists every accepted policy at the target or above it; for other kinds those that are wholly
+/// overridden there are left out (docs/systems/gep-713.md#affected-conditions).
+///
+/// `None`: with all paths there are more policies on the way than anybody looks at.
+pub(crate) fn affecting(
+    attachments: &Attachments<'_>,
+    effective: &EffectivePolicies,
+) -> Option<BTreeMap<(Node, KindId), BTreeSet<AuthoredId>>> {
+    let work = Work::default();
+    let mut by_node: BTreeMap<(Node, KindId), BTreeSet<AuthoredId>> = BTreeMap::new();
+    for (kind, path) in effective.iter() {
+        let kind_of = attachments.kinds.get(kind);
+        let every = kind_of.profile.status == StatusShape::Kuadrant;
+        let most = path.effective.chain.len().max(path.effective.content.len());
+        if !work.pay(most, STEPS_ON_THE_WAY) {
+            return None;
+        }
+        let sources = path.effective.sources(attachments);
+        for (level, node) in levels_of(attachments, &path.path) {
+            let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);
+            let here: Vec<AuthoredId> = above
+                .flat_map(|(_, id)| attachments.policy(*id).authors(*id))
+                .map(|(author, _)| author)
+                .filter(|author| every || sources.contains(author))
+                .collect();
+            if !here.is_empty() {
+                by_node.entry((node, kind)).or_default().extend(here);
+            }
+        }
+    }
+    for (kind, kind_of) in attachments.kinds.iter() {
+        let every = kind_of.profile.status == StatusShape::Kuadrant;
+        for (node, placed) in &kind_of.nodes {
+            let gateways = attachments.topology.gateways_of(*node);
+            // An object that no Gateway leads to, such as a Secret or a Service of a mesh, is affected by the policies
+            // that target it.
+            if !gateways.is_empty()
+                && (!every
+                    || !gateways
+                        .iter()
+                        .any(|gateway| effective.has(Start::Gateway(*gateway))))
+            {
+                continue;
+            }
+            let accepted: Vec<AuthoredId> = placed
+                .accepted
+                .iter()
+                .flat_map(|entry| authors(attachments, entry.policy))
+                .collect();
+            let mut nodes = vec![*node];
+            if let Node::Gateway(gateway) = node {
+                let listeners = &attachments.topology.gateways.get(*gateway).listeners;
+                nodes.extend(
+                    listeners
+                        .iter()
+                        .map(|listener| Node::Listener(*gateway, *listener)),
+                );
+            }
+            for node in nodes {
+                by_node
+                    .entry((node, kind))
+                    .or_default()
+                    .extend(accepted.iter().copied());
+            }
+        }
+    }
+    by_node.retain(|_, policies| !policies.is_empty());
+    Some(by_node)
+}
+
+fn authors(attachments: &Attachments<'_>, policy: PolicyId) -> Vec<AuthoredId> {
+    let authors = attachments.policy(policy).authors(policy);
+    authors.map(|(author, _)| author).collect()
+}
+
+fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
+    let class = path.gateway().map(|gateway| {
+        let class = attachments.topology.gateways.get(gateway).class;
+        (Level::GatewayClass, Node::Class(class))
+    });
+    class
+        .into_iter()
+        .chain(attachments.topology.levels(path))
+        .collect()
+}
+
+/// The reach of a policy: the locators of every node of every path that it is on, at its own level or below.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Gateways.
+    pub gateways: BTreeSet<String>,
+    /// Listeners.
+    pub listeners: BTreeSet<String>,
+    /// Routes.
+    pub routes: BTreeSet<String>,
+    /// Backends.
+    pub backends: BTreeSet<String>,
+}
+
+impl Reach {
+    /// Adds the reach of a policy on one cluster, or on the hub as one.
+    pub fn add(&mut self, attachments: &Attachments<'_>, effective: &EffectivePolicies, policy: PolicyId) {
+        let kind = attachments.policy(policy).kind;
+        let paths = effective.iter().filter(|(of_kind, _)| *of_kind == kind);
+        for (_, path) in paths {
+            let mut chain = path.effective.chain.iter();
+            if chain.any(|(_, on_it)| *on_it == policy) && !path.effective.refused.contains(&policy) {
+                self.add_path(attachments, &path.path);
+            }
+        }
+    }
+
+    fn add_path(&mut self, attachments: &Attachments<'_>, path: &Path) {
+        let topology = &attachments.topology;
+        let locator = |node| topology.locator(node);
+        if let Start::Service(service) = path.start {
+            self.backends.insert(locator(Node::Backend(service)));
+        }
+        let nodes = topology.nodes(path).into_iter();
+        let routes = nodes.filter(|node| matches!(node, Node::Route(_)));
+        self.routes.extend(routes.map(locator));
+        self.backends
+            .extend(path.backend.map(|backend| locator(Node::Backend(backend))));
+        let Start::Gateway(gateway) = path.start else {
+            return;
+        };
+        self.gateways.insert(locator(Node::Gateway(gateway)));
+        let attached = topology.gateways.get(gateway).attached.iter();
+        let hanging = topology.hanging(path);
+        let taken = attached.filter(|(_, attached)| path.listener.is_none() && hanging == Some(*attached));
+        let listeners = taken.map(|(listener, _)| *listener).chain(path.listener);
+        self.listeners
+            .extend(listeners.map(|listener| locator(Node::Listener(gateway, listener))));
     }
 }

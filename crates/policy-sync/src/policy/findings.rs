@@ -1,24 +1,15 @@
 //! Findings about policies as a whole: targets on no path, settings that apply nowhere.
-//!
-//! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
-//! `targets`, `topology`).
-//! Flows in: attachments, the fates of the policies. Flows out: findings.
-//! Must not know: works.
 
 use std::collections::BTreeSet;
 
 use kube_json::Value;
 
-use super::ancestor::MAX_ANCESTORS;
 use super::attachment::Attachments;
-use super::condition::Outcome;
-use super::declared_target::{Declared, Target};
-use super::envoy_gateway_status::misfit;
-use super::fates::{Everywhere, Fates, Tally};
-use super::ids::PolicyId;
+use super::cluster_outcomes::{Everywhere, Fates, Tally};
+use super::condition::{MAX_ANCESTORS, Outcome};
+use super::envoy_gateway::status::rejection;
+use super::model::{Declared, Policy, PolicyId, Rule, Target};
 use super::no_effect::{items, report_no_effect, report_shared_paths, report_shared_sockets};
-use super::one_policy::Policy;
-use super::precedence::Rule;
 use super::profile::StatusShape;
 use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
@@ -165,14 +156,14 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         let Target::Attached(node) = declared.target else {
             continue;
         };
-        let Some(misfit) = misfit(attachments, id, node, MOST_NAMED) else {
+        let Some(rejection) = rejection(attachments, id, node, MOST_NAMED) else {
             continue;
         };
-        let pointer = misfit.pointer.as_ref().unwrap_or(&declared.pointer);
+        let pointer = rejection.pointer.as_ref().unwrap_or(&declared.pointer);
         if !said.insert(pointer.to_owned()) {
             continue;
         }
-        let severity = if misfit.pointer.is_some() {
+        let severity = if rejection.pointer.is_some() {
             Severity::Error
         } else {
             Severity::Warning
@@ -184,13 +175,13 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
                 format!(
                     "{controller} refuses {} on {}: {}",
                     policy.object.identity(),
-                    attachments.topology.described(misfit.at.unwrap_or(node)),
-                    misfit.message.trim_end_matches('.')
+                    attachments.topology.described(rejection.at.unwrap_or(node)),
+                    rejection.message.trim_end_matches('.')
                 ),
             )
             .severity(severity)
             .label("no setting of the policy takes effect there")
-            .help(misfit.help),
+            .help(rejection.help),
         );
     }
 }

@@ -4,14 +4,14 @@
 //!
 //! Only what files tell for certain is here: templates that end too early, and backends of extensions of the input.
 
+use apimachinery::{Identity, pointer};
 use kube_json::Value;
 
-use super::envoy_gateway_fit::Misfit;
+use super::envoy_gateway::Rejection;
 use super::profiles::kgateway::GROUP;
 use crate::hub::Grants;
 use crate::object::Object;
 use crate::topology::Sources;
-use apimachinery::{Identity, pointer};
 
 /// What a template may begin, and how that ends.
 const BRACES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];
@@ -35,7 +35,7 @@ const BACKENDS: [&str; 5] = [
 ];
 
 /// Why a policy is refused wherever it is attached.
-pub(super) fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Grants<'_>) -> Option<Misfit> {
+pub(super) fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Grants<'_>) -> Option<Rejection> {
     let spec = policy
         .value
         .get("spec")
@@ -50,10 +50,10 @@ pub(super) fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Gran
 }
 
 /// A template in a value that begins something and does not end it.
-fn unclosed(value: &Value, at: &str) -> Option<Misfit> {
+fn unclosed(value: &Value, at: &str) -> Option<Rejection> {
     if let Some(text) = value.as_str() {
         let (open, close) = unclosed_brace(text)?;
-        return Some(Misfit {
+        return Some(Rejection {
             message: format!("a template does not parse: `{open}` without `{close}`"),
             pointer: Some(at.to_owned()),
             help: format!("add `{close}`, or write `{{{{ \"{open}\" }}}}` for the text itself"),
@@ -89,7 +89,7 @@ fn without_grant(
     reference: &Value,
     sources: Sources<'_>,
     grants: &Grants<'_>,
-) -> Option<Misfit> {
+) -> Option<Rejection> {
     let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
     let own = text(reference, "namespace").unwrap_or_else(|| policy.namespace_or_empty().to_owned());
     let name = text(reference, "name")?;
@@ -102,7 +102,7 @@ fn without_grant(
         let kind = text(backend, "kind").unwrap_or_else(|| "Service".to_owned());
         let to = text(backend, "name")?;
         let from = (GROUP, "GatewayExtension", own.as_str());
-        (!grants.permit(from, &namespace, (&group, &kind, &to))).then(|| Misfit {
+        (!grants.permit(from, &namespace, (&group, &kind, &to))).then(|| Rejection {
             message: format!("missing reference grant: {extension} has a backend in namespace {namespace}"),
             pointer: None,
             help: format!(

@@ -1,23 +1,80 @@
-//! Which kinds of the input are policies.
-//!
-//! Owns: discovering policy kinds (by their profile, by the label of their CRD, or because a class syncs them), and asking
-//! their definitions about targets.
-//! Flows in: objects, profiles, options. Flows out: profiles.
-//! Must not know: the settings of a policy.
+//! The policy kinds of the input: which kinds are policies, by configuration, profile, or label, and whether their CRDs
+//! meet GEP-713 (docs/systems/gep-713.md#what-a-policy-kind-must-have).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::options::Options;
+use apimachinery::{Field, GroupKind, Identity, Work, pointer};
+use kube_json::Value;
+
 use super::profile::Profile;
 use super::profiles::{Profiles, Written};
 use crate::api::crd;
+use crate::api::crd::{GROUP, KIND, PolicyLabel};
 use crate::api::policy::target_kinds;
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Objects};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Hub, Objects, Ours};
 use crate::object::well_known::POLICY_LABEL;
-use crate::topology::Sources;
-use apimachinery::{GroupKind, Work};
+use crate::object::{Ages, Object};
+use crate::topology::{Controllers, Seniority, Sources};
+
+/// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
+/// `None` leaves the spec as it is, less its nulls.
+pub(crate) type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
+
+/// Why an API server refuses an object, if it does.
+pub(crate) type Refused<'i> = &'i (dyn Fn(&Object) -> Option<String> + Sync);
+
+/// The options from the configuration and the parameters.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'o> {
+    /// Profiles; `None`: the built-in ones.
+    pub profiles: Option<&'o Profiles>,
+    /// Whether creation times count.
+    pub ages: Ages,
+    /// The same of routes and ListenerSets of the hub that are copied to a cluster.
+    pub ages_of_hub: Ages,
+    /// Further policy kinds: those in `policiesToSync`, which may carry no label.
+    pub kinds: &'o [GroupKind],
+    /// The kinds in `resourcesToSync`: those that are not Gateway API's are further kinds of routes.
+    pub routes: &'o [GroupKind],
+    /// The classes that ours become on clusters; `None`: no class is ours.
+    pub controllers: Option<&'o Controllers>,
+    /// Schema defaults, where a CRD is in the input.
+    pub interpret: Option<Interpret<'o>>,
+    /// The policies that an API server refuses, by their CRD or by the rules of their kind.
+    pub refused: Option<Refused<'o>>,
+    /// The root namespace of Istio's mesh; `None`: `istio-system`.
+    pub root_namespace: Option<&'o str>,
+    /// A policy that is taken not to be there.
+    pub without: Option<&'o Identity>,
+}
+
+impl Options<'_> {
+    /// By which ages routes and ListenerSets are ordered.
+    pub(crate) const fn seniority(&self) -> Seniority {
+        Seniority {
+            ages: self.ages,
+            of_originals: self.ages_of_hub,
+        }
+    }
+
+    /// Whether an object is taken to be there.
+    pub(crate) fn reads(&self, object: &Object) -> bool {
+        self.without.is_none_or(|without| *without != object.identity())
+    }
+}
+
+impl std::fmt::Debug for Options<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Options")
+            .field("ages", &self.ages)
+            .field("kinds", &self.kinds)
+            .field("routes", &self.routes)
+            .finish_non_exhaustive()
+    }
+}
 
 /// Asks the definitions of the input which targets the policies that are there may name. Where that takes more work than a
 /// run spends, none of them says anything.
@@ -81,4 +138,159 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
             profiles.find(&kind, &versions, labelled.get(&kind).map(String::as_str))
         })
         .collect()
+}
+
+/// Reports what the definitions of synced kinds lack. A kind without a definition in the input is one that we know.
+pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profiles, findings: &mut Findings) {
+    let params = ours
+        .classes
+        .values()
+        .filter_map(|class| class.params.as_ref().ok());
+    let synced: BTreeSet<(&str, &str, &str)> = params
+        .flat_map(|params| &params.policies_to_sync)
+        .map(|synced| {
+            (
+                synced.group.as_str(),
+                synced.kind.as_str(),
+                synced.version.as_str(),
+            )
+        })
+        .collect();
+    for object in hub.objects.of_kind(GROUP, KIND) {
+        let spec = object.root().get("spec");
+        let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
+        for (_, kind, version) in synced
+            .iter()
+            .filter(|(of, named, _)| (Some(*of), Some(*named)) == (group, kind))
+        {
+            let definition = Definition { object, kind };
+            // The label of a known kind need not repeat its class.
+            if profiles
+                .get(&GroupKind::new(group.unwrap_or_default(), *kind))
+                .is_empty()
+            {
+                findings.extend(definition.label());
+            }
+            let schema = definition.schema(version);
+            findings.extend(schema.as_ref().and_then(|schema| definition.status(schema)));
+            findings.extend(schema.iter().flat_map(|schema| definition.references(schema)));
+        }
+    }
+}
+
+struct Definition<'d> {
+    object: &'d Object,
+    kind: &'d str,
+}
+
+impl<'d> Definition<'d> {
+    fn finding(&self, pointer: &str, message: String) -> Finding {
+        Finding::new(
+            Code::POLICY_KIND_NONCONFORMING,
+            self.object.place(pointer),
+            message,
+        )
+    }
+
+    /// Which kind of policy it is has to be in a label.
+    fn label(&self) -> Option<Finding> {
+        let pointer = pointer::child("/metadata/labels", POLICY_LABEL);
+        let finding = match self.object.label(POLICY_LABEL) {
+            None => self.finding(
+                "/metadata",
+                format!(
+                    "{} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind",
+                    self.kind
+                ),
+            ),
+            Some(value)
+                if PolicyLabel::parse(value) == PolicyLabel::Unspecified
+                    && !value.eq_ignore_ascii_case("true") =>
+            {
+                self.finding(
+                    &pointer,
+                    format!(
+                        "the label `{POLICY_LABEL}` of {} is `{value}`; GEP-713 allows Direct and Inherited",
+                        self.kind
+                    ),
+                )
+            }
+            Some(_) => return None,
+        };
+        Some(finding.help(
+            "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
+        ))
+    }
+
+    /// The schema of a version, unless it takes anything at all.
+    fn schema(&self, version: &str) -> Option<Field<'d>> {
+        let versions = self.object.root().get("spec").get("versions");
+        let known = versions
+            .items()
+            .find(|known| known.text("name") == Some(version))?;
+        let schema = known.get("schema").get("openAPIV3Schema");
+        (schema.is_present() && !takes_anything(&schema)).then_some(schema)
+    }
+
+    /// Users learn the outcome of a policy from `status.conditions`, or from those of each ancestor.
+    fn status(&self, schema: &Field<'_>) -> Option<Finding> {
+        let status = schema.get("properties").get("status");
+        let fields = status.get("properties");
+        if takes_anything(&status)
+            || fields.get("conditions").is_present()
+            || fields.get("ancestors").is_present()
+        {
+            return None;
+        }
+        let (pointer, message) = if status.is_present() {
+            (
+                status.pointer(),
+                format!(
+                    "the status of {} has no conditions, which GEP-713 requires of every policy kind",
+                    self.kind
+                ),
+            )
+        } else {
+            (
+                schema.pointer(),
+                format!(
+                    "{} has no status, which GEP-713 requires of every policy kind",
+                    self.kind
+                ),
+            )
+        };
+        let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: without it, no cluster can report the status of a policy";
+        Some(self.finding(&pointer, message).help(help))
+    }
+
+    /// A target reference is a mapping of group, kind and name.
+    fn references(&self, schema: &Field<'_>) -> Vec<Finding> {
+        let spec = schema.get("properties").get("spec").get("properties");
+        let (one, several) = (spec.get("targetRef"), spec.get("targetRefs"));
+        let wrong = |field: Field<'_>, name: &str| {
+            let of_type = field.get("type");
+            let text = of_type.str().filter(|text| *text != "object")?;
+            let message = format!(
+                "{name} of {} is of type {text}; GEP-713 requires an object with group, kind, and name",
+                self.kind
+            );
+            let finding = self.finding(&of_type.pointer(), message);
+            Some(finding.help("make it an object, so that its target is known"))
+        };
+        [
+            wrong(one, "`targetRef`"),
+            wrong(several.get("items"), "an item of `targetRefs`"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// Whether a schema leaves open what its objects have.
+fn takes_anything(schema: &Field<'_>) -> bool {
+    schema
+        .get("x-kubernetes-preserve-unknown-fields")
+        .boolean()
+        .is_ok_and(|anything| anything == Some(true))
 }

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::declared_target::Target;
-use super::ids::{KindId, PolicyId};
+use super::model::{KindId, PolicyId, Target};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;

@@ -1,9 +1,4 @@
 //! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and the settings that apply on each.
-//!
-//! Owns: which paths exist (down to the level that the profile sets, with sections only where they matter), and merging
-//! each distinct chain of policies once.
-//! Flows in: attachments. Flows out: [`PathEffective`]s.
-//! Must not know: where other paths begin, statuses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,19 +7,14 @@ use std::sync::Arc;
 use apimachinery::Work;
 
 use super::attachment::Attachments;
-use super::direct_inherited::counts;
-use super::effective::{Effective, PathEffective};
-use super::envoy_gateway_compressors::with_enabled_ones;
-use super::envoy_gateway_fit::wrong_setting_merged;
-use super::ids::{AuthoredId, KindId, PolicyId};
-use super::inheritance::{Inherited, inherited};
-use super::layer::{Entry, Leaf};
-use super::losses::Losses;
-use super::meeting::{is_of_gateway, meeting};
-use super::merge::{adds_up, fill, fill_alone, merge};
+use super::effective::{Effective, Losses, PathEffective};
+use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
+use super::istio::WAYPOINT_CLASS;
+use super::merge::kgateway::{Inherited, inherited};
+use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
+use super::model::{AuthoredId, Entry, KindId, Leaf, PolicyId};
 use super::no_effect::ignored_listeners;
-use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
-use super::waypoints::WAYPOINT_CLASS;
+use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -33,7 +23,7 @@ use crate::topology::{
 
 /// The work for a path. Paths multiply: ten Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a
 /// file of 200 kilobytes, have a million.
-pub(super) const STEPS_PER_PATH: u64 = 15;
+const STEPS_PER_PATH: u64 = 15;
 
 /// The work for a setting that applies; paths with the same policies count once: a list of ten thousand elements that each
 /// of a thousand routes adds one to is ten million.
@@ -628,7 +618,7 @@ fn combine(
             .iter()
             .zip(&written)
             .map(|((level, ..), entries)| (*level, entries.as_slice()));
-        let levels = meeting(profile.dictates, levels);
+        let levels = levels_to_merge(profile.dictates, levels);
         if wrong_setting_merged(&profile.kind, &levels).is_some() {
             refused.extend(chain.last().map(|(_, id)| *id));
             Arc::default()
@@ -637,7 +627,7 @@ fn combine(
         }
     } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
         let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-        let levels = meeting(profile.dictates, levels);
+        let levels = levels_to_merge(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
         let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
@@ -678,7 +668,7 @@ fn combine(
     });
     let all_apply = adds_up(profile, stops.iter().map(|(_, _, entries)| *entries));
     if !all_apply && (chain.len() > 1 || stands_for_many()) {
-        let mut noting = Losses::of(profile, &content, &author_of, dictating, work);
+        let mut noting = Losses::new(profile, &content, &author_of, dictating, work);
         // What is refused would have had no effect anyway.
         let mut seen = refused.clone();
         for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {

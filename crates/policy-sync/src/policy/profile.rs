@@ -1,18 +1,11 @@
-//! What spokewright knows about a policy kind.
-//!
-//! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behavior, where
-//! paths end, the shape of its status) and the two profiles of labeled kinds without a profile.
-//! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
-//! Must not know: objects.
+//! What spokewright knows about a policy kind: plain data, built in or from the configuration
+//! (docs/guides/teaching-a-kind.md).
 
+use apimachinery::GroupKind;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use super::direct_inherited::Class;
-use super::direct_inherited::counts;
-use super::open::Open;
 use super::targeting::Targeting;
 use crate::topology::Level;
-use apimachinery::GroupKind;
 
 /// Where the settings of a policy are in its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +57,29 @@ pub struct ListKey {
     /// Elements that lack this field are the same, because a list can have only one such element.
     #[serde(default)]
     pub without: Option<String>,
+}
+
+impl ListKey {
+    /// A list of which all elements count.
+    pub(super) fn all(pointer: &str) -> Self {
+        Self {
+            pointer: pointer.to_owned(),
+            key: None,
+            without: None,
+        }
+    }
+
+    /// A list whose elements are the same if a field is (docs/systems/envoy-gateway.md#merge-types).
+    pub(super) fn keyed(pointer: &str, key: &str) -> Self {
+        Self {
+            key: Some(key.to_owned()),
+            ..Self::all(pointer)
+        }
+    }
+}
+
+pub(super) fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
@@ -424,7 +440,7 @@ impl Profile {
     /// Says which versions this describes.
     #[must_use]
     pub fn versions(mut self, versions: &[&str]) -> Self {
-        self.versions = versions.iter().map(|version| (*version).to_owned()).collect();
+        self.versions = owned(versions);
         self
     }
 
@@ -466,5 +482,56 @@ impl Profile {
         self.wrappers = wrappers;
         self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
         self
+    }
+}
+
+/// What a policy of the kind affects (GEP-713: Direct and Inherited).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Class {
+    /// Only its own target.
+    Direct,
+    /// Its target and what is below it.
+    Inherited,
+}
+
+/// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects
+/// its own target alone, and a section is a part of its target; an Inherited one what is below, too.
+pub(super) fn counts(class: Class, level: Level, end: Level) -> bool {
+    class == Class::Inherited || owner_of(level) == owner_of(end)
+}
+
+/// The whole object that a level belongs to, as its most specific whole level.
+const fn owner_of(level: Level) -> Level {
+    match level {
+        Level::GatewayClass | Level::GatewayNamespace | Level::Gateway | Level::Listener => Level::Gateway,
+        Level::Mesh | Level::Service | Level::RouteNamespace | Level::BackendNamespace => level,
+        Level::Route | Level::Rule => Level::Route,
+        Level::Backend | Level::Port => Level::Backend,
+    }
+}
+
+/// One way in which settings let everybody in: all of `with` are present, and none of `without`.
+///
+/// Each is the name of a setting, which is a rule id or a JSON pointer, and a JSON pointer into its value. `*` matches
+/// any one part: `authentication#*/anonymous`. If `=` and a word follow, the setting counts as present only with this
+/// value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Open {
+    /// Settings that must be present.
+    pub with: Vec<String>,
+    /// Settings that must be absent.
+    pub without: Vec<String>,
+}
+
+impl Open {
+    /// A way, as profiles write it.
+    pub(super) fn new(with: &[&str], without: &[&str]) -> Self {
+        Self {
+            with: owned(with),
+            without: owned(without),
+        }
     }
 }

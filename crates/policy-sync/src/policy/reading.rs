@@ -1,25 +1,20 @@
-//! Reads one object as a policy.
-//!
-//! Owns: reading targets and settings of one policy, and the findings about it.
-//! Flows in: objects, profiles, options. Flows out: [`Policy`]s whose targets are not resolved yet.
-//! Must not know: topology, other policies.
+//! Reads one object as a policy. Its spec, without targets and strategy, is taken apart so that it can be merged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_json::Value;
+use apimachinery::pointer;
+use kube_json::{Map, Value};
 
-use super::declared_target::Declared;
-use super::ids::{KindId, PolicyId};
-use super::leaves::without_nulls;
-use super::one_policy::{Authored, Policy};
-use super::options::Options;
-use super::profile::Profile;
-use super::settings::{self, Problem, Weight};
+use super::kinds::Options;
+use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
+use super::model::{Authored, Content, Declared, Element, KindId, Layer, Leaf, Policy, PolicyId, Side};
+use super::profile::{ListKey, MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
+use crate::hub::RowId as _;
 use crate::object::{Object, Rank, rank_of};
 
 /// Reads one policy. Its number goes into its settings.
@@ -63,7 +58,7 @@ pub(crate) fn read_policy<'a>(
         (Some(spec), None) => without_nulls(spec),
         (None, _) => std::borrow::Cow::Owned(Value::Null),
     };
-    let read = settings::read(&spec, profile, id);
+    let read = read(&spec, profile, id);
     policy.layers = Arc::from(read.layers);
     for problem in read.problems {
         report(&mut policy, problem, findings);
@@ -172,4 +167,533 @@ fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {
         Weight::Ignored => Finding::new(Code::POLICY_IGNORED_FIELD, place, problem.message),
     };
     findings.push(finding.help(problem.help));
+}
+
+/// Something about a spec that an API server, or its controller, would not take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// Pointer of the field in the object.
+    pub pointer: String,
+    /// One sentence without a full stop.
+    pub message: String,
+    /// How to fix it.
+    pub help: String,
+    /// The consequence.
+    pub weight: Weight,
+}
+
+/// How bad a [`Problem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// The policy is invalid.
+    Invalid,
+    /// The value means nothing, the rest counts.
+    Meaningless,
+    /// The field is never looked at.
+    Ignored,
+}
+
+/// Settings and what is wrong with them.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Defaults first; at most one layer of each side.
+    pub(crate) layers: Vec<Layer>,
+    /// In the order of the spec.
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Settings {
+    /// Whether a controller would take them.
+    pub(crate) fn are_valid(&self) -> bool {
+        self.problems
+            .iter()
+            .all(|problem| problem.weight != Weight::Invalid)
+    }
+}
+
+const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+
+/// The selector of the workloads that a policy applies to, for kinds that apply to workloads.
+const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
+
+/// Wrapper fields, their side, and their place.
+const WRAPPERS: [(&str, Side, &str); 4] = [
+    ("defaults", Side::Defaults, "/spec/defaults"),
+    ("default", Side::Defaults, "/spec/default"),
+    ("overrides", Side::Overrides, "/spec/overrides"),
+    ("override", Side::Overrides, "/spec/override"),
+];
+
+/// Takes a spec apart. `spec` is the interpreted one: defaults applied, nulls pruned as an API server does.
+pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
+    let mut reading = SettingsReading {
+        profile,
+        policy,
+        settings: Settings::default(),
+        strategies: [None, None],
+        contents: [Content::new(), Content::new()],
+        bases: [None, None],
+    };
+    if let Some(spec) = spec.as_object() {
+        reading.spec(spec);
+    }
+    reading.finish()
+}
+
+struct SettingsReading<'p> {
+    profile: &'p Profile,
+    policy: PolicyId,
+    settings: Settings,
+    strategies: [Option<Strategy>; 2],
+    contents: [Content; 2],
+    bases: [Option<&'static str>; 2],
+}
+
+impl SettingsReading<'_> {
+    fn spec(&mut self, spec: &Map) {
+        let wrappers = self.wrappers_of(spec);
+        let mut bare = Map::new();
+        for (key, value) in spec {
+            let wrapper = wrappers.iter().any(|(name, ..)| name == key);
+            let selects = self.profile.of_workloads && SELECTOR_FIELDS.contains(&key.as_str());
+            if !wrapper && !selects && !TARGET_FIELDS.contains(&key.as_str()) {
+                bare.insert(key.clone(), value.clone());
+            }
+        }
+        // The examples of GEP-713 have `strategy` in the spec and in a wrapper: the one in a wrapper is read last, and
+        // counts (docs/systems/gep-713.md#merge-strategies).
+        self.bare_strategy(&mut bare);
+        if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
+            self.check_exclusive(&wrappers, &bare);
+        }
+        if self.profile.wrappers == Wrappers::Default {
+            for key in bare.keys() {
+                self.ignored(pointer::child("/spec", key), "it is outside `default`");
+            }
+            bare.clear();
+        }
+        // A policy that only requests a merge has no settings itself, but replaces none either.
+        let asks = self.profile.wrappers == Wrappers::Bare && self.strategies.iter().any(Option::is_some);
+        if asks || !bare.is_empty() {
+            self.settle(Side::Defaults, &Value::Object(bare), "/spec");
+        }
+        for (name, side, base) in wrappers {
+            let Some(Value::Object(wrapped)) = spec.get(name) else {
+                continue;
+            };
+            let mut wrapped = wrapped.clone();
+            self.strategy(&mut wrapped, side, base);
+            self.settle(side, &Value::Object(wrapped), base);
+        }
+    }
+
+    /// The wrappers that the kind has and the spec uses. For kinds without a profile, only a mapping is one.
+    fn wrappers_of(&self, spec: &Map) -> Vec<(&'static str, Side, &'static str)> {
+        WRAPPERS
+            .into_iter()
+            .filter(|(name, ..)| match self.profile.wrappers {
+                Wrappers::Bare => false,
+                Wrappers::OneOfDefaultsOverrides => matches!(*name, "defaults" | "overrides"),
+                Wrappers::Default => *name == "default",
+                Wrappers::Any => true,
+            })
+            .filter(|(name, ..)| spec.get(name).is_some_and(Value::is_object))
+            .collect()
+    }
+
+    fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map) {
+        let bare_field = bare.keys().next().map(|key| pointer::child("/spec", key));
+        let mut used: Vec<(String, String)> = wrappers
+            .iter()
+            .map(|(name, _, base)| ((*base).to_owned(), format!("`{name}`")))
+            .collect();
+        used.extend(bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned())));
+        if let [(_, first), .., (pointer, last)] = used.as_slice() {
+            self.settings.problems.push(Problem {
+                pointer: pointer.clone(),
+                message: format!(
+                    "{first} and {last} cannot be used together in a {}",
+                    self.profile.kind
+                ),
+                help: "keep one of them, or write two policies".to_owned(),
+                weight: Weight::Invalid,
+            });
+        }
+    }
+
+    /// The strategy of the spec itself. Kuadrant's kinds have none there.
+    fn bare_strategy(&mut self, bare: &mut Map) {
+        if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
+            for field in self.profile.strategy_fields.clone() {
+                if bare.remove(&field).is_some() {
+                    let pointer = pointer::child("/spec", &field);
+                    self.ignored(pointer, "it has an effect only inside `defaults` or `overrides`");
+                }
+            }
+            return;
+        }
+        self.strategy(bare, Side::Defaults, "/spec");
+        let [defaults, overrides] = &mut self.strategies;
+        *overrides = *defaults;
+    }
+
+    fn strategy(&mut self, settings: &mut Map, side: Side, base: &str) {
+        for field in self.profile.strategy_fields.clone() {
+            let Some(Value::String(text)) = settings.get(&field) else {
+                continue;
+            };
+            if let Some(strategy) = parse_strategy(text, self.profile) {
+                if let Some(slot) = self.strategies.get_mut(side as usize) {
+                    *slot = Some(strategy);
+                }
+                settings.remove(&field);
+                continue;
+            }
+            // A kind that nobody described may mean something else by a field of this name.
+            let known = self.profile.wrappers != Wrappers::Any;
+            self.settings.problems.push(Problem {
+                pointer: pointer::child(base, &field),
+                message: format!("`{text}` is not a merge strategy of {}", self.profile.kind),
+                help: format!("write {}", vocabulary(self.profile)),
+                weight: if known {
+                    Weight::Invalid
+                } else {
+                    Weight::Meaningless
+                },
+            });
+            if known {
+                settings.remove(&field);
+            }
+        }
+    }
+
+    fn settle(&mut self, side: Side, settings: &Value, base: &'static str) {
+        let mut content = Content::new();
+        let policy = self.policy;
+        let leaf = |value: &Value, at: Arc<str>, essential: bool| Leaf {
+            value: Arc::new(value.clone()),
+            at,
+            base,
+            policy,
+            element: None,
+            essential,
+        };
+        match &self.profile.unit {
+            MergeUnit::Rules(rules) => {
+                for rule in rules {
+                    let Some(value) = settings.pointer(&rule.pointer) else {
+                        continue;
+                    };
+                    match value {
+                        Value::Null => {}
+                        Value::Object(entries) if rule.each => {
+                            for (key, value) in entries {
+                                let at = Arc::from(pointer::child(&rule.pointer, key));
+                                let id = Arc::from(format!("{}{key}", rule.id));
+                                content.insert(id, leaf(value, at, rule.essential));
+                            }
+                        }
+                        Value::Array(items) if items.is_empty() && !rule.each => {}
+                        value if !rule.each => {
+                            let at = Arc::from(rule.pointer.as_str());
+                            content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
+                        }
+                        _ => {}
+                    }
+                }
+                let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
+                let mut strays = Vec::new();
+                stray_fields(settings, String::new(), &rules, &mut strays);
+                for stray in strays {
+                    self.ignored(format!("{base}{stray}"), "this is not a field of its rules");
+                }
+            }
+            MergeUnit::Fields(apart) => {
+                let units = Units {
+                    apart,
+                    lists: &self.profile.list_keys,
+                };
+                units.visit(settings, &Spot::default(), &mut |spot, value| {
+                    let at: Arc<str> = Arc::from(spot.at.as_str());
+                    let leaf = Leaf {
+                        element: spot.element(),
+                        ..leaf(value, Arc::clone(&at), true)
+                    };
+                    content.insert(at, leaf);
+                });
+            }
+            MergeUnit::Whole | MergeUnit::JsonMergePatch => {
+                flatten(settings, String::new(), &mut |at, value| {
+                    if !self.says_nothing(&at, value) {
+                        let at: Arc<str> = Arc::from(at);
+                        content.insert(Arc::clone(&at), leaf(value, at, true));
+                    }
+                });
+            }
+        }
+        let position = side as usize;
+        if let Some(slot) = self.bases.get_mut(position) {
+            *slot = Some(base);
+        }
+        if let Some(all) = self.contents.get_mut(position) {
+            // `defaults` besides a bare spec, or `default`: GEP-2649 forbids neither, so that both count.
+            if all.is_empty() {
+                *all = content;
+            } else {
+                patch(all, &content, &self.profile.unit);
+            }
+        }
+    }
+
+    /// Whether the controller of the kind takes a field that is there for one that is not: Istio a mode that is UNSET;
+    /// NGINX Gateway Fabric an empty list, of which it writes no directive, so that the one above counts
+    /// (`nginx/nginx-gateway-fabric internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
+    fn says_nothing(&self, at: &str, value: &Value) -> bool {
+        let is_unset = self.profile.unset_modes && at.ends_with("/mode") && value == "UNSET";
+        let is_empty = value.as_array().is_some_and(Vec::is_empty);
+        is_unset || (is_empty && self.profile.same_target == SameTarget::PerField)
+    }
+
+    fn ignored(&mut self, pointer: String, why: &str) {
+        self.settings.problems.push(Problem {
+            message: format!("this field of a {} is ignored: {why}", self.profile.kind),
+            help: "remove it, or move it to where it has an effect".to_owned(),
+            pointer,
+            weight: Weight::Ignored,
+        });
+    }
+
+    fn finish(mut self) -> Settings {
+        let [defaults, overrides] = self.contents;
+        for (side, content, position) in [
+            (Side::Defaults, defaults, 0_usize),
+            (Side::Overrides, overrides, 1),
+        ] {
+            if let Some(base) = self.bases.get(position).copied().flatten() {
+                let chosen = self.strategies.get(position).copied().flatten();
+                self.settings.layers.push(Layer {
+                    side,
+                    strategy: chosen.unwrap_or(self.profile.strategy),
+                    content: Arc::new(content),
+                    base,
+                });
+            }
+        }
+        self.settings
+    }
+}
+
+/// The words of Kuadrant's CRDs (docs/systems/kuadrant.md#defaults-and-overrides).
+const KUADRANT: &[(&str, Strategy)] = &[("atomic", Strategy::Atomic), ("merge", Strategy::Patch)];
+
+/// Envoy Gateway's merge types; its CRDs refuse `Replace`, which is what counts without one
+/// (docs/systems/envoy-gateway.md#merge-types).
+const MERGE_TYPES: &[(&str, Strategy)] = &[
+    ("StrategicMerge", Strategy::StrategicPatch),
+    ("JSONMerge", Strategy::Patch),
+];
+
+/// The exact words that a kind has for its strategies, if its CRD takes no others.
+const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)]> {
+    match status {
+        StatusShape::Kuadrant => Some(KUADRANT),
+        StatusShape::EnvoyGateway => Some(MERGE_TYPES),
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::Attached
+        | StatusShape::AttachedToAncestors
+        | StatusShape::Nothing => None,
+    }
+}
+
+/// The value of a strategy field. Where no CRD says which words there are, GEP-713's names and those of products count,
+/// without regard to case.
+fn parse_strategy(text: &str, profile: &Profile) -> Option<Strategy> {
+    if let Some(words) = words(profile.status) {
+        let known = words.iter().find(|(word, _)| *word == text);
+        return known.map(|(_, strategy)| *strategy);
+    }
+    match text.to_ascii_lowercase().as_str() {
+        "atomic" | "replace" => Some(Strategy::Atomic),
+        "patch" | "merge" | "strategicmerge" | "jsonmerge" => Some(Strategy::Patch),
+        _ => None,
+    }
+}
+
+fn vocabulary(profile: &Profile) -> String {
+    match words(profile.status) {
+        Some(words) => {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            words.join(" or ")
+        }
+        None => "`atomic`, `patch` or `merge`".to_owned(),
+    }
+}
+
+/// Where settings are taken apart ([`MergeUnit::Fields`]).
+struct Units<'u> {
+    apart: &'u [String],
+    lists: &'u [ListKey],
+}
+
+/// The place of a field.
+#[derive(Clone, Default)]
+struct Spot<'u> {
+    /// Its pointer, in which the key of an element stands for its position: `/perPort/80/listener`.
+    at: String,
+    /// Its pointer in the object: `/perPort/0/listener`.
+    from: String,
+    /// Its pointer for elements of any key: `/perPort/*/listener`.
+    pattern: String,
+    list: Option<&'u ListKey>,
+}
+
+impl<'u> Units<'u> {
+    /// Calls `field` for every field of a mapping, and instead of one that is taken apart for those below it.
+    fn visit(&self, value: &Value, spot: &Spot<'u>, field: &mut impl FnMut(&Spot<'u>, &Value)) {
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
+            if is_key && spot.pattern.ends_with("/*") {
+                continue;
+            }
+            let spot = spot.below(key, key, key);
+            let list = self.lists.iter().find(|list| list.pointer == spot.pattern);
+            if value.as_object().is_some_and(|fields| !fields.is_empty())
+                && self.apart.contains(&spot.pattern)
+            {
+                self.visit(value, &spot, field);
+            } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
+                for (position, (number, element)) in elements.into_iter().enumerate() {
+                    let of_list = Spot { list, ..spot.clone() };
+                    let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
+                    self.visit(element, &spot, field);
+                }
+            } else {
+                field(&spot, value);
+            }
+        }
+    }
+}
+
+impl Spot<'_> {
+    fn below(&self, at: &str, from: &str, pattern: &str) -> Self {
+        Self {
+            at: pointer::child(&self.at, at),
+            from: pointer::child(&self.from, from),
+            pattern: pointer::child(&self.pattern, pattern),
+            list: self.list,
+        }
+    }
+
+    fn element(&self) -> Option<Element> {
+        let list = self.list?;
+        Some(Element {
+            list: Arc::from(list.pointer.as_str()),
+            key: list.key.as_deref().map(Arc::from),
+            from: Arc::from(self.from.as_str()),
+        })
+    }
+}
+
+impl ListKey {
+    /// The elements of a list, each with its key, if that is a number in all of them.
+    fn numbered<'v>(&self, list: &'v Value) -> Option<Vec<(u64, &'v Value)>> {
+        let key = self.key.as_ref()?;
+        let elements = list.as_array()?.iter();
+        elements
+            .map(|element| Some((element.get(key)?.as_u64()?, element)))
+            .collect()
+    }
+}
+
+/// Fields that lie neither on the way to a rule nor under one.
+fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec<String>) {
+    let Value::Object(map) = value else { return };
+    for (key, value) in map {
+        let here = pointer::child(&pointer, key);
+        if rules.contains(&here.as_str()) {
+            continue;
+        }
+        let on_the_way = rules.iter().any(|rule| {
+            rule.strip_prefix(here.as_str())
+                .is_some_and(|rest| rest.starts_with('/'))
+        });
+        if on_the_way {
+            stray_fields(value, here, rules, strays);
+        } else {
+            strays.push(here);
+        }
+    }
+}
+
+/// A spec with these settings in the place of its own. Its targets stay, and the strategies that it names where they
+/// are those of the layers.
+pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
+    let names_strategy = |key: &str| profile.strategy_fields.iter().any(|field| field == key);
+    let mut written = Map::new();
+    for (key, value) in spec.as_object().into_iter().flatten() {
+        let holds = |layer: &Layer| layer.base.strip_prefix("/spec/") == Some(key.as_str());
+        if TARGET_FIELDS.contains(&key.as_str()) || names_strategy(key) {
+            written.insert(key.clone(), value.clone());
+        } else if let (true, Value::Object(wrapped)) = (layers.iter().any(holds), value) {
+            let strategies = wrapped.iter().filter(|(key, _)| names_strategy(key));
+            let strategies = strategies.map(|(key, value)| (key.clone(), value.clone()));
+            written.insert(key.clone(), Value::Object(strategies.collect()));
+        }
+    }
+    for layer in layers {
+        if let (Some(wrapper), Value::Object(settings)) = (
+            wrapper_at(&mut written, layer.base),
+            unflatten(layer.content.values()),
+        ) {
+            wrapper.extend(settings);
+        }
+    }
+    // One by one, as a strategy in the spec counts for `overrides`, too.
+    for layer in layers {
+        let read = read(&Value::Object(written.clone()), profile, PolicyId::of_row(0));
+        let said = read.layers.iter().find(|read| read.side == layer.side);
+        let merges = |layer: &Layer| layer.strategy.merges();
+        if said.is_some_and(|said| merges(said) != merges(layer))
+            && let Some(field) = profile.strategy_fields.first()
+            && let Some(wrapper) = wrapper_at(&mut written, layer.base)
+        {
+            wrapper.retain(|key, _| !names_strategy(key));
+            wrapper.insert(field.clone(), Value::from(strategy_word(profile, layer.strategy)));
+        }
+    }
+    Value::Object(written)
+}
+
+/// A strategy as a spec of the kind names it.
+pub const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
+    match (strategy, profile.status) {
+        (Strategy::StrategicPatch, StatusShape::EnvoyGateway) => "StrategicMerge",
+        (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
+        (Strategy::None | Strategy::Atomic, _) => "atomic",
+        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
+        (Strategy::Patch | Strategy::StrategicPatch, _) => "patch",
+    }
+}
+
+/// The mapping of a spec that is at `/spec`, or at `/spec/<wrapper>`.
+fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
+    let Some(wrapper) = base.strip_prefix("/spec/") else {
+        return Some(spec);
+    };
+    spec.insert_if_absent(wrapper, || Value::Object(Map::new()));
+    spec.get_mut(wrapper)?.as_object_mut()
+}
+
+/// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.
+pub fn wrapped(profile: &Profile, settings: Value) -> Value {
+    match profile.wrappers {
+        Wrappers::Default => {
+            let mut spec = Map::new();
+            spec.insert("default".to_owned(), settings);
+            Value::Object(spec)
+        }
+        Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
+    }
 }

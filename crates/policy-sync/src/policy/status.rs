@@ -1,17 +1,12 @@
 //! Predicted statuses of policies, as their controllers would write them.
-//!
-//! Owns: the condition Accepted, with Kuadrant's own messages for Kuadrant's kinds, and `status.ancestors`.
-//! Flows in: attachments, the fate of a policy. Flows out: [`Condition`]s, [`AncestorStatus`]es.
-//! Must not know: clusters, and what happens there.
 
 use std::collections::BTreeSet;
 
-use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
 use super::attachment::Attachments;
-use super::condition::Condition;
-use super::declared_target::Target;
-use super::envoy_gateway_status::{self, ACCEPTED, conflicted, misfit, refused_merges};
-use super::ids::PolicyId;
+use super::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use super::envoy_gateway::status;
+use super::envoy_gateway::status::{ACCEPTED, conflicted, refused_merges, rejection};
+use super::model::{PolicyId, Target};
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
 use crate::topology::GatewayId;
@@ -31,12 +26,12 @@ pub fn ancestors(
         | StatusShape::AttachedToAncestors => {}
         StatusShape::Kuadrant | StatusShape::Attached | StatusShape::Nothing => return (Vec::new(), 0),
         StatusShape::EnvoyGateway => {
-            let ancestors = envoy_gateway_status::ancestors(attachments, id);
+            let ancestors = status::ancestors(attachments, id);
             let all = ancestors.len();
             return (ancestors, all);
         }
     }
-    if let Some(mut patched) = envoy_gateway_status::patched(attachments, id) {
+    if let Some(mut patched) = status::patched(attachments, id) {
         let is_accepted = patched.conditions.iter().all(Condition::is_true);
         let gateway = gateways.first().filter(|_| is_accepted);
         patched
@@ -49,7 +44,7 @@ pub fn ancestors(
         let accepted = accepted(attachments, id, Some(*gateway));
         let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
         let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
-        let by_parent = envoy_gateway_status::parents_of_backends(attachments, id, *gateway);
+        let by_parent = status::parents_of_backends(attachments, id, *gateway);
         if by_parent.is_empty() {
             entries.push(ancestor(attachments, *gateway, conditions));
             continue;
@@ -117,8 +112,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                         refused("Conflicted", message)
                     })
                     .or_else(|| {
-                        let misfit = misfit(attachments, id, *node, usize::MAX).map(|why| why.message);
-                        let why = misfit.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                        let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
+                        let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
                         why.map(|why| refused("Invalid", why))
                     })
             }

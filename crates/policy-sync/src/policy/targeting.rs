@@ -1,15 +1,13 @@
-//! Which targets a policy kind may name, and the source of that rule.
-//!
-//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints, and reports all use. Flows in: the
-//! statements of a definition, a controller's documentation, or the configuration. Flows out: verdicts. Must not know:
-//! where definitions are kept, objects.
+//! Which targets a policy kind may name, and the source of that rule: its CRD, its controller, or its documentation.
 
 use std::collections::BTreeSet;
 
-use super::told::Told;
+use apimachinery::GroupKind;
+
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
-use crate::api::targeting::{self, ANY, AllowedTarget, Taken, TargetField};
+use crate::api::targeting;
+use crate::api::targeting::{ANY, AllowedTarget, Taken, TargetField};
 
 /// The targets that a kind's policies may name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,7 +37,7 @@ pub(super) enum Says {
     /// The definition of a release, in the catalog.
     Catalog(&'static str),
     /// No definition; the controller, or its documentation.
-    Told(&'static Told),
+    Known(&'static KnownTargets),
 }
 
 /// The finding about a target.
@@ -58,9 +56,14 @@ pub enum Verdict {
 
 impl Targeting {
     /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
-    pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
+    pub(super) fn new(
+        definition: Option<(targeting::Targeting, Says)>,
+        known: Option<&'static KnownTargets>,
+    ) -> Self {
         let (said, says) = definition.unwrap_or_else(|| {
-            let fields = told.map(Told::fields).filter(|fields| !fields.is_empty());
+            let fields = known
+                .map(KnownTargets::fields)
+                .filter(|fields| !fields.is_empty());
             let said = targeting::Targeting {
                 fields: fields.unwrap_or(&TargetField::ALL).to_vec(),
                 is_required: true,
@@ -77,13 +80,13 @@ impl Targeting {
             has_sections: said.has_sections,
             says,
         };
-        match told {
-            Some(told) if !targeting.named.is_restricted => {
-                let taken = told.taken(said.has_sections);
+        match known {
+            Some(known) if !targeting.named.is_restricted => {
+                let taken = known.taken(said.has_sections);
                 Self {
                     selected: taken.clone(),
                     named: taken,
-                    says: Says::Told(told),
+                    says: Says::Known(known),
                     ..targeting
                 }
             }
@@ -217,16 +220,179 @@ impl Targeting {
             Says::Catalog(product) => Some(format!(
                 "as of {product}; add your own CRD to the input to check against it"
             )),
-            Says::Told(told) => Some(told.note(group, kind)),
+            Says::Known(known) => Some(known.note(group, kind)),
+        }
+    }
+}
+
+/// The documented targets of some kinds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct KnownTargets {
+    group: &'static str,
+    kinds: &'static [&'static str],
+    targets: &'static [Target],
+    by: By,
+    /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
+    source: &'static str,
+}
+
+/// Group, kind, and whether sections of it may be named, where the definition has them.
+type Target = (&'static str, &'static str, bool);
+
+/// The source.
+#[derive(Debug, PartialEq, Eq)]
+enum By {
+    /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
+    Controller(&'static str),
+    /// Documentation, or the comment of a type. Others are up to the implementation.
+    Documentation,
+    /// A definition that no release has; it has these fields.
+    Unreleased(&'static [TargetField]),
+}
+
+const GATEWAY: Target = (GROUP, "Gateway", false);
+const SERVICE: Target = ("", "Service", true);
+const GKE_IMPORT: Target = ("net.gke.io", "ServiceImport", false);
+const POOL: Target = ("inference.networking.k8s.io", "InferencePool", false);
+const POOL_OF_ALPHA: Target = ("inference.networking.x-k8s.io", "InferencePool", false);
+const GKE: &str = "networking.gke.io";
+
+const GKE_PAGE: &str = "https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources";
+
+#[rustfmt::skip] // one fact a line
+const KNOWN_TARGETS: &[KnownTargets] = &[
+    KnownTargets {
+        group: GROUP, kinds: &["BackendTLSPolicy"],
+        targets: &[SERVICE],
+        by: By::Documentation, source: "kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1",
+    },
+    KnownTargets {
+        group: "gateway.networking.x-k8s.io", kinds: &["XBackendTrafficPolicy"],
+        targets: &[SERVICE, ("multicluster.x-k8s.io", "ServiceImport", false), ("gateway.networking.x-k8s.io", "XBackend", false)],
+        by: By::Documentation, source: "kubernetes-sigs/gateway-api apisx/v1alpha1/xbackendtrafficpolicy_types.go@v1.6.1",
+    },
+    KnownTargets {
+        group: "gateway.envoyproxy.io", kinds: &["EnvoyPatchPolicy"],
+        targets: &[GATEWAY, (GROUP, "GatewayClass", false)],
+        by: By::Controller(
+            "TargetRef.Group:GROUP TargetRef.Kind:KIND, only TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported",
+        ),
+        source: "envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0",
+    },
+    KnownTargets {
+        group: "security.istio.io", kinds: &["AuthorizationPolicy", "RequestAuthentication"],
+        targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
+    },
+    KnownTargets { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets {
+        group: "extensions.istio.io", kinds: &["TrafficExtension", "WasmPlugin"],
+        targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
+    },
+    KnownTargets { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets {
+        group: GKE, kinds: &["GCPGatewayPolicy"],
+        targets: &[GATEWAY], by: By::Documentation, source: GKE_PAGE,
+    },
+    KnownTargets {
+        group: GKE, kinds: &["GCPTrafficExtension", "GCPRoutingExtension"],
+        targets: &[GATEWAY], by: By::Documentation,
+        source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcptrafficextension_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
+    },
+    KnownTargets {
+        group: GKE, kinds: &["GCPBackendPolicy"],
+        targets: &[SERVICE, GKE_IMPORT, ("net.gke.io", "ServiceExport", false), POOL, POOL_OF_ALPHA],
+        by: By::Documentation,
+        source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcpbackendpolicy_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
+    },
+    KnownTargets {
+        group: GKE, kinds: &["HealthCheckPolicy"],
+        targets: &[SERVICE, GKE_IMPORT, POOL, POOL_OF_ALPHA], by: By::Documentation, source: GKE_PAGE,
+    },
+    KnownTargets {
+        group: GKE, kinds: &["GCPSessionAffinityPolicy"],
+        targets: &[SERVICE, GKE_IMPORT], by: By::Documentation, source: GKE_PAGE,
+    },
+    KnownTargets {
+        group: "gateway.nginx.org", kinds: &["ExternalLoadBalancer"],
+        targets: &[GATEWAY], by: By::Unreleased(&[TargetField::TargetRefs]),
+        source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_externalloadbalancers.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
+    },
+    KnownTargets {
+        group: "gateway.nginx.org", kinds: &["PayloadProcessor"],
+        targets: &[GATEWAY, (GROUP, "HTTPRoute", false)], by: By::Unreleased(&[TargetField::TargetRef]),
+        source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_payloadprocessors.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
+    },
+];
+
+const ISTIO: &[Target] = &[
+    GATEWAY,
+    (GROUP, "GatewayClass", false),
+    SERVICE,
+    ("networking.istio.io", "ServiceEntry", false),
+];
+/// Its admission webhook.
+const ISTIOD: By = By::Controller(
+    "targetRef must be to one of Service, ServiceEntry, Gateway, GatewayClass but was GROUP/KIND",
+);
+const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
+
+/// The documented targets of a kind.
+pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
+    KNOWN_TARGETS
+        .iter()
+        .find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
+}
+
+impl KnownTargets {
+    /// The targets; sections only where the definition has any.
+    fn taken(&self, has_sections: bool) -> Taken {
+        let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
+            group: (*group).to_owned(),
+            kind: (*kind).to_owned(),
+            sections: *sections && has_sections,
+        });
+        Taken {
+            kinds: kinds.collect(),
+            is_restricted: !matches!(self.by, By::Documentation),
+        }
+    }
+
+    /// The fields that name targets, if no definition has them.
+    const fn fields(&self) -> &'static [TargetField] {
+        match self.by {
+            By::Unreleased(fields) => fields,
+            By::Controller(_) | By::Documentation => &[],
+        }
+    }
+
+    /// What is reported where a target is not one of these, and where that is.
+    pub(super) fn note(&self, group: &str, kind: &str) -> String {
+        let source = self.source;
+        match self.by {
+            By::Controller(words) => {
+                let words = words.replace("GROUP", group).replace("KIND", kind);
+                format!("its controller would report: {words} ({source})")
+            }
+            By::Unreleased(_) => format!(
+                "as of {source}, which is not released; add your own CRD to the input to check against it"
+            ),
+            By::Documentation => {
+                let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
+                format!(
+                    "documented targets are: {}; others depend on the controller ({source})",
+                    kinds.join(", ")
+                )
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::told;
-    use super::*;
     use apimachinery::GroupKind;
+
+    use super::known_targets;
+    use super::*;
 
     fn target(group: &str, kind: &str) -> AllowedTarget {
         AllowedTarget {
@@ -303,13 +469,13 @@ mod tests {
 
     #[test]
     fn a_documented_target_has_sections_only_if_it_is_documented_and_the_definition_has_them() {
-        let told = told(&GroupKind::new(
+        let known = known_targets(&GroupKind::new(
             "gateway.networking.x-k8s.io",
             "XBackendTrafficPolicy",
         ))
         .unwrap();
         let sections = |has_sections: bool| {
-            let kinds = told.taken(has_sections).kinds.into_iter();
+            let kinds = known.taken(has_sections).kinds.into_iter();
             kinds
                 .filter(|target| target.sections)
                 .map(|target| target.kind)

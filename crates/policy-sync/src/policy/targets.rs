@@ -1,24 +1,21 @@
-//! From a declared target to a node of the topology.
-//!
-//! Owns: `targetRef`, `targetRefs` and `targetSelectors` with sections, namespaces and ReferenceGrants; allowed
-//! kinds; virtual kinds; the findings at targets that cannot be resolved.
-//! Flows in: policies as read. Flows out: their targets, resolved.
-//! Must not know: settings, precedence.
+//! From a declared target, or a selector, to the nodes of the topology.
 
-use super::declared_target::{Declared, Selects, Target};
-use super::one_policy::Policy;
-use super::options::Options;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
+
+use super::istio::{Holds, WAYPOINT_CLASS, Workloads, waypoint_of};
+use super::kinds::Options;
+use super::model::{Declared, Policy, Selects, Target};
 use super::profile::Profile;
-use super::selecting::Selecting;
 use super::targeting::{Targeting, Verdict};
-use super::waypoints::{WAYPOINT_CLASS, waypoint_of};
-use super::workloads::{Holds, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
-use crate::hub::Grants;
-use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
-use apimachinery::{GroupKind, Identity, Work};
+use crate::hub::{Grants, Objects};
+use crate::object::Object;
+use crate::topology::{BackendId, Located, Node, Sources, Suggestion, Suggestions, Topology};
 
 /// The work for a target that is selected: each is a place in the report, and mostly a finding.
 const STEPS_PER_TARGET: u64 = 300;
@@ -40,7 +37,7 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         selecting: Selecting::default(),
         work: Work::default(),
         workloads: Workloads::new(options.root_namespace),
-        near: NearObjects::new(sources),
+        near: Suggestions::new(sources),
         synced: options.kinds,
         findings,
     };
@@ -59,7 +56,7 @@ struct Resolver<'r, 'a> {
     /// What policies without a target apply to, for kinds that apply to workloads.
     workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
-    near: NearObjects<'a>,
+    near: Suggestions<'a>,
     /// The policy kinds that a class syncs.
     synced: &'r [GroupKind],
     findings: &'r mut Findings,
@@ -418,7 +415,8 @@ impl<'a> Resolver<'_, 'a> {
             );
             return Target::NotAllowed(what);
         }
-        if is_pod(declared) {
+        // Pods are created on clusters: no input has those that a policy selects.
+        if declared.group.is_empty() && declared.kind == "Pod" {
             return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
@@ -605,7 +603,7 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => self
                 .sources
                 .get(&identity)
-                .and_then(|whole| Near::section(whole, section)),
+                .and_then(|whole| Suggestion::section(whole, section)),
             None => self.near(declared, namespace),
         };
         // What else a cluster has nobody knows.
@@ -653,7 +651,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// What a target that is not there was probably meant to be.
-    fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
+    fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Suggestion<'a>> {
         let missing = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         self.near.find_for(declared.namespace.as_deref(), &missing)
     }
@@ -671,11 +669,6 @@ impl<'a> Resolver<'_, 'a> {
 
 fn is_namespace(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Namespace"
-}
-
-/// Pods are created on clusters: no input has those that a policy selects.
-fn is_pod(declared: &Declared) -> bool {
-    declared.group.is_empty() && declared.kind == "Pod"
 }
 
 fn is_class(declared: &Declared) -> bool {
@@ -714,5 +707,85 @@ fn unlisted_target(policy: &crate::object::Object, declared: &Declared, note: Op
     match note {
         Some(note) => finding.note(note),
         None => finding,
+    }
+}
+
+/// Objects of one kind in one namespace.
+type Place = (GroupKind, String);
+
+/// Objects by key and value of a label, in their order.
+type ByLabel<'a> = HashMap<(&'a str, &'a str), Vec<&'a Object>>;
+
+/// The selectors of the policies of one place, the hub or a cluster.
+#[derive(Default)]
+pub(super) struct Selecting<'a> {
+    /// The objects that have a label with a value.
+    by_label: HashMap<Place, ByLabel<'a>>,
+    known: HashMap<(Place, Selector), Arc<[&'a str]>>,
+    namespaces: HashMap<GroupKind, Vec<&'a str>>,
+}
+
+impl<'a> Selecting<'a> {
+    /// The namespaces that have objects of a kind, sorted.
+    pub(super) fn namespaces(&mut self, sources: Sources<'a>, group: &str, kind: &str) -> Vec<&'a str> {
+        let of = |objects: &'a Objects| objects.of_kind(group, kind).iter();
+        let all = of(sources.objects).chain(sources.local.into_iter().flat_map(of));
+        let namespaces = || all.map(Object::namespace_or_empty).collect::<BTreeSet<_>>();
+        let known = self.namespaces.entry(GroupKind::new(group, kind));
+        let known = known.or_insert_with(|| namespaces().into_iter().collect());
+        known.clone()
+    }
+
+    /// The names of the objects that a selector selects, those of the hub first, each in the order of their names.
+    fn select(
+        &mut self,
+        sources: Sources<'a>,
+        (group, kind, namespace): (&str, &str, &str),
+        selector: &Selector,
+    ) -> Arc<[&'a str]> {
+        let place: Place = (GroupKind::new(group, kind), namespace.to_owned());
+        let key = (place, selector.clone());
+        if let Some(known) = self.known.get(&key) {
+            return Arc::clone(known);
+        }
+        let all = || {
+            let of = |objects: &'a Objects| {
+                let all = objects.of_kind(group, kind);
+                let start = all.partition_point(|object| object.namespace_or_empty() < namespace);
+                all.iter()
+                    .skip(start)
+                    .take_while(|object| object.namespace_or_empty() == namespace)
+            };
+            of(sources.objects).chain(sources.local.into_iter().flat_map(of))
+        };
+        // A thousand selectors of one label each must not ask a thousand objects each.
+        let label = selector.requirements.iter().find_map(|requirement| {
+            match (requirement.operator, requirement.values.as_slice()) {
+                (Operator::In, [value]) => Some((requirement.key.as_str(), value.as_str())),
+                _ => None,
+            }
+        });
+        let candidates: Vec<&'a Object> = match label {
+            Some(label) => {
+                let by_label = self.by_label.entry(key.0.clone()).or_insert_with(|| {
+                    let mut by_label = ByLabel::default();
+                    for object in all() {
+                        for label in object.labels() {
+                            by_label.entry(label).or_default().push(object);
+                        }
+                    }
+                    by_label
+                });
+                by_label.get(&label).cloned().unwrap_or_default()
+            }
+            None => all().collect(),
+        };
+        let selected: Arc<[&'a str]> = candidates
+            .into_iter()
+            .filter(|object| selector.matches(|key| object.label(key)))
+            .map(|object| object.name.as_str())
+            .collect();
+        self.known.insert(key, Arc::clone(&selected));
+        selected
     }
 }

@@ -1,20 +1,15 @@
-//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets.
-//!
-//! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
-//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors require.
-//! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
-//! Flows out: findings; [`NamespaceLabels`], which have to be synced so that a selector matches.
-//! Must not know: works.
+//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets
+//! (docs/systems/why-we-differ.md#routes).
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use apimachinery::Field;
 use kube_json::Value;
 
-use super::listener_sets::SyncedSet;
-use super::routes::{SyncedParent, SyncedRoutes};
+use super::routes::{SyncedParent, SyncedRoutes, SyncedSet};
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
@@ -22,7 +17,6 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
-use apimachinery::Field;
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;

@@ -1,20 +1,16 @@
 //! Findings about policies of one kind on one target: of the hub, or of the hub and a cluster.
-//!
-//! Owns: these findings.
-//! Flows in: attachments, the resolution for one target, the local policies of a cluster. Flows out: findings.
-//! Must not know: works.
+
+use std::collections::BTreeMap;
 
 use kube_json::Value;
 
-use super::any_order::{commute, holds_in_any_order};
-use super::beside_local::beside_local;
-use super::local_policies::{LocalPolicies, LocalPolicy};
-use super::per_reason::PerReason;
+use super::ambiguous::{Meeting, undecided, way_out};
+use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
+use super::order_independence::{commute, is_order_independent};
 use super::routes::SyncedRoutes;
-use super::same_target::{Resolution, SyncedSpec, resolve};
+use super::same_target::{Resolution, resolve};
 use super::synced_kinds::SyncedKinds;
-use super::undecided::{Meeting, undecided, way_out};
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::well_known::ORIGIN_CREATION;
 use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, disagree, meet};
 use crate::topology::{Node, Topology};
@@ -131,17 +127,14 @@ fn one_target(
         );
     }
     for synced in &resolution.synced {
-        let SyncedSpec::Rewritten { sources, .. } = &synced.spec else {
-            continue;
-        };
         let winner = synced.policy;
-        for source in sources.iter().filter(|source| **source != winner) {
-            let (other, winner_name) = (name(*source), name(winner));
+        for source in synced.sources().into_iter().filter(|source| *source != winner) {
+            let (other, winner_name) = (name(source), name(winner));
             said.push(
                 (winner, "merged"),
                 Finding::new(
                     Code::POLICY_SAME_TARGET,
-                    place(*source),
+                    place(source),
                     format!("{other} and {winner_name} both target {target}"),
                 )
                 .label("merged into the other one")
@@ -246,7 +239,7 @@ fn local_pair(
 /// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
 /// that. Here it is checked, on the very specs that are shipped.
 ///
-/// [`without_rules_of`]: crate::policy::without_rules_of
+/// [`without_rules_of`]: super::local_policies
 fn beside_locals(
     attachments: &Attachments<'_>,
     (kind, node): (KindId, Node),
@@ -265,7 +258,7 @@ fn beside_locals(
         .collect();
     let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
     let (first, local) = (synced.first()?, there.first()?);
-    if holds_in_any_order(profile, &synced, &synced, &locals) {
+    if is_order_independent(profile, &synced, &synced, &locals) {
         return None;
     }
     let synced = Meeting {
@@ -290,4 +283,38 @@ fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> P
     let declared = targets.find(|declared| declared.target == Target::Attached(node));
     let pointer = declared.map_or("/spec", |declared| declared.pointer.as_str());
     policy.object.place(pointer)
+}
+
+/// Findings by place and reason, in the order of their first targets.
+///
+/// A selector is in one place and may select a thousand Gateways, so the first finding with each reason stands for all.
+pub(super) struct PerReason<R> {
+    findings: Vec<(Finding, usize)>,
+    first: BTreeMap<(Place, R), usize>,
+}
+
+impl<R: Ord> PerReason<R> {
+    pub(super) const fn new() -> Self {
+        Self {
+            findings: Vec::new(),
+            first: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the findings about one more target.
+    pub(super) fn push(&mut self, reason: R, finding: Finding) {
+        let next = self.findings.len();
+        let first = *self.first.entry((finding.place.clone(), reason)).or_insert(next);
+        match self.findings.get_mut(first) {
+            Some((_, more)) => *more = more.saturating_add(1),
+            None => self.findings.push((finding, 0)),
+        }
+    }
+
+    pub(super) fn into_findings(self) -> impl Iterator<Item = Finding> {
+        self.findings.into_iter().map(|(finding, more)| match more {
+            0 => finding,
+            more => finding.note(format!("the same is true of {}", counted(more, "more target"))),
+        })
+    }
 }

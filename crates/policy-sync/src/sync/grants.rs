@@ -1,27 +1,28 @@
-//! The ReferenceGrants that shipped objects need on their clusters.
+//! The ReferenceGrants that shipped objects need on their clusters, and references to other namespaces that none permits.
 //!
-//! A controller on a cluster knows only the grants that are there. So each grant of the hub goes wherever a shipped object
-//! goes that refers to another namespace by it. On a cluster, a Gateway and the policies beside it have another namespace
-//! than on the hub; the copy of a grant says where whatever it names is there.
+//! Controllers on the clusters ignore a reference that nothing permits (docs/systems/gateway-api.md#references). A grant of
+//! the hub is shipped with what needs it, so the clusters' own grants only matter if the hub has none. Secrets of listeners
+//! are checked where they are copied.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use apimachinery::{GroupKind, Identity, core_group};
 use kube_json::{Text, Value, json};
 
-use super::chosen_objects::ChosenObjects;
-use super::gateway::PlacedGateway;
+use super::copies::PlacedGateway;
+use super::on_spokes::OnSpokes;
 use super::reference_fields::{Needed, needed_by};
+use super::synced_kinds::ChosenObjects;
 use super::synced_object::{SyncedObject, SyncedTarget};
 use super::variants::Variant;
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_namespace, is_downstream};
 use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
 use crate::api::params::SyncedResource;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
-use apimachinery::{Identity, core_group};
 
 /// The resource of grants that no parameters list: they go with what needs them.
 static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
@@ -36,13 +37,13 @@ static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
 /// Group, kind, and namespace of the hub of what refers to something.
 pub(super) type From<'o> = (&'o str, &'o str, &'o str);
 
-pub(super) fn from_of(object: &Object) -> From<'_> {
+fn from_of(object: &Object) -> From<'_> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty())
 }
 
 /// The object that a reference leads to, if that is in another namespace.
-pub(super) fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
+fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
     match needed {
         Needed::Object(to) => {
             Some(to).filter(|to| to.namespace.as_deref().is_some_and(|there| there != namespace))
@@ -190,4 +191,137 @@ fn on_clusters(grant: &Object, places: &BTreeMap<From<'_>, BTreeSet<Text>>) -> V
     }
     *entries = there;
     value
+}
+
+/// So many references to one namespace are pointed at; more are counted.
+const MOST_PLACES: usize = 5;
+/// Columns for the names of clusters in a message.
+const CLUSTERS_WIDTH: usize = 40;
+
+/// The grants that are nowhere, each with the references that need it.
+pub(super) struct MissingGrants<'g, 'a> {
+    grants: &'g Grants<'a>,
+    /// By what refers, and by the namespace and the kind that it refers to.
+    missing: BTreeMap<(From<'a>, String, GroupKind), Vec<Missing<'a>>>,
+}
+
+/// A reference that nothing permits.
+struct Missing<'a> {
+    object: &'a Object,
+    /// The pointer of the reference.
+    pointer: String,
+    to: Identity,
+    clusters: Vec<&'a str>,
+    /// The namespace of the copy that refers to it there.
+    namespace: String,
+}
+
+impl<'g, 'a> MissingGrants<'g, 'a> {
+    /// The collector, with the grants of the hub.
+    pub(super) const fn new(grants: &'g Grants<'a>) -> Self {
+        Self {
+            grants,
+            missing: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at a reference of an object of the hub, whose copy is in `namespace` on these clusters.
+    pub(super) fn look(
+        &mut self,
+        there: &OnSpokes<'_>,
+        (object, namespace, clusters): (&'a Object, &str, &'a [String]),
+        (needed, pointer): (&Needed, &str),
+    ) {
+        let Some(to) = crossing(needed, namespace) else {
+            return;
+        };
+        let from = from_of(object);
+        if self.grants.permitting(from, to).next().is_some() {
+            return;
+        }
+        let from_there = (from.0, from.1, namespace);
+        let lacking = clusters.iter().map(String::as_str);
+        let lacking: Vec<&'a str> = lacking
+            .filter(|cluster| !there.permit_locally(cluster, from_there, to))
+            .collect();
+        if !lacking.is_empty() {
+            let key = (
+                from,
+                to.namespace.clone().unwrap_or_default(),
+                to.group_kind.clone(),
+            );
+            self.missing.entry(key).or_default().push(Missing {
+                object,
+                pointer: pointer.strip_suffix("/name").unwrap_or(pointer).to_owned(),
+                to: to.clone(),
+                clusters: lacking,
+                namespace: namespace.to_owned(),
+            });
+        }
+    }
+
+    /// Reports each missing grant once.
+    pub(super) fn report(self, findings: &mut Findings) {
+        for (((group, kind, own), namespace, to_kind), missing) in self.missing {
+            let Some(first) = missing.first() else { continue };
+            let mut clusters: Vec<&str> = missing
+                .iter()
+                .flat_map(|missing| &missing.clusters)
+                .copied()
+                .collect();
+            clusters.sort_unstable();
+            clusters.dedup();
+            let place =
+                |missing: &Missing<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
+            let mut finding = Finding::new(
+                Code::REFERENCE_NOT_PERMITTED,
+                place(first),
+                format!(
+                    "{} may not refer to {}, which is in another namespace, on {}",
+                    first.object.identity(),
+                    first.to,
+                    fitting_names(&clusters, CLUSTERS_WIDTH)
+                ),
+            )
+            .label("another namespace");
+            let mut others: Vec<_> = missing
+                .iter()
+                .filter(|other| place(other) != place(first))
+                .collect();
+            others.dedup_by_key(|other| place(other));
+            for other in others.iter().take(MOST_PLACES) {
+                finding = finding.related(
+                    place(other),
+                    format!("and {} refers to it", other.object.identity()),
+                );
+            }
+            let more = others.len().saturating_sub(MOST_PLACES);
+            if more > 0 {
+                finding = finding.note(format!("{more} more do"));
+            }
+            let to = (
+                to_kind.group.as_str(),
+                to_kind.kind.as_str(),
+                first.to.name.as_str(),
+            );
+            findings.push(match self.grants.almost_permit((group, kind, own), &namespace, to) {
+                // A typo must not take a backend from a route without failing the run.
+                Some((place, help)) => finding
+                    .severity(Severity::Error)
+                    .related(place, "this grant names another namespace")
+                    .help(help),
+                None => {
+                    let there = if first.namespace == own {
+                        String::new()
+                    } else {
+                        format!("; one that lives on a cluster has to say `{}`", first.namespace)
+                    };
+                    finding.help(format!(
+                        "add a ReferenceGrant to namespace `{namespace}`, from {group} `{kind}` in namespace `{own}` to {}{there}",
+                        to_kind.kind
+                    ))
+                }
+            });
+        }
+    }
 }

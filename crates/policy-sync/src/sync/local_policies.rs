@@ -1,21 +1,71 @@
-//! The policies that live on clusters and share a target with something of the hub.
-//!
-//! Such a policy names or selects its targets as they are on the cluster. They are resolved as everywhere, by
-//! [`resolve_targets`], among the objects of the hub as a cluster has them that gets them all.
+//! The policies that live on clusters and share a target with something of the hub, and the settings that they leave of
+//! synced policies of their kind (docs/systems/policy-sync.md#local-policies-win).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::Arc;
 
-use super::downstream_route::{assumed_route, parents_of_ours};
-use super::gateway::PlacedGateway;
+use kube_json::Value;
+
+use super::copies::{PlacedGateway, assumed_route, parents_of_ours};
+use super::order_independence::is_order_independent;
+use super::same_target::{SyncedPolicy, SyncedSpec};
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::rules;
 use crate::diagnostic::{Code, Findings, Severity};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table, unknown_version};
 use crate::object::Object;
-use crate::policy::{Attachments, Entry, KindId, Options, Policy, PolicyId, read_policy, resolve_targets};
+use crate::policy::{
+    Attachments, Content, Dictates, Entry, KindId, Layer, Options, Policy, PolicyId, Precedence, Profile,
+    SameTarget, Side, defines, disagree, meet, read_policy, resolve_targets, rewritten,
+};
 use crate::topology::{Controllers, Node, Original, Sources, Topology};
+
+/// The settings of a synced policy that local ones of its kind on its target leave. `None`: there are none, and the
+/// policy is withheld.
+///
+/// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
+/// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
+fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
+    if locals.is_empty() {
+        return Some(Arc::clone(synced));
+    }
+    let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
+    let whole = |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
+    let taken = match profile.precedence {
+        Precedence::EstablishedChallenger => {
+            let taken =
+                whole(Side::Defaults) || whole(Side::Overrides) || profile.dictates == Dictates::Challenger;
+            [taken, taken]
+        }
+        // Policies of one level meet side by side there.
+        Precedence::OldestWins => [whole(Side::Defaults), whole(Side::Overrides)],
+    };
+    let defined: Vec<&Content> = local_layers().map(|layer| layer.content.as_ref()).collect();
+    let mut left: Vec<Layer> = Vec::new();
+    for layer in synced.iter() {
+        if !layer.strategy.merges() {
+            return None;
+        }
+        if taken.get(layer.side as usize).is_some_and(|taken| *taken) {
+            continue;
+        }
+        let content: Content = layer
+            .content
+            .iter()
+            .filter(|(key, _)| !defined.iter().any(|local| defines(local, key)))
+            .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
+            .collect();
+        if content.values().any(|leaf| leaf.essential) {
+            left.push(Layer {
+                content: Arc::new(content),
+                ..layer.clone()
+            });
+        }
+    }
+    (!left.is_empty()).then(|| Arc::from(left))
+}
 
 /// A policy that lives on a cluster.
 #[derive(Debug, Clone)]
@@ -217,4 +267,83 @@ fn on_hub(there: &Topology<'_>, hub: &Topology<'_>, node: Node) -> Option<Node> 
         _ => hub.find(&identity).into_iter().next()?,
     };
     hub.find_section(whole, there.section(node))
+}
+
+/// The spec of a synced policy next to local ones; `None`: nothing of it is left, and it is withheld.
+pub(super) fn beside_local(
+    attachments: &Attachments<'_>,
+    synced: &SyncedPolicy,
+    locals: &[&LocalPolicy<'_>],
+) -> Option<SyncedSpec> {
+    let profile = attachments.profile(synced.policy);
+    let layers = without_idle_layers(profile, synced.entry(attachments)?);
+    let left = match profile.same_target {
+        SameTarget::AddUp => return Some(synced.spec.clone()),
+        SameTarget::Reject => return None,
+        SameTarget::PerField => {
+            let gives_way = locals.iter().any(|local| {
+                let there = &local.entry.layers;
+                meet(profile, there, &layers) || disagree(profile, there, &layers)
+            });
+            return (!gives_way).then(|| synced.spec.clone());
+        }
+        SameTarget::Merge | SameTarget::Unknown => {
+            let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
+            without_rules_of(profile, &layers, &entries)?
+        }
+    };
+    // A spec that loses nothing stays as its author wrote it: taking it apart and putting it together may change its form.
+    let untouched = left.len() == layers.len()
+        && left
+            .iter()
+            .zip(layers.iter())
+            .all(|(a, b)| a.content.len() == b.content.len());
+    Some(if untouched {
+        synced.spec.clone()
+    } else {
+        reduced(attachments, profile, synced, &left)
+    })
+}
+
+/// The layers of a policy, less those without which it means the same whatever is above and below it: atomic defaults all
+/// of whose settings its own overrides replace must not withhold those overrides.
+fn without_idle_layers(profile: &Profile, policy: Entry) -> Arc<[Layer]> {
+    // Where the oldest wins, the layers of each side count by themselves.
+    if profile.precedence == Precedence::OldestWins {
+        return policy.layers;
+    }
+    let mut left = policy.clone();
+    for idle in policy.layers.iter() {
+        let rest = left.layers.iter().filter(|layer| layer.side != idle.side);
+        let rest = Entry {
+            policy: policy.policy,
+            layers: rest.cloned().collect(),
+        };
+        if is_order_independent(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
+            left = rest;
+        }
+    }
+    left.layers
+}
+
+/// The spec with only the layers that are left.
+fn reduced(
+    attachments: &Attachments<'_>,
+    profile: &Profile,
+    synced: &SyncedPolicy,
+    left: &[Layer],
+) -> SyncedSpec {
+    let (spec, mut settings) = match &synced.spec {
+        SyncedSpec::AsWritten => {
+            let object = attachments.policy(synced.policy).object;
+            (object.value.get("spec").unwrap_or(&Value::Null), BTreeMap::new())
+        }
+        SyncedSpec::Rewritten { spec, settings, .. } => (spec.as_ref(), settings.clone()),
+    };
+    // A policy all of whose settings local ones define is no source there; the one that lends its name always is.
+    settings.retain(|setting, _| left.iter().any(|layer| layer.content.contains_key(setting)));
+    SyncedSpec::Rewritten {
+        spec: Box::new(rewritten(spec, profile, left)),
+        settings,
+    }
 }

@@ -1,96 +1,48 @@
 //! Decides what each cluster receives.
-//!
-//! Owns: which routes and policies go to the spokes, whether listeners there accept the routes, the rule for policies
-//! on one target, which settings local policies override in synced ones, and Gateways, routes, and policies as they are
-//! there.
-//! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variant`]s for
-//! works, [`Spoke`]s to evaluate, findings.
-//! Must not know: works, files.
-
-mod synced_kinds;
-
-mod listener_sets;
-
-mod destinations;
-mod routes;
 
 mod allowed_routes;
-mod left_alone;
-mod per_reason;
-
-mod not_synced;
-mod other_version;
-
+mod ambiguous;
+mod conflicts;
+mod copies;
+mod grants;
+mod invalid;
 mod local_policies;
-
-mod any_order;
-mod merged_policy;
-
+mod not_synced;
+mod on_spokes;
+mod order_independence;
+mod redirects;
+mod reference_fields;
+mod references;
+mod resources_to_sync;
+mod routes;
 mod same_hostname;
 mod same_target;
-
-mod beside_local;
-
-mod undecided;
-
-mod conflicts;
-
-mod synced_object;
-
-mod chosen_objects;
-mod resources_to_sync;
-
-mod downstream_route;
-mod gateway;
-mod grants;
-mod metadata;
-mod variants;
-
-mod reference_fields;
-
-mod on_spokes;
-
-mod backends;
-mod missing_grants;
-mod references;
-
-mod touched;
-
-mod broken_rules;
-mod redirects;
 mod shadowed;
-mod unknown_kinds;
-
 mod spokes;
+mod synced_kinds;
+mod synced_object;
+mod variants;
 
 #[cfg(test)]
 mod tests;
 
-pub use allowed_routes::NamespaceLabels;
-pub use allowed_routes::check_admission;
-pub use backends::report_misspelled_backends;
-pub use broken_rules::report_broken_rules;
+pub use allowed_routes::{NamespaceLabels, check_admission};
 pub use conflicts::{is_synced, report_local_conflicts, report_same_target};
-pub use gateway::PlacedGateway;
+pub use copies::{PlacedGateway, set_metadata, shipped};
 pub use grants::add_grants;
-pub use left_alone::leave_others_alone;
-pub use listener_sets::report_outdone_listeners;
+pub use invalid::{report_broken_rules, report_other_versions, report_unknown_kinds};
 pub use local_policies::LocalPolicies;
-pub use metadata::{set_metadata, shipped};
-pub use not_synced::{is_on_hub_only, report_not_synced, report_unused};
+pub use not_synced::{is_on_hub_only, leave_others_alone, report_not_synced, report_unused};
 pub use on_spokes::OnSpokes;
-pub use other_version::report_other_versions;
 pub use redirects::report_redirects;
-pub use references::{redirected, report_references};
+pub use references::{redirected, report_misspelled_backends, report_references};
 pub use resources_to_sync::report_chosen_nowhere;
-pub use routes::SyncedRoutes;
+pub use routes::{SyncedRoutes, report_outdone_listeners};
 pub use same_hostname::report_same_hostnames;
 #[cfg(test)]
-pub(crate) use same_target::{SyncedSpec, resolve};
+pub(crate) use same_target::{SyncedPolicy, SyncedSpec, resolve};
 pub use shadowed::report_shadowed;
-pub use spokes::Spoke;
-pub use spokes::Spokes;
+pub use spokes::{Spoke, Spokes};
 pub use synced_kinds::SyncedKinds;
 pub use synced_object::{SyncedObject, SyncedObjects, Syncing, Withheld};
-pub use unknown_kinds::report_unknown_kinds;
 pub use variants::{Variant, variants};

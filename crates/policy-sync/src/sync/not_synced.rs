@@ -1,24 +1,22 @@
 //! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
-//! targets that stay on the hub or are unknown, on no path, and on Gateways that no cluster receives.
-//!
-//! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
-//! Must not know: clusters beyond whether a Gateway has any; works.
+//! targets that stay on the hub or are unknown, on no path, and on Gateways that no cluster receives. Errors in policies
+//! that only Gateways of other classes lead to are warnings.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::conflicts::is_synced;
-use super::listener_sets::set_of;
-use super::per_reason::PerReason;
-use super::routes::SyncedRoutes;
+use apimachinery::Field;
+
+use super::conflicts::{PerReason, is_synced};
+use super::routes::{SyncedRoutes, set_of};
 use super::synced_kinds::SyncedKinds;
 use crate::api::crd::Scope;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, with_article};
 use crate::hub::{Hub, KindInfo, Objects, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Attachments, Declared, Policy, Profile, Target, no_path};
-use crate::topology::{GatewayId, Node, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayId, Located, Node, RouteId, RouteNode, Topology};
 
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
@@ -492,4 +490,123 @@ pub fn report_unused(
             causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
         }));
     }
+}
+
+/// Turns errors into warnings in policies that only Gateways of other classes lead to: the owner of those Gateways has
+/// to fix them, and nothing of ours depends on it. If a target is unknown, an error stays one.
+pub fn leave_others_alone(
+    attachments: &Attachments<'_>,
+    kinds: &SyncedKinds,
+    ours: &Ours<'_>,
+    found: Findings,
+) -> Findings {
+    let mut policies: HashMap<DocumentId, Vec<&Policy<'_>>> = HashMap::new();
+    if found.has_errors() {
+        for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
+            policies
+                .entry(policy.object.origin.document)
+                .or_default()
+                .push(policy);
+        }
+    }
+    let others = Others {
+        topology: &attachments.topology,
+        kinds,
+        ours,
+    };
+    let mut kept = Findings::new();
+    kept.extend(found.into_iter().map(|finding| {
+        let policy = policy_at(&policies, &finding.place);
+        match policy {
+            Some(policy) if finding.severity == Severity::Error && others.have(policy) => {
+                let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
+                Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
+            }
+            _ => finding,
+        }
+    }));
+    kept
+}
+
+/// The policy that a place is in; several may be in one document, a `List`.
+fn policy_at<'p, 'a>(
+    policies: &HashMap<DocumentId, Vec<&'p Policy<'a>>>,
+    place: &Place,
+) -> Option<&'p Policy<'a>> {
+    let Place::Field {
+        document, pointer, ..
+    } = place
+    else {
+        return None;
+    };
+    let here = policies.get(document)?.iter().copied();
+    here.into_iter().find(|policy| {
+        pointer
+            .strip_prefix(policy.object.origin.pointer.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+struct Others<'o, 'a> {
+    topology: &'o Topology<'a>,
+    kinds: &'o SyncedKinds,
+    ours: &'o Ours<'a>,
+}
+
+impl Others<'_, '_> {
+    /// Whether every target of a policy is known, and no Gateway that leads there is or may be ours.
+    fn have(&self, policy: &Policy<'_>) -> bool {
+        !policy.targets.is_empty()
+            && (policy.invalid.is_none() || declares(policy) == policy.targets.len())
+            && policy.targets.iter().all(|declared| self.has(policy, declared))
+    }
+
+    fn has(&self, policy: &Policy<'_>, declared: &Declared) -> bool {
+        let node = match declared.target {
+            Target::Attached(node) => Some(node),
+            // Why it is not attached may be what is wrong.
+            Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
+                self.meant(policy, declared)
+            }
+            Target::Virtual => None,
+        };
+        let gateways = node
+            .map(|node| self.topology.gateways_of(node))
+            .unwrap_or_default();
+        !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
+    }
+
+    /// The node of a reference, or the whole object if it has no such section.
+    fn meant(&self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
+        let own = policy.object.namespace_or_empty();
+        let namespace = declared.namespace.as_deref().unwrap_or(own);
+        let mut reference = declared.locator(namespace);
+        reference.section = None;
+        match self.topology.locate(reference) {
+            Located::Node(node) => Some(node),
+            Located::Missing | Located::Elsewhere => None,
+        }
+    }
+
+    /// Whether a Gateway's class is there, and another controller's.
+    fn is_foreign(&self, gateway: GatewayId) -> bool {
+        let class = self
+            .topology
+            .classes
+            .get(self.topology.gateways.get(gateway).class);
+        self.kinds.gateway(Node::Gateway(gateway)).is_none()
+            && class.object.is_some()
+            && !self.ours.classes.contains_key(class.name)
+    }
+}
+
+/// How many targets a policy declares; reading leaves out what is broken.
+fn declares(policy: &Policy<'_>) -> usize {
+    let spec = policy.object.root().get("spec");
+    ["targetRef", "targetRefs", "targetSelectors"]
+        .into_iter()
+        .map(|name| spec.get(name))
+        .filter(Field::is_present)
+        .map(|field| field.items().count().max(1))
+        .sum()
 }

@@ -1,14 +1,11 @@
 //! The objects on the clusters once the works are applied.
-//!
-//! Owns: [`OnSpokes`], which knows whether a cluster has an object: shipped, known to live there, or created there from
-//! others. Flows in: our Gateways, the synced objects with their variants, the local objects of each cluster. Flows
-//! out: yes or no.
-//! Must not know: what needs it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::gateway::PlacedGateway;
+use apimachinery::Identity;
+
+use super::copies::PlacedGateway;
 use super::reference_fields::{Labels, made_by};
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
@@ -19,7 +16,6 @@ use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::certificate_faults;
-use apimachinery::Identity;
 
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;

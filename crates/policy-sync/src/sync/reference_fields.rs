@@ -1,8 +1,5 @@
 //! Fields that refer to other objects that must be on the same cluster.
 //!
-//! Owns: which fields of which kinds refer to something, and to what; reading them. Flows in: an object as it is on a
-//! spoke. Flows out: [`Needed`] things with the pointers of their references. Must not know: which objects exist there.
-//!
 //! Targets and parents are not such fields: an object goes where they go. Facts: the CRDs and controllers of the
 //! products (docs/systems/references.md).
 

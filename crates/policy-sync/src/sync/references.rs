@@ -1,25 +1,25 @@
-//! Objects that shipped objects need on their clusters, and that nothing ships there.
-//!
-//! Owns: the findings `reference/not-shipped`, one for each missing object. Flows in: our Gateways, the synced objects
-//! with their variants, the objects on the clusters. Flows out: findings. Must not know: works.
+//! Objects that shipped objects need on their clusters, and that nothing ships there. Services usually live on the clusters,
+//! so a missing one is worth a warning only if its namespace has one with a similar name.
 
 use std::collections::{HashMap, HashSet};
 
+use apimachinery::{GroupKind, Identity};
 use kube_json::Text;
+use rayon::prelude::*;
 
-use super::gateway::PlacedGateway;
-use super::missing_grants::MissingGrants;
+use super::copies::PlacedGateway;
+use super::grants::MissingGrants;
 use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::Variant;
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
-use crate::diagnostic::{Code, Finding, Findings, fitting_names};
+use crate::api::route::{Route, is_route};
+use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::{GroupKind, Identity};
-use rayon::prelude::*;
+use crate::topology::{Sources, Suggestion, Suggestions};
 
 /// So many places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
@@ -396,4 +396,42 @@ fn entry(hub: &Hub, ours: &Ours<'_>, needed: &Needed) -> Option<String> {
             )
         },
     )
+}
+
+/// Reports Services that are neither in the input nor known to live on a cluster, and near to one that is.
+pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
+    let mut all = std::iter::once(&hub.objects).chain(hub.spokes.values());
+    if all.all(|objects| objects.of_kind("", "Service").is_empty()) {
+        return;
+    }
+    let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
+    let mut near = Suggestions::new(sources);
+    let routes = hub
+        .objects
+        .iter()
+        .filter(|object| is_route(&object.api_version.group, &object.kind));
+    for object in routes {
+        // Its mistakes are reported where it is attached.
+        let Some((_, rules)) = Route::read(object, &mut Findings::new()) else {
+            continue;
+        };
+        for backend in rules.iter().flat_map(|rule| &rule.backends) {
+            let namespace = backend.namespace.unwrap_or(object.namespace_or_empty());
+            let service = Identity::new("", "Service", Some(namespace), backend.name);
+            if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
+                continue;
+            }
+            let Some(near @ Suggestion::Name(_)) = near.find(&service) else {
+                continue;
+            };
+            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));
+            let message = format!(
+                "{} sends requests to {service}, which is not in the input",
+                object.identity()
+            );
+            let finding = Finding::new(Code::ROUTE_INVALID, place("name"), message);
+            let finding = near.explain(finding, &service.to_string(), place);
+            findings.push(finding.severity(Severity::Warning));
+        }
+    }
 }

@@ -8,10 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::chosen_objects::{ChosenObject, ChosenObjects, key};
 use super::reference_fields::needed_by;
 use super::routes::SyncedRoutes;
-use super::synced_kinds::SyncedKinds;
+use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds, key};
 use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};

@@ -1,25 +1,104 @@
-//! Which routes go to the spokes, and which of our Gateways they go with.
+//! Which ListenerSets and routes go to the spokes, with which of our Gateways, and where the copies of policies go: to the
+//! clusters of their targets.
 //!
-//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that it keeps: those
-//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, if some listener accepts
-//! the route by section, port, and hostname. With them: the ListenerSets and the chosen objects that go along.
-//! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
-//! Must not know: clusters beyond those of each Gateway as given; whether a listener allows the route
-//! (`allowed_routes`).
+//! A set stays in its own namespace, as a route does: its owner keeps its Secrets and its routes there
+//! (docs/systems/why-we-differ.md#listenersets). Only Gateways, and what is about their Namespaces, move to a downstream
+//! namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::chosen_objects::ChosenObjects;
-use super::listener_sets::SyncedSets;
-use super::synced_kinds::SyncedKinds;
+use super::synced_kinds::{ChosenObjects, SyncedKinds};
 use crate::api::route::{ParentRef, Route};
-use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Severity, first_items};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
-use crate::topology::{GatewayId, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology};
+use crate::topology::{
+    BackendId, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, RouteId, Topology,
+};
+
+/// Most clusters that one finding names.
+const MOST_CLUSTERS: usize = 3;
+
+/// The ListenerSets that go to the spokes.
+#[derive(Debug, Default)]
+pub struct SyncedSets<'a> {
+    sets: BTreeMap<ListenerSetId, SyncedSet<'a>>,
+}
+
+/// A ListenerSet of a synced kind on a Gateway of ours.
+#[derive(Debug, Clone, Copy)]
+pub struct SyncedSet<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its Gateway of ours.
+    pub gateway: OurGatewayId,
+    /// The same in the hierarchy.
+    pub node: GatewayId,
+}
+
+impl<'a> SyncedSets<'a> {
+    pub(super) fn new(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
+        let sets = topology.listener_sets.iter();
+        let sets = sets.filter_map(|(id, set)| {
+            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+            let synced = SyncedSet {
+                object: set.object,
+                gateway,
+                node: set.gateway,
+            };
+            kinds.syncs_route(gateway, set.object).then_some((id, synced))
+        });
+        Self { sets: sets.collect() }
+    }
+
+    /// The set, if it goes anywhere.
+    pub fn get(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
+        self.sets.get(&set)
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &SyncedSet<'a>> {
+        self.sets.values()
+    }
+}
+
+/// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
+pub fn report_outdone_listeners<'t, 'a: 't>(
+    spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
+    findings: &mut Findings,
+) {
+    let mut outdone = BTreeMap::new();
+    for (clusters, topology) in spokes {
+        for (listener, winner) in topology.outdone_there() {
+            let said = |listener| {
+                let node = topology.listeners.get(listener);
+                let set = node
+                    .set
+                    .map(|set| topology.listener_sets.get(set).object.identity());
+                (set, node.name)
+            };
+            let (_, _, on) = outdone
+                .entry((said(listener), said(winner)))
+                .or_insert_with(|| (topology, (listener, winner), BTreeSet::new()));
+            on.extend(clusters);
+        }
+    }
+    for (topology, gives_way, clusters) in outdone.into_values() {
+        findings.extend(topology.outdone(gives_way, &first_items(clusters, MOST_CLUSTERS)));
+    }
+}
+
+/// The ListenerSet that a node is, or is a listener of.
+pub(super) fn set_of(topology: &Topology<'_>, node: Node) -> Option<ListenerSetId> {
+    match node {
+        Node::ListenerSet(set) => Some(set),
+        Node::Listener(_, listener) => topology.listeners.get(listener).set,
+        _ => None,
+    }
+}
 
 /// The routes that go to the spokes.
 #[derive(Debug, Default)]
@@ -374,3 +453,130 @@ impl Loose<'_> {
         }
     }
 }
+
+/// One namespace on the clusters that copies go to.
+#[derive(Debug)]
+pub(super) struct Destination<'t> {
+    /// The Gateways of ours that they go with; never none.
+    pub(super) gateways: BTreeSet<OurGatewayId>,
+    /// The namespace, the same on the hub; `None`: the downstream namespace of the Gateways.
+    pub(super) namespace: Option<&'t str>,
+}
+
+impl<'a> SyncedRoutes<'a> {
+    /// Where what targets a node goes; nowhere if the node is on no cluster, or on all of them by itself.
+    pub(super) fn destinations<'t>(
+        &'t self,
+        topology: &'t Topology<'a>,
+        kinds: &SyncedKinds,
+        node: Node,
+    ) -> Vec<Destination<'t>> {
+        let (with_gateways, in_place) = match node {
+            Node::Route(route) | Node::Rule(route, _) => {
+                let route = self.get(route);
+                let in_place = route.map(|route| (route.gateways(), route.object.namespace_or_empty()));
+                (BTreeSet::new(), in_place)
+            }
+            Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..)
+                if set_of(topology, node).is_some() =>
+            {
+                let set = set_of(topology, node).and_then(|set| self.sets.get(set));
+                let in_place =
+                    set.map(|set| (BTreeSet::from([set.gateway]), set.object.namespace_or_empty()));
+                (BTreeSet::new(), in_place)
+            }
+            Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => {
+                (kinds.gateway(node).into_iter().collect(), None)
+            }
+            Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, kinds, backend),
+            Node::Namespace(namespace) => self.of_namespace(topology, kinds, namespace),
+            // No work has a GatewayClass, and a mesh is not a Gateway's.
+            Node::Class(_) | Node::Mesh(_) => (BTreeSet::new(), None),
+        };
+        let with_gateways = Destination {
+            gateways: with_gateways,
+            namespace: None,
+        };
+        let in_place = in_place.map(|(gateways, namespace)| Destination {
+            gateways,
+            namespace: Some(namespace),
+        });
+        let mut all: Vec<Destination<'t>> = std::iter::once(with_gateways).chain(in_place).collect();
+        all.retain(|destination| !destination.gateways.is_empty());
+        all
+    }
+
+    /// A Service or another backend is where the routes are that send requests to it, shipped or brought by another tool;
+    /// and where it is shipped itself.
+    fn of_backend<'t>(
+        &'t self,
+        topology: &'t Topology<'a>,
+        kinds: &SyncedKinds,
+        backend: BackendId,
+    ) -> Places<'t> {
+        let backend = topology.backends.get(backend);
+        let mut in_place: BTreeSet<OurGatewayId> = BTreeSet::new();
+        for id in &backend.routes {
+            match self.get(*id) {
+                Some(route) => in_place.extend(route.gateways()),
+                None => {
+                    let route = topology.routes.get(*id);
+                    let gateways = route.gateways.iter();
+                    let ours = gateways.filter_map(|gateway| kinds.gateway(Node::Gateway(*gateway)));
+                    in_place.extend(ours.filter(|gateway| !kinds.syncs_route(*gateway, route.object)));
+                }
+            }
+        }
+        let mut with_gateways = BTreeSet::new();
+        if let Some(chosen) = backend.object.and_then(|object| self.chosen().get(object)) {
+            in_place.extend(&chosen.in_place);
+            with_gateways.extend(&chosen.with_gateways);
+        }
+        let namespace = backend.name.namespace.as_deref();
+        (with_gateways, namespace.map(|namespace| (in_place, namespace)))
+    }
+
+    /// A Namespace is wherever a Gateway, a ListenerSet, a route, or a chosen object of it is shipped.
+    fn of_namespace<'t>(
+        &'t self,
+        topology: &'t Topology<'a>,
+        kinds: &SyncedKinds,
+        id: NamespaceId,
+    ) -> Places<'t> {
+        let namespace = topology.namespaces.get(id);
+        let own = namespace.gateways.iter();
+        let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
+        let with_gateways = own.filter_map(|gateway| kinds.gateway(Node::Gateway(*gateway)));
+        let in_place = self.chosen().shipped_in(namespace.name).clone();
+        (with_gateways.collect(), Some((in_place, namespace.name)))
+    }
+
+    /// The Gateways of ours with which something that targets a node goes.
+    pub fn gateways_of(
+        &self,
+        topology: &Topology<'a>,
+        kinds: &SyncedKinds,
+        node: Node,
+    ) -> BTreeSet<OurGatewayId> {
+        let destinations = self.destinations(topology, kinds, node).into_iter();
+        destinations
+            .flat_map(|destination| destination.gateways)
+            .collect()
+    }
+
+    /// The clusters where something that targets a node would be.
+    pub fn clusters_of<'c>(
+        &self,
+        topology: &Topology<'a>,
+        kinds: &SyncedKinds,
+        clusters: &'c Table<OurGatewayId, Arc<[String]>>,
+        node: Node,
+    ) -> BTreeSet<&'c str> {
+        let gateways = self.gateways_of(topology, kinds, node).into_iter();
+        let clusters = gateways.flat_map(|gateway| clusters.get(gateway).iter());
+        clusters.map(String::as_str).collect()
+    }
+}
+
+/// The Gateways in whose downstream namespaces something is; and those with which it keeps its namespace.
+type Places<'t> = (BTreeSet<OurGatewayId>, Option<(BTreeSet<OurGatewayId>, &'t str)>);

@@ -1,9 +1,5 @@
-//! Routes on one listener of ours that match the same requests: only one of them gets any.
-//!
-//! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in:
-//! the topology, which Gateways are ours. Flows out: findings.
-//! Must not know: what the rules forward to. Matches that merely overlap do not conflict: the more specific one wins,
-//! as intended. Several backends of one rule share its requests.
+//! Routes on one listener of ours that match the same requests: only one of them gets any
+//! (docs/systems/gateway-api.md#which-rule-wins).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,9 +1,5 @@
-//! The spokes: what each cluster receives, together with what lives there.
-//!
-//! Owns: [`Spoke`], one for each class of clusters that receive and have the same objects: the objects exactly as they
-//! will be there (except for references to copied Secrets), each tied to the hub object that it was made from. Flows
-//! in: the synced objects and their variants, our Gateways, the local objects of each cluster. Flows out: [`Spoke`]s,
-//! for `policy` to evaluate. Must not know: works, effective policies.
+//! The spokes: what each cluster receives, together with what lives there. Clusters that are alike share one spoke, and
+//! clusters with local objects share the Gateways that these do not affect.
 //!
 //! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
 //! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
@@ -11,23 +7,24 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use apimachinery::Identity;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
-use super::downstream_route::{assumed_route, parents_of_ours};
-use super::gateway::PlacedGateway;
+use super::copies::{PlacedGateway, assumed_route, parents_of_ours};
 use super::synced_object::SyncedObject;
-use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant};
-use crate::api::gateway::GROUP;
+use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
+use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::params::Role;
-use crate::api::policy::target_kinds;
+use crate::api::policy::{target_kinds, target_refs, target_selectors};
+use crate::api::route::Route;
+use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, Authored, Copied, PolicyId};
 use crate::topology::{Original, Sources};
-use apimachinery::Identity;
 
 /// A synced object, and what of it goes somewhere: their positions.
 type ChosenVariant = (u32, u32);
@@ -113,13 +110,13 @@ struct Class {
     part: Part,
 }
 
-/// Which Gateways of a cluster a class is about. Those that nothing local touches come to the same on many clusters, so
-/// that a thousand clusters with a policy of their own cost what those policies touch, and no more.
+/// Which Gateways of a cluster a class is about. Those that nothing local affects come to the same on many clusters, so
+/// that a thousand clusters with a policy of their own cost what those policies affect, and no more.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Part {
     #[default]
     All,
-    /// Those that are touched, and what lives there.
+    /// Those that are affected, and what lives there.
     Only(BTreeSet<OurGatewayId>),
     /// The others.
     But(BTreeSet<OurGatewayId>),
@@ -135,7 +132,7 @@ impl Part {
     }
 }
 
-/// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+/// What makes a thing that lives on a cluster affect more Gateways than those that it names.
 struct Ties {
     /// By Gateway, all that go together with it, as one object is for several of them, and itself.
     tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
@@ -151,10 +148,10 @@ impl Ties {
     }
 }
 
-/// A cluster by what nothing that lives there touches.
-struct Untouched<'s> {
+/// A cluster by what nothing that lives there affects.
+struct Unaffected<'s> {
     cluster: &'s str,
-    touched: BTreeSet<OurGatewayId>,
+    affected: BTreeSet<OurGatewayId>,
     /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
     variants: Vec<ChosenVariant>,
 }
@@ -177,33 +174,36 @@ impl<'s, 'a> Spokes<'s, 'a> {
         // One cluster has nothing to share.
         let ties = (!is_one).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
-        let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
+        let mut unaffected: BTreeMap<Vec<u32>, Vec<Unaffected<'s>>> = BTreeMap::new();
         for (cluster, class) in self.classes(&together, is_asked) {
-            let Some(touched) = ties.as_ref().and_then(|ties| self.touched(cluster, ties)) else {
+            let Some(affected) = ties
+                .as_ref()
+                .and_then(|ties| self.affected_gateways(cluster, ties))
+            else {
                 by_class.entry(class).or_default().push(cluster);
                 continue;
             };
             if class.local.is_some() {
-                let own = self.touched_part(&class, &touched);
+                let own = self.affected_part(&class, &affected);
                 by_class.entry(own).or_default().push(cluster);
             }
-            if touched.is_empty() && class.variants.is_empty() {
+            if affected.is_empty() && class.variants.is_empty() {
                 let others = Class { local: None, ..class };
                 by_class.entry(others).or_default().push(cluster);
                 continue;
             }
-            let others = Part::But(touched.clone());
+            let others = Part::But(affected.clone());
             let variants = class.variants.iter().copied();
             let variants = variants.filter(|(object, variant)| self.is_in(&others, *object, *variant));
-            untouched.entry(class.together).or_default().push(Untouched {
+            unaffected.entry(class.together).or_default().push(Unaffected {
                 cluster,
                 variants: variants.collect(),
-                touched,
+                affected,
             });
         }
-        for (lists, clusters) in &untouched {
+        for (lists, clusters) in &unaffected {
             if let Some(ties) = &ties {
-                by_class.extend(self.untouched_parts(lists, clusters, ties));
+                by_class.extend(self.unaffected_parts(lists, clusters, ties));
             }
         }
         let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
@@ -219,7 +219,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             .collect()
     }
 
-    /// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+    /// What makes a thing that lives on a cluster affect more Gateways than those that it names.
     fn ties(self, routes: &[AssumedRoute<'a>]) -> Ties {
         let variants = || self.variants.iter().flatten();
         let of_routes = routes.iter().map(|route| {
@@ -274,20 +274,20 @@ impl<'s, 'a> Spokes<'s, 'a> {
         tied
     }
 
-    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
+    /// The Gateways that the objects on a cluster affect, and those that are tied to them; `None`: it may be
     /// all.
-    fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
+    fn affected_gateways(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
         let Some(local) = self.local.get(cluster) else {
             return Some(BTreeSet::new());
         };
-        let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
-        let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
+        let affected = affected_gateways(local, self.attachments, self.ours, ties.by_other_targets)?;
+        let tied = affected.iter().filter_map(|gateway| ties.tied.get(gateway));
         Some(tied.flat_map(|tied| tied.iter().copied()).collect())
     }
 
-    /// The class of the Gateways that are touched by what lives on a cluster, with what lives there.
-    fn touched_part(self, class: &Class, touched: &BTreeSet<OurGatewayId>) -> Class {
-        let part = Part::Only(touched.clone());
+    /// The class of the Gateways that are affected by what lives on a cluster, with what lives there.
+    fn affected_part(self, class: &Class, affected: &BTreeSet<OurGatewayId>) -> Class {
+        let part = Part::Only(affected.clone());
         let variants = class.variants.iter().copied();
         Class {
             together: class.together.clone(),
@@ -299,13 +299,13 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched
-    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched
+    /// The classes of the Gateways that nothing affects, of clusters that go by the same lists and are affected
+    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the unaffected
     /// ones of each cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
-    fn untouched_parts(
+    fn unaffected_parts(
         self,
         together: &[u32],
-        clusters: &[Untouched<'s>],
+        clusters: &[Unaffected<'s>],
         ties: &Ties,
     ) -> Vec<(Class, Vec<&'s str>)> {
         let class = |variants, part| Class {
@@ -314,11 +314,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
             local: None,
             part,
         };
-        // By the first of those that are tied: the clusters where it is touched, or gets what not all of them get.
+        // By the first of those that are tied: the clusters where it is affected, or gets what not all of them get.
         let mut special: Vec<(OurGatewayId, u32, Option<ChosenVariant>)> = Vec::new();
         for (position, of_cluster) in (0_u32..).zip(clusters) {
             let firsts = of_cluster
-                .touched
+                .affected
                 .iter()
                 .filter_map(|gateway| ties.first(*gateway));
             let firsts: BTreeSet<OurGatewayId> = firsts.collect();
@@ -346,14 +346,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let mut by_variants: BTreeMap<Vec<ChosenVariant>, Vec<u32>> = BTreeMap::new();
             let mut next = 0;
             for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
-                let Some((_, position, touched_or)) = of_cluster.first() else {
+                let Some((_, position, affected_or)) = of_cluster.first() else {
                     continue;
                 };
                 if next < *position {
                     by_variants.entry(Vec::new()).or_default().extend(next..*position);
                 }
                 next = position.saturating_add(1);
-                if touched_or.is_some() {
+                if affected_or.is_some() {
                     let variants = of_cluster.iter().filter_map(|(.., variant)| *variant);
                     by_variants.entry(variants.collect()).or_default().push(*position);
                 }
@@ -682,4 +682,131 @@ impl<'a> Making<'a> {
 fn text_of(objects: &Objects) -> String {
     let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
     values.into_iter().collect()
+}
+
+/// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.
+const AFFECT_ALL: [(&str, &str); 7] = [
+    ("", "Namespace"),
+    ("", "Service"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    (GROUP, "GatewayClass"),
+    (GROUP, "ListenerSet"),
+    (X_GROUP, "XListenerSet"),
+    (GROUP, "ReferenceGrant"),
+];
+
+/// Groups whose other kinds say nothing about traffic. Of any other group an object without a target may be a policy on
+/// its whole namespace.
+const AFFECT_NONE: [&str; 3] = ["", "apps", "batch"];
+
+/// The Gateways that `objects` affect; `None`: it may be any of them. Erring on that side costs time alone.
+/// `by_other_targets`: whether a synced policy finds routes and Gateways otherwise than by their names.
+pub(super) fn affected_gateways(
+    objects: &Objects,
+    attachments: &Attachments<'_>,
+    ours: &Ours<'_>,
+    by_other_targets: bool,
+) -> Option<BTreeSet<OurGatewayId>> {
+    let mut found = BTreeSet::new();
+    for object in objects.iter().filter(|object| !is_synced_copy(object)) {
+        let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+        let is_found = by_other_targets && is_gateway_or_route(attachments, group, kind);
+        if is_found || AFFECT_ALL.contains(&(group, kind)) {
+            return None;
+        }
+        let topology = &attachments.topology;
+        if topology.is_route(group, kind) {
+            let (route, _) = Route::read(object, &mut Findings::new())?;
+            // Any route may hand requests on to one without parents.
+            if route.parents.is_empty() {
+                return None;
+            }
+            for parent in &route.parents {
+                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+                match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => found.extend(downstream(ours, namespace, parent.name)),
+                    _ => return None,
+                }
+            }
+            // It is in the place of a route of the hub.
+            found.extend(behind(
+                attachments,
+                ours,
+                (group, kind),
+                object.namespace_or_empty(),
+                &object.name,
+            ));
+        } else if targets(object) || !AFFECT_NONE.contains(&group) && (group, kind) != (GROUP, "Gateway") {
+            let mut said = Findings::new();
+            let references = target_refs(object, &mut said);
+            if references.is_empty() || !target_selectors(object, &mut said).is_empty() {
+                return None;
+            }
+            for reference in references {
+                let namespace = reference.namespace.unwrap_or(object.namespace_or_empty());
+                let (group, kind) = (reference.group, reference.kind);
+                if (group, kind) == (GROUP, "Gateway") {
+                    let known = downstream(ours, namespace, reference.name);
+                    // It may be the waypoint of a Service that others of ours lead to.
+                    if known.is_none() && object.api_version.group.ends_with("istio.io") {
+                        return None;
+                    }
+                    found.extend(known);
+                } else if topology.is_route(group, kind) {
+                    found.extend(behind(
+                        attachments,
+                        ours,
+                        (group, kind),
+                        namespace,
+                        reference.name,
+                    ));
+                } else {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Whether a kind is Gateway, or one of routes.
+fn is_gateway_or_route(attachments: &Attachments<'_>, group: &str, kind: &str) -> bool {
+    (group, kind) == (GROUP, "Gateway") || attachments.topology.is_route(group, kind)
+}
+
+fn targets(object: &Object) -> bool {
+    let spec = object.root().get("spec");
+    ["targetRef", "targetRefs", "targetSelectors"]
+        .iter()
+        .any(|field| spec.get(field).is_present())
+}
+
+/// The Gateway of ours that is there under a name.
+fn downstream(ours: &Ours<'_>, namespace: &str, name: &str) -> Option<OurGatewayId> {
+    ours.find(namespace.strip_prefix(NAMESPACE_PREFIX)?, name)
+}
+
+/// The Gateways of ours that lead to a route of the hub, or that it names: it may be attached to them there.
+fn behind(
+    attachments: &Attachments<'_>,
+    ours: &Ours<'_>,
+    kind: (&str, &str),
+    namespace: &str,
+    name: &str,
+) -> Vec<OurGatewayId> {
+    let topology = &attachments.topology;
+    let Some(route) = topology.find_route(kind, namespace, name) else {
+        return Vec::new();
+    };
+    let node = topology.routes.get(route);
+    let attached = node.gateways.iter().filter_map(|gateway| {
+        let object = topology.gateways.get(*gateway).object;
+        ours.find(object.namespace_or_empty(), &object.name)
+    });
+    let parents = node.route.parents.iter();
+    let named = parents.filter_map(|parent| {
+        let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());
+        ours.find(namespace, parent.name)
+    });
+    attached.chain(named).collect()
 }

@@ -1,10 +1,4 @@
 //! The objects that are synced to the spokes, each policy or route with its targets.
-//!
-//! Owns: which objects go to the spokes, one for each route, policy, and merged policy, the Gateways that each goes
-//! with, and the clusters where local policies change it.
-//! Flows in: the objects that go with each of our Gateways, the local policies of each cluster. Flows out:
-//! [`SyncedObjects`].
-//! Must not know: names and namespaces on spokes, works.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +6,8 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::beside_local::beside_local;
-use super::destinations::Destination;
-use super::local_policies::{LocalPolicies, LocalPolicy};
-use super::routes::SyncedRoutes;
+use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
+use super::routes::{Destination, SyncedRoutes};
 use super::same_target::{Resolution, SyncedPolicy, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::NAMESPACE_PREFIX;
@@ -385,15 +377,12 @@ impl<'a> Grouping<'a> {
                 .filter(|declared| declared.target == Target::Attached(node));
             here.find(|declared| declared.pointer == pointer)?.selected()
         };
-        let (own, others, settings) = match &synced.spec {
-            SyncedSpec::AsWritten => (None, Vec::new(), BTreeMap::new()),
-            SyncedSpec::Rewritten {
-                sources, settings, ..
-            } => {
-                let others = sources.iter().copied().filter(|source| *source != synced.policy);
-                (Some(node), others.collect(), settings.clone())
-            }
+        let (own, settings) = match &synced.spec {
+            SyncedSpec::AsWritten => (None, BTreeMap::new()),
+            SyncedSpec::Rewritten { settings, .. } => (Some(node), settings.clone()),
         };
+        let others = synced.sources().into_iter();
+        let others = others.filter(|source| *source != synced.policy);
         let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
         let known = self
             .policies

@@ -1,9 +1,5 @@
 //! The variants of a synced object: which version of it goes to which clusters.
 //!
-//! Owns: which clusters get the same version, and the policy or route as it is there.
-//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
-//! Must not know: works.
-//!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
 //! Gateways that are there, and to the routes that go with them.
 
@@ -13,9 +9,7 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
-use super::downstream_route::downstream_route;
-use super::gateway::PlacedGateway;
-use super::metadata::{set_metadata, shipped};
+use super::copies::{PlacedGateway, downstream_route, set_metadata, shipped};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
 use crate::api::params::Role;

@@ -1,29 +1,25 @@
 //! Links the hierarchy.
-//!
-//! Owns: which Gateway has which class, which route is attached to which listener, which backends a rule forwards to.
-//! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
-//! Must not know: policies.
 
 use std::collections::HashMap;
 
-use super::controllers::Controllers;
+use apimachinery::{GroupKind, Identity, Work};
+
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
     route_key,
 };
-use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
-use super::near::NearObjects;
+use super::names::rule_name;
+use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
-use super::sections::rule_name;
-use super::sources::{Original, Seniority, Sources};
+use super::sources::{Controllers, Original, Seniority, Sources};
+use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity, Work};
 
 /// The work for a listener of a parent of a route: ten Gateways of 64 listeners with 1,500 routes have a million, and fit
 /// into a file of half a megabyte.
@@ -108,7 +104,7 @@ impl<'a> Topology<'a> {
                 topology.add_gateway(&gateway, original, local);
             }
         }
-        let mut near = NearObjects::new(sources);
+        let mut near = Suggestions::new(sources);
         topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
         let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));

@@ -1,57 +1,573 @@
-//! Route delegation: rules hand requests on to other routes, as in kgateway
+//! Route delegation: follows rules that hand requests on to other routes, as in kgateway
 //! (docs/systems/other-policies.md#route-delegation).
-//!
-//! Owns: [`Delegation`], one way in which a route gets requests from rules of others, and the table of all of them.
-//! Flows in: the results of `handing_on`. Flows out: the same. Must not know: routes as read, policies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kube_json::Value;
+use apimachinery::{Identity, Work};
+use kube_json::{Map, Value, json};
 
-use super::ids::{DelegationId, RouteId, RuleId};
-use crate::hub::Table;
+use super::hierarchy::{Delegation, Delegations, RouteNode, Topology};
+use super::node::{DelegationId, RouteId, RuleId};
+use super::sources::{Controllers, Sources};
+use crate::api::gateway::GROUP;
+use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Grants, Table};
+use crate::object::Object;
 
-/// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
-/// which requests it matches, and which policies it inherits, depends on the way.
-#[derive(Debug, Clone)]
-pub struct Delegation {
-    /// How the rule that hands them on comes by the requests; `None`: from a listener.
-    pub(crate) above: Option<DelegationId>,
-    /// That rule.
-    pub from: (RouteId, RuleId),
-    /// The route that takes them.
-    pub child: RouteId,
-    /// Its rules that take any, each with its matches on this way.
-    pub(super) rules: Vec<(RuleId, Vec<Value>)>,
+/// The work for a route or match that is looked at: with two routes on each of twenty steps there are a million ways.
+const STEPS_PER_MATCH: u64 = 300;
+
+/// So many routes may hand requests on to each other in a row.
+const MOST_IN_A_ROW: usize = 16;
+
+/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which is never
+/// changed).
+const ALL_NAMESPACES: &str = "all";
+
+impl<'a> Topology<'a> {
+    /// Follows what the rules of all routes hand on. A route that gets requests this way is attached to the Gateways of
+    /// those that hand them on.
+    pub(super) fn follow_delegations(
+        &mut self,
+        rules: &Table<RouteId, Vec<RouteRule<'a>>>,
+        (sources, controllers): (Sources<'a>, &Controllers),
+        grants: &Grants<'a>,
+        findings: &mut Findings,
+    ) {
+        let delegates = |rules: &Vec<RouteRule<'_>>| rules.iter().any(|rule| !rule.delegates.is_empty());
+        if !rules.rows().iter().any(delegates) {
+            return;
+        }
+        let mut following = Following {
+            topology: self,
+            rules,
+            by_namespace: by_namespace(&self.routes),
+            found: Delegations::default(),
+            work: Work::default(),
+            taking: BTreeMap::new(),
+            unfollowed: Vec::new(),
+            said: BTreeMap::new(),
+        };
+        for (id, read) in rules.iter().filter(|(_, rules)| delegates(rules)) {
+            let node = following.topology.routes.get(id);
+            // What is attached to nothing because of something that is reported there is followed, lest the same is
+            // reported about all behind it.
+            let leads_anywhere = !node.gateways.is_empty() || !node.refused_at.is_empty();
+            let elsewhere = following.served_elsewhere(node, (sources, controllers));
+            for (position, rule) in node.rules.iter().copied().enumerate() {
+                if !leads_anywhere || elsewhere.is_some() {
+                    let delegates = read.get(position).into_iter();
+                    for to in delegates.flat_map(|rule| &rule.delegates) {
+                        let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
+                        let namespace = to.namespace.unwrap_or(from.2);
+                        if let Some(why) = &elsewhere {
+                            following.said.insert((id, to.pointer()), why.clone());
+                            // Nothing but a backend, which needs a grant as any other.
+                            let to = (to.group, to.kind, to.name);
+                            if !grants.permit_there(node.assumed, from, namespace, to) {
+                                continue;
+                            }
+                        }
+                        following.unfollowed.push((id, rule, to.clone()));
+                    }
+                    continue;
+                }
+                let matches = matches_of(node.object, position);
+                following.rule(None, (id, rule, position), &matches, &mut vec![id]);
+            }
+        }
+        if following.work.is_spent() {
+            let first = rules.iter().find(|(_, rules)| delegates(rules));
+            findings.extend(first.map(|(id, _)| {
+                let place = self.routes.get(id).object.place("/spec");
+                let help = "name the routes instead of using a label or `*`, or shorten the chain of routes that delegate";
+                Finding::too_costly("following all routes that delegate", place, "none is followed").help(help)
+            }));
+            return;
+        }
+        let is_local = |object: &Object| {
+            let local = sources.local.and_then(|local| local.get(&object.identity()));
+            local.is_some_and(|local| std::ptr::eq(local, object))
+        };
+        following.report(&is_local, findings);
+        let Following {
+            found, unfollowed, ..
+        } = following;
+        self.delegations = found;
+        self.inherit_gateways();
+        for (id, rule, backend) in unfollowed {
+            let namespace = backend
+                .namespace
+                .unwrap_or(self.routes.get(id).object.namespace_or_empty());
+            let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+            let backend = self.backend(name, sources);
+            let node = self.backends.get_mut(backend);
+            if !node.routes.contains(&id) {
+                node.routes.push(id);
+            }
+            let rule = self.rules.get_mut(rule);
+            if !rule.backends.contains(&backend) {
+                rule.backends.push(backend);
+            }
+        }
+    }
+
+    /// Attaches every route that gets requests from others to what those are attached to.
+    fn inherit_gateways(&mut self) {
+        let ways: Vec<(RouteId, RouteId)> = self
+            .delegations
+            .iter()
+            .map(|delegation| (delegation.from.0, delegation.child))
+            .collect();
+        // Parents come before children.
+        for (parent, child) in ways {
+            let parent = self.routes.get(parent);
+            let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
+            let child = self.routes.get_mut(child);
+            child.gateways.extend(gateways);
+            child.gateways.sort_unstable();
+            child.gateways.dedup();
+            child.refused_at.extend(refused_at);
+            child.refused_at.truncate(super::route_attachment::MOST_PARENTS);
+        }
+        for route in self.routes.rows_mut() {
+            if !route.gateways.is_empty() {
+                route.refused_at.clear();
+            }
+        }
+    }
 }
 
-/// All of them.
-#[derive(Debug, Default)]
-pub(super) struct Delegations {
-    all: Table<DelegationId, Delegation>,
-    handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
+/// HTTPRoutes by namespace.
+type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
+
+fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
+    let mut by_namespace = ByNamespace::default();
+    for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
+        let namespace = route.object.namespace_or_empty();
+        by_namespace.entry(namespace).or_default().push(id);
+    }
+    by_namespace
 }
 
-impl Delegations {
-    pub(super) fn add(&mut self, delegation: Delegation) -> DelegationId {
-        let from = (delegation.above, delegation.from.1);
-        let id = self.all.push(delegation);
-        self.handed_on.entry(from).or_default().push(id);
-        id
+fn is_http(route: &RouteNode<'_>) -> bool {
+    is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
+}
+
+/// Why no route, or not every route, accepts the requests that a rule hands on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// Only HTTPRoutes hand requests on to HTTPRoutes.
+    Kind,
+    /// Nothing that is meant is in the input.
+    Missing,
+    /// A route names other parents.
+    OtherParents(Identity),
+    /// A route has hostnames of its own.
+    Hostnames(Identity),
+    /// It leads back to a route on its way.
+    Circle(Identity),
+    /// None of its rules is within the matches of the parent rule.
+    Outside(Identity),
+    /// There are too many routes in a row.
+    Deep(Identity),
+    /// The controller of a Gateway, as that of all Gateways of the route, does not do this.
+    Controller(Identity, String),
+}
+
+struct Following<'t, 'r, 'a> {
+    topology: &'t Topology<'a>,
+    rules: &'r Table<RouteId, Vec<RouteRule<'a>>>,
+    by_namespace: ByNamespace<'a>,
+    found: Delegations,
+    work: Work,
+    /// The routes that take part, and which of their rules take something on any way.
+    taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
+    /// References that are not followed: a backend as any other.
+    unfollowed: Vec<(RouteId, RuleId, BackendRef<'a>)>,
+    /// What is said, by the route and the pointer of the reference.
+    said: BTreeMap<(RouteId, String), Why>,
+}
+
+impl<'r, 'a> Following<'_, 'r, 'a> {
+    /// Follows one rule, with what it asks for on the way that leads to it; `way` are the routes on it.
+    fn rule(
+        &mut self,
+        above: Option<DelegationId>,
+        (id, rule, position): (RouteId, RuleId, usize),
+        matches: &[Value],
+        way: &mut Vec<RouteId>,
+    ) {
+        let rules: &'r Vec<RouteRule<'a>> = self.rules.get(id);
+        let Some(written) = rules.get(position) else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        for reference in &written.delegates {
+            let route = self.topology.routes.get(id);
+            let children = self.meant(route.object, reference);
+            let named = reference.name != "*" && reference.kind != "label";
+            let mut why = if !is_http(route) || (reference.kind != "HTTPRoute" && reference.kind != "label") {
+                Some(Why::Kind)
+            } else {
+                children.is_empty().then_some(Why::Missing)
+            };
+            let mut followed = false;
+            for child in children {
+                if why == Some(Why::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
+                    break;
+                }
+                match self.child((above, id, rule), child, matches, way) {
+                    Ok(rules) => {
+                        followed = true;
+                        if seen.insert(child) {
+                            self.follow((above, id, rule), child, rules, way);
+                        }
+                    }
+                    // Of what a wildcard means, it is enough that somebody takes it.
+                    Err(because) => why = why.or(Some(because)),
+                }
+            }
+            if !followed && above.is_none() {
+                self.unfollowed.push((id, rule, reference.clone()));
+            }
+            if let Some(why) =
+                why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
+            {
+                self.said.entry((id, reference.pointer())).or_insert(why);
+            }
+        }
     }
 
-    pub(super) fn get(&self, id: DelegationId) -> &Delegation {
-        self.all.get(id)
+    /// Why nothing of a route is followed, if none of its Gateways is served by a controller that may do so.
+    fn served_elsewhere(&self, route: &RouteNode<'a>, known: (Sources<'a>, &Controllers)) -> Option<Why> {
+        let (sources, controllers) = known;
+        let mut first = None;
+        for gateway in &route.gateways {
+            let gateway = self.topology.gateways.get(*gateway);
+            let class = self.topology.classes.get(gateway.class).name;
+            let controller = controllers.not_delegating(class, sources)?;
+            first.get_or_insert_with(|| Why::Controller(gateway.object.identity(), controller.to_owned()));
+        }
+        first
     }
 
-    /// All, in the order in which they were found: what is above one is before it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
-        self.all.rows().iter()
+    /// The routes that a reference means.
+    fn meant(&mut self, route: &Object, reference: &BackendRef<'a>) -> Vec<RouteId> {
+        let own = route.namespace_or_empty();
+        let namespace = reference.namespace.unwrap_or(own);
+        if reference.kind == "label" {
+            let key = format!("{}/label", reference.group);
+            let everywhere = namespace == ALL_NAMESPACES;
+            let there: Vec<RouteId> = if everywhere {
+                let all = self.topology.routes.iter().filter(|(_, route)| is_http(route));
+                all.map(|(id, _)| id).collect()
+            } else {
+                self.by_namespace.get(namespace).cloned().unwrap_or_default()
+            };
+            if !self.work.pay(there.len(), STEPS_PER_MATCH) {
+                return Vec::new();
+            }
+            let has_it =
+                |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(reference.name);
+            return there.into_iter().filter(has_it).collect();
+        }
+        if reference.name == "*" {
+            let there = self.by_namespace.get(namespace).cloned().unwrap_or_default();
+            let can_afford = self.work.pay(there.len(), STEPS_PER_MATCH);
+            return if can_afford { there } else { Vec::new() };
+        }
+        let named = self
+            .topology
+            .find_route((GROUP, reference.kind), namespace, reference.name);
+        named.into_iter().collect()
     }
 
-    /// The routes to which a rule hands on its requests; none if it serves them itself.
-    pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
-        let known = self.handed_on.get(&(via, rule));
-        known.map(Vec::as_slice).unwrap_or_default()
+    /// What the rules of a route take of what a rule hands on to it; or why it takes nothing.
+    fn child(
+        &mut self,
+        (_, parent, _): (Option<DelegationId>, RouteId, RuleId),
+        child: RouteId,
+        matches: &[Value],
+        way: &[RouteId],
+    ) -> Result<Vec<(RuleId, usize, Vec<Value>)>, Why> {
+        let node = self.topology.routes.get(child);
+        let route = &node.route;
+        let identity = || route.object.identity();
+        if !is_child(route, self.topology.routes.get(parent).object) {
+            return Err(Why::OtherParents(identity()));
+        }
+        if way.contains(&child) {
+            return Err(Why::Circle(identity()));
+        }
+        if way.len() >= MOST_IN_A_ROW {
+            return Err(Why::Deep(identity()));
+        }
+        if !route.hostnames.is_empty() {
+            return Err(Why::Hostnames(identity()));
+        }
+        let inherits = inherits_matches(route.object);
+        let mut taking = Vec::new();
+        for (position, rule) in node.rules.iter().copied().enumerate() {
+            let own = matches_of(route.object, position);
+            if !self
+                .work
+                .pay(own.len().saturating_mul(matches.len()), STEPS_PER_MATCH)
+            {
+                break;
+            }
+            let pairs = matches
+                .iter()
+                .flat_map(|parent| own.iter().map(move |own| (parent, own)));
+            let together: Vec<Value> = pairs
+                .filter_map(|(parent, own)| {
+                    if inherits {
+                        Some(merged(parent, own))
+                    } else {
+                        is_covered(parent, own).then(|| own.clone())
+                    }
+                })
+                .collect();
+            if !together.is_empty() {
+                taking.push((rule, position, together));
+            }
+        }
+        let known = self.taking.entry(child).or_default();
+        known.extend(taking.iter().map(|(rule, ..)| *rule));
+        if taking.is_empty() {
+            return Err(Why::Outside(identity()));
+        }
+        Ok(taking)
     }
+
+    /// Notes that a route takes part, and follows its own rules.
+    fn follow(
+        &mut self,
+        (above, parent, rule): (Option<DelegationId>, RouteId, RuleId),
+        child: RouteId,
+        rules: Vec<(RuleId, usize, Vec<Value>)>,
+        way: &mut Vec<RouteId>,
+    ) {
+        let listed = rules.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
+        let delegation = self.found.add(Delegation {
+            above,
+            from: (parent, rule),
+            child,
+            rules: listed.collect(),
+        });
+        way.push(child);
+        for (rule, position, matches) in &rules {
+            self.rule(Some(delegation), (child, *rule, *position), matches, way);
+        }
+        way.pop();
+    }
+
+    fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
+        for ((id, pointer), why) in &self.said {
+            let object = self.topology.routes.get(*id).object;
+            if !is_local(object) {
+                findings.push(why.finding(object, pointer));
+            }
+        }
+        for (child, taking) in self.taking.iter().filter(|(_, taking)| !taking.is_empty()) {
+            let node = self.topology.routes.get(*child);
+            // It has requests of its own as well.
+            if !node.gateways.is_empty() || is_local(node.object) {
+                continue;
+            }
+            let idle = |(_, rule): &(usize, &RuleId)| !taking.contains(*rule);
+            if let Some((position, rule)) = node.rules.iter().enumerate().find(idle) {
+                let name = &self.topology.rules.get(*rule).name;
+                findings.push(outside(node.object, position, name));
+            }
+        }
+    }
+}
+
+impl Why {
+    fn finding(&self, route: &Object, pointer: &str) -> Finding {
+        let from = route.identity();
+        let (because, help) = match self {
+            Self::Kind => (
+                "only HTTPRoutes can delegate, and only to HTTPRoutes".to_owned(),
+                "name a Service".to_owned(),
+            ),
+            Self::Missing => (
+                "none of them is in the input, so the policies that apply there are unknown".to_owned(),
+                "correct the name, the namespace, or the label, add the routes, or check on a cluster which policies apply there"
+                    .to_owned(),
+            ),
+            Self::OtherParents(child) => (
+                format!("the `parentRefs` of {child} do not name it"),
+                format!(
+                    "add {{group: {GROUP}, kind: HTTPRoute, name: {}, namespace: {}}} to `parentRefs` of {child}, or remove its \
+                     `parentRefs`",
+                    route.name,
+                    route.namespace_or_empty()
+                ),
+            ),
+            Self::Hostnames(child) => (
+                format!("{child} has `hostnames`, but a route that others delegate to cannot have any"),
+                format!("remove `hostnames` of {child}"),
+            ),
+            Self::Circle(child) => (
+                format!("{child} leads back here"),
+                "let the routes delegate in one direction".to_owned(),
+            ),
+            Self::Outside(child) => (
+                format!("no match of {child} is within the matches of this rule"),
+                format!(
+                    "begin the paths of {child} with the path prefix of this rule, and repeat its headers, parameters, and method; \
+                     or annotate {child} `delegation.kgateway.dev/inherit-parent-matcher: \"true\"`"
+                ),
+            ),
+            Self::Controller(gateway, controller) => (
+                format!("{controller}, which serves {gateway}, accepts no routes as backends (ResolvedRefs=False, InvalidKind)"),
+                "name a Service, or give the Gateway a class of kgateway".to_owned(),
+            ),
+            Self::Deep(child) => (
+                format!("more than {MOST_IN_A_ROW} routes in a row lead to {child}"),
+                "shorten the chain of routes that delegate".to_owned(),
+            ),
+        };
+        Finding::new(
+            Code::ROUTE_DELEGATED,
+            route.place(pointer),
+            format!("{from} delegates to other routes, which are not followed: {because}"),
+        )
+        .label("not a backend, but other routes")
+        .help(help)
+    }
+}
+
+fn outside(route: &Object, position: usize, rule: &str) -> Finding {
+    Finding::new(
+        Code::ROUTE_DELEGATED,
+        route.place(&format!("/spec/rules/{position}")),
+        format!(
+            "rule `{rule}` of {} gets no request: none of its matches is within a rule that delegates to the route",
+            route.identity()
+        ),
+    )
+    .label("dropped")
+    .help(
+        "begin its path with the path prefix of a rule that delegates to the route, and repeat the headers, parameters, and \
+         method of that rule; or remove the rule",
+    )
+}
+
+/// Whether a route takes what another one hands on to it: one that names parents has to name that one.
+fn is_child(child: &Route<'_>, parent: &Object) -> bool {
+    let own = child.object.namespace_or_empty();
+    let names_it = |reference: &ParentRef<'_>| {
+        (reference.group, reference.kind) == (GROUP, "HTTPRoute")
+            && reference.name == parent.name
+            && reference.namespace.unwrap_or(own) == parent.namespace_or_empty()
+    };
+    child.parents.is_empty() || child.parents.iter().any(names_it)
+}
+
+/// The matches of a rule as the API server stores them: what is left out has its default.
+fn matches_of(route: &Object, position: usize) -> Vec<Value> {
+    let rules = route.root().get("spec").get("rules");
+    let rule = rules.items().nth(position);
+    let listed: Vec<Value> = rule
+        .iter()
+        .flat_map(|rule| rule.get("matches").items())
+        .map(|listed| stored(listed.value().unwrap_or(&Value::Null)))
+        .collect();
+    if listed.is_empty() {
+        return vec![stored(&Value::Null)];
+    }
+    listed
+}
+
+fn stored(listed: &Value) -> Value {
+    let mut fields = listed.as_object().cloned().unwrap_or_default();
+    let path = fields.get("path").and_then(Value::as_object);
+    let of_path = |field: &str, or: &str| {
+        let text = path.and_then(|path| path.get(field)).and_then(Value::as_str);
+        text.unwrap_or(or).to_owned()
+    };
+    let path = json!({"type": of_path("type", "PathPrefix"), "value": of_path("value", "/")});
+    fields.insert("path".to_owned(), path);
+    for list in ["headers", "queryParams"] {
+        let listed = fields.get_mut(list).and_then(Value::as_array_mut);
+        for one in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
+            one.insert_if_absent("type", || json!("Exact"));
+        }
+    }
+    Value::Object(fields)
+}
+
+fn path_of(listed: &Value) -> (&str, &str) {
+    let text = |pointer: &str| listed.pointer(pointer).and_then(Value::as_str);
+    (
+        text("/path/type").unwrap_or_default(),
+        text("/path/value").unwrap_or_default(),
+    )
+}
+
+fn list_of<'v>(listed: &'v Value, field: &str) -> &'v [Value] {
+    let list = listed.get(field).and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its
+/// elements.
+fn is_covered(parent: &Value, child: &Value) -> bool {
+    let ((kind, prefix), (_, path)) = (path_of(parent), path_of(child));
+    let lists = ["headers", "queryParams"];
+    let has_all = |list: &&str| {
+        let own = list_of(child, list);
+        list_of(parent, list).iter().all(|asked| own.contains(asked))
+    };
+    let method = parent.get("method").filter(|method| !method.is_null());
+    kind == "PathPrefix"
+        && path.starts_with(prefix)
+        && lists.iter().all(has_all)
+        && method.is_none_or(|method| child.get("method") == Some(method))
+}
+
+/// A match with what another one asks for: the path below the other one's, and of two that ask for one header,
+/// parameter or method the other one's.
+fn merged(parent: &Value, child: &Value) -> Value {
+    let mut fields: Map = child.as_object().cloned().unwrap_or_default();
+    let ((_, above), (kind, below)) = (path_of(parent), path_of(child));
+    fields.insert(
+        "path".to_owned(),
+        json!({"type": kind, "value": joined(above, below)}),
+    );
+    for list in ["headers", "queryParams"] {
+        let named = |one: &Value| one.get("name").cloned();
+        let mut all: Vec<Value> = list_of(parent, list).to_vec();
+        for own in list_of(child, list) {
+            if !all.iter().any(|known| named(known) == named(own)) {
+                all.push(own.clone());
+            }
+        }
+        if !all.is_empty() {
+            fields.insert(list.to_owned(), Value::Array(all));
+        }
+    }
+    if let Some(method) = parent.get("method").filter(|method| !method.is_null()) {
+        fields.insert("method".to_owned(), method.clone());
+    }
+    Value::Object(fields)
+}
+
+/// One path below another one, cleaned.
+fn joined(above: &str, below: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in above.split('/').chain(below.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }

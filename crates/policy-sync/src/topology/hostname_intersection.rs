@@ -1,7 +1,4 @@
 //! Hostname intersection: whether a listener and a route have a hostname in common.
-//!
-//! Owns: wildcards against names and against each other. Flows in: hostnames. Flows out: yes or no.
-//! Must not know: listeners, routes.
 
 /// Whether a listener's hostname and a route's hostnames have a host in common. None on either side is any
 /// (docs/systems/gateway-api.md#hostname-intersection).

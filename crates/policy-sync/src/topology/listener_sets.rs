@@ -1,23 +1,19 @@
-//! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way.
-//!
-//! Owns: Gateway API's rules of `allowedListeners`, of the order of sets and of conflicts between them
-//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that are not attached and listeners that
-//! give way. Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways,
-//! findings. Must not know: routes, policies.
+//! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way
+//! (docs/systems/gateway-api.md#listenersets).
 
 use std::collections::HashMap;
 
+use apimachinery::{GroupKind, Identity};
+
 use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Said, Topology};
-use super::ids::{GatewayId, ListenerId};
-use super::listener::ListenerNode;
-use super::near::NearObjects;
-use super::ports::{Clash, Ports};
+use super::listener::{Clash, ListenerNode, Ports};
+use super::node::{GatewayId, ListenerId};
 use super::sources::{Seniority, Sources};
+use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Rank;
-use apimachinery::{GroupKind, Identity};
 
 /// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
@@ -36,7 +32,7 @@ impl<'a> Topology<'a> {
     pub(super) fn attach_listener_sets(
         &mut self,
         (sources, seniority): (Sources<'a>, Seniority),
-        (synced, near): (&[GroupKind], &mut NearObjects<'a>),
+        (synced, near): (&[GroupKind], &mut Suggestions<'a>),
         findings: &mut Findings,
     ) {
         let mut waiting = Vec::new();
@@ -290,7 +286,7 @@ impl<'a> Topology<'a> {
         &self,
         set: &ListenerSet<'a>,
         why: &Detached<'_>,
-        near: &mut NearObjects<'a>,
+        near: &mut Suggestions<'a>,
     ) -> Option<Finding> {
         let object = set.object;
         let own = object.namespace_or_empty();

@@ -1,15 +1,15 @@
-//! Names of the things in the hierarchy.
-//!
-//! Owns: objects behind nodes, locators and labels of nodes and paths (docs/reference/json.md).
-//! Flows in: nodes, paths. Flows out: objects, identities, text.
-//! Must not know: how the hierarchy is linked; policies.
+//! Names of the things in the hierarchy, of their sections (listeners, rules, ports), and what a reference by group, kind,
+//! namespace, name, and section leads to.
 
-use super::hierarchy::Topology;
-use super::ids::GatewayId;
-use super::node::{Node, Path};
-use crate::api::gateway::GROUP;
-use crate::object::Object;
+use std::collections::BTreeSet;
+
 use apimachinery::Identity;
+use kube_json::Text;
+
+use super::hierarchy::{Owner, Topology};
+use super::node::{GatewayId, ListenerId, ListenerSetId, Node, Path};
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::object::Object;
 
 impl<'a> Topology<'a> {
     /// The object behind a node; a section's owner, `None` for what is not in the input.
@@ -112,5 +112,185 @@ impl<'a> Topology<'a> {
         };
         let section = self.section(node).unwrap_or_default();
         format!("{identity}, {word} {section}")
+    }
+}
+
+/// A reference to something of the hierarchy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference<'r> {
+    /// API group, `""` for core.
+    pub(crate) group: &'r str,
+    /// Kind.
+    pub(crate) kind: &'r str,
+    /// Namespace; of no weight for cluster-scoped kinds.
+    pub(crate) namespace: &'r str,
+    /// Name.
+    pub(crate) name: &'r str,
+    /// Listener, rule or port.
+    pub(crate) section: Option<&'r str>,
+}
+
+/// Where a reference leads, as far as the hierarchy's own levels go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// Here.
+    Node(Node),
+    /// It would be a GatewayClass, Namespace, Gateway, ListenerSet or route, and there is none.
+    Missing,
+    /// It is another kind: a backend, or virtual.
+    Elsewhere,
+}
+
+impl Topology<'_> {
+    /// Where a reference leads.
+    pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
+        let Reference {
+            group,
+            kind,
+            namespace,
+            name,
+            section,
+        } = reference;
+        let whole = match (group, kind) {
+            // Neither has sections that a policy could name.
+            (GROUP, "GatewayClass") if section.is_some() => None,
+            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            // A namespace exists when anything in the input lives in it. It has no sections.
+            ("", "Namespace") => {
+                let found = self.find_namespace(name).map(Node::Namespace);
+                return found.map_or(Located::Missing, Located::Node);
+            }
+            (GROUP, "Gateway") => self.find_gateway(namespace, name).map(Node::Gateway),
+            (group, kind) if is_listener_set(group, kind) => self
+                .find_listener_set(kind, namespace, name)
+                .map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => {
+                self.find_route((group, kind), namespace, name).map(Node::Route)
+            }
+            _ => return Located::Elsewhere,
+        };
+        whole
+            .and_then(|whole| self.find_section(whole, section))
+            .map_or(Located::Missing, Located::Node)
+    }
+}
+
+/// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
+/// (docs/systems/gep-713.md#sections).
+pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
+    name.map_or_else(
+        || format!("rule-{}", position.saturating_add(1)).into(),
+        Text::from,
+    )
+}
+
+impl Topology<'_> {
+    /// The sections of a node, in their order.
+    pub fn sections(&self, node: Node) -> Vec<Node> {
+        match node {
+            Node::Gateway(_) | Node::ListenerSet(_) => {
+                let owner = self.owner(node);
+                let listeners = owner.into_iter().flat_map(|owner| self.listeners_of(owner, None));
+                let node =
+                    |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
+                listeners.filter_map(node).collect()
+            }
+            Node::Route(route) => {
+                let rules = self.routes.get(route).rules.iter();
+                rules.map(|rule| Node::Rule(route, *rule)).collect()
+            }
+            Node::Backend(backend) => {
+                let ports = self.backends.get(backend).ports.iter();
+                ports.map(|port| Node::Port(backend, *port)).collect()
+            }
+            Node::Mesh(_)
+            | Node::Class(_)
+            | Node::Namespace(_)
+            | Node::Listener(..)
+            | Node::Rule(..)
+            | Node::Port(..) => Vec::new(),
+        }
+    }
+
+    /// The owner of the listeners that are the sections of a node.
+    fn owner(&self, node: Node) -> Option<Owner> {
+        match node {
+            Node::Gateway(gateway) => Some((gateway, None)),
+            Node::ListenerSet(set) => Some((self.listener_sets.get(set).gateway, Some(set))),
+            _ => None,
+        }
+    }
+
+    /// The listeners of a Gateway's own, or of one of its ListenerSets; with a `section`, the one of that name.
+    pub(crate) fn listeners_of(&self, owner: Owner, section: Option<&str>) -> &[ListenerId] {
+        let Some(owned) = self.owned.get(&owner) else {
+            return &[];
+        };
+        match section {
+            Some(section) => owned.named.get(section).map(std::slice::from_ref),
+            None => Some(owned.all.as_slice()),
+        }
+        .unwrap_or_default()
+    }
+
+    /// The listeners that a Gateway with its ListenerSets, a ListenerSet, or a listener stands for.
+    pub(crate) fn listeners_at(&self, node: Node) -> Vec<(GatewayId, ListenerId)> {
+        match node {
+            Node::Gateway(gateway) => {
+                let all = self.gateways.get(gateway).listeners.iter();
+                all.map(|listener| (gateway, *listener)).collect()
+            }
+            Node::Listener(gateway, listener) => vec![(gateway, listener)],
+            Node::ListenerSet(set) => {
+                let gateway = self.listener_sets.get(set).gateway;
+                let all = self.listeners_of((gateway, Some(set)), None).iter();
+                all.map(|listener| (gateway, *listener)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The name of the section that a node is, if it is one.
+    pub fn section(&self, node: Node) -> Option<&str> {
+        match node {
+            Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
+            Node::Rule(_, rule) => Some(&self.rules.get(rule).name),
+            Node::Port(_, port) => Some(self.ports.get(port)),
+            Node::Mesh(_)
+            | Node::Class(_)
+            | Node::Namespace(_)
+            | Node::Gateway(_)
+            | Node::ListenerSet(_)
+            | Node::Route(_)
+            | Node::Backend(_) => None,
+        }
+    }
+
+    /// The section of a node by its name; without a name, the node itself.
+    pub(crate) fn find_section(&self, whole: Node, name: Option<&str>) -> Option<Node> {
+        let Some(name) = name else { return Some(whole) };
+        if let Some(owner) = self.owner(whole) {
+            let listener = self.listeners_of(owner, Some(name)).first();
+            return listener.map(|listener| Node::Listener(owner.0, *listener));
+        }
+        let mut sections = self.sections(whole).into_iter();
+        sections.find(|section| self.section(*section) == Some(name))
+    }
+
+    /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
+    pub fn nodes_of_gateway(&self, gateway: GatewayId) -> Vec<Node> {
+        let listeners = &self.gateways.get(gateway).listeners;
+        let sets: BTreeSet<ListenerSetId> = listeners
+            .iter()
+            .filter_map(|listener| self.listeners.get(*listener).set)
+            .collect();
+        std::iter::once(Node::Gateway(gateway))
+            .chain(sets.into_iter().map(Node::ListenerSet))
+            .chain(
+                listeners
+                    .iter()
+                    .map(|listener| Node::Listener(gateway, *listener)),
+            )
+            .collect()
     }
 }

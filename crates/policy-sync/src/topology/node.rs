@@ -1,13 +1,80 @@
-//! The names of the things that a policy can be attached to, and of the ways that lead to them.
-//!
-//! Owns: [`Node`] and [`Path`], both small and cheap to copy.
-//! Flows in: numbers assigned by the hierarchy. Flows out: the same. Must not know: what a number stands for.
+//! The things that a policy can be attached to, with their numbers and levels, and the paths that lead to them.
 
-use super::ids::{
-    BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId,
-    RuleId,
-};
-use super::level::Level;
+use apimachinery::row_ids;
+use serde::{Deserialize, Serialize};
+
+row_ids! {
+    /// A GatewayClass.
+    pub ClassId,
+    /// A Namespace.
+    pub NamespaceId,
+    /// A Gateway. What is rendered has numbers of its own: these count every Gateway of the input, of any class.
+    pub GatewayId,
+    /// A ListenerSet.
+    pub ListenerSetId,
+    /// A listener. Within a Gateway they are in the order of its spec, then those of its ListenerSets.
+    pub ListenerId,
+    /// A route.
+    pub RouteId,
+    /// A rule of a route. Within a route they are in the order of its spec.
+    pub RuleId,
+    /// A route that takes what a rule of another one hands on to it.
+    pub DelegationId,
+    /// A backend.
+    pub BackendId,
+    /// A port of a backend.
+    pub PortId,
+}
+
+/// A level of the hierarchy of GEP-713, least specific first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Level {
+    /// The mesh as a whole (Istio's root namespace).
+    Mesh,
+    /// The GatewayClass.
+    GatewayClass,
+    /// The Namespace of the Gateway.
+    GatewayNamespace,
+    /// The Gateway.
+    Gateway,
+    /// A listener.
+    Listener,
+    /// The Service that clients inside a mesh request.
+    Service,
+    /// The Namespace of the route.
+    RouteNamespace,
+    /// The route.
+    Route,
+    /// A rule of the route.
+    Rule,
+    /// The Namespace of the backend, for kinds that apply to workloads.
+    BackendNamespace,
+    /// The backend: a Service, or another object that a route forwards to.
+    Backend,
+    /// A port of the backend.
+    Port,
+}
+
+impl Level {
+    /// For people: `route rule`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::GatewayClass => "GatewayClass",
+            Self::GatewayNamespace => "Namespace of the Gateway",
+            Self::Gateway => "Gateway",
+            Self::Listener => "listener",
+            Self::Service => "Service of a mesh",
+            Self::RouteNamespace => "Namespace of the route",
+            Self::Route => "route",
+            Self::Rule => "route rule",
+            Self::BackendNamespace => "Namespace of the backend",
+            Self::Backend => "backend",
+            Self::Port => "backend port",
+        }
+    }
+}
 
 /// Where traffic begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,20 +1,17 @@
 //! Parents of routes that do not exist: missing Gateways, ListenerSets, and listeners; and routes that are each other's
 //! parents.
-//!
-//! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
-//! Must not know: policies.
 
 use std::collections::{BTreeSet, HashMap};
 
+use apimachinery::Identity;
+
 use super::hierarchy::Topology;
-use super::ids::RouteId;
-use super::near::{Near, NearObjects};
-use super::node::Node;
+use super::node::{Node, RouteId};
 use super::sources::Sources;
+use super::suggestions::{Suggestion, Suggestions};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use apimachinery::Identity;
 
 /// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input; `is_synced` is whether the
 /// route would be shipped with them.
@@ -22,7 +19,7 @@ pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
     (route, is_synced): (&Route<'_>, bool),
-    near: &mut NearObjects<'a>,
+    near: &mut Suggestions<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
@@ -44,7 +41,7 @@ pub(super) fn missing_parents<'a>(
         let is_there = |node| {
             parent
                 .section_name
-                .is_none_or(|section| has_section(topology, node, section))
+                .is_none_or(|section| topology.find_section(node, Some(section)).is_some())
         };
         // Most are there, and have no need of a name of their own.
         if parent_node.is_some_and(is_there) {
@@ -78,13 +75,13 @@ pub(super) fn missing_parents<'a>(
         // A reference without a `kind` means a Gateway.
         let as_set = || {
             let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);
-            sources.get(&set).filter(|_| is_gateway).map(Near::Kind)
+            sources.get(&set).filter(|_| is_gateway).map(Suggestion::Kind)
         };
         let finding = match (parent_node, parent.section_name) {
             (Some(node), Some(section)) => {
                 let near = sources
                     .get(&identity)
-                    .and_then(|parent| Near::section(parent, section));
+                    .and_then(|parent| Suggestion::section(parent, section));
                 let sections = topology.sections(node).into_iter();
                 let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
                 let what = format!("listener `{section}` of {identity}");
@@ -115,10 +112,6 @@ pub(super) fn missing_parents<'a>(
             finding.severity(Severity::Warning)
         });
     }
-}
-
-fn has_section(topology: &Topology<'_>, node: Node, section: &str) -> bool {
-    topology.find_section(node, Some(section)).is_some()
 }
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such

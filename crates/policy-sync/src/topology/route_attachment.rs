@@ -1,21 +1,16 @@
 //! Which listeners accept a route through one of its parentRefs.
-//!
-//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways,
-//! and the reason why no listener accepts a route.
-//! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
-//! Must not know: policies, and what the routes forward to.
 
 use std::borrow::Cow;
 
+use apimachinery::Identity;
+
 use super::hierarchy::{GatewayNode, Owner, Said, Topology};
-use super::ids::{BackendId, GatewayId, ListenerId, RouteId};
 use super::listener::ListenerNode;
-use super::node::Node;
+use super::node::{BackendId, GatewayId, ListenerId, Node, RouteId};
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::Place;
-use apimachinery::Identity;
 
 /// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a
 /// route is attached to none.

@@ -1,16 +1,13 @@
-//! Applies the changes of overlays to objects.
-//!
-//! Owns: the changed objects, the clusters that get the same ones, and the findings about conflicts. Flows in: overlays.
-//! Flows out: classes of clusters. Must not know: how overlays are written.
+//! Applies the changes of overlays to objects, and decides what happens if several of them apply on one cluster.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use apimachinery::{Identity, Work};
+use apimachinery::{Identity, Work, pointer};
 use kube_json::Value;
 
 use super::changes::{ChangedField, MOST_NAMES, OverlaidClusters, Overlay, STEPS_PER_CHANGE, set};
-use super::meeting::{Change, Meeting};
 use crate::diagnostic::{Code, Finding, Part, counted, first_names};
 use crate::hub::Hub;
 use crate::object::{Object, OverlaidField};
@@ -316,4 +313,94 @@ impl<'o> Applying<'o> {
 fn shown(value: Option<&Value>) -> Option<String> {
     let text = value.map(ToString::to_string);
     text.filter(|text| text.len() <= LONGEST_VALUE)
+}
+
+/// One change of an object on a cluster. The order of a list of them is that of the overlays' identities.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'c> {
+    /// The position of the overlay, and of the field in it.
+    overlay: usize,
+    pub(super) position: usize,
+    /// The position of its entry of `set` among all.
+    pub(super) entry: usize,
+    priority: i32,
+    field: &'c ChangedField,
+    /// The position of the value among those of the field.
+    choice: usize,
+    /// Nothing if the change removes the field.
+    value: Option<&'c Value>,
+}
+
+/// What happens to the changes that do not simply count, by their positions in the list.
+#[derive(Debug, Default)]
+pub(super) struct Meeting {
+    /// Those that do not count, with the highest one that overrides them.
+    pub(super) overridden: BTreeMap<usize, usize>,
+    /// Those that conflict with earlier ones, with the first of these.
+    conflicts: BTreeMap<usize, usize>,
+    /// Those that do what an earlier one does.
+    repeated: BTreeSet<usize>,
+}
+
+impl Meeting {
+    /// Of all changes of an object on a cluster. `pay` is asked for each two that meet; `None` if it refuses.
+    pub(super) fn new(changes: &[Change<'_>], pay: impl Fn() -> bool) -> Option<Self> {
+        let mut by_pointer: Vec<(usize, &Change<'_>)> = changes.iter().enumerate().collect();
+        // What is inside a field follows it.
+        by_pointer
+            .sort_by(|(_, one), (_, other)| one.field.pointer.split('/').cmp(other.field.pointer.split('/')));
+        let mut meeting = Self::default();
+        for (rank, upper) in by_pointer.iter().enumerate() {
+            let below = by_pointer.iter().skip(rank.saturating_add(1));
+            let is_inside =
+                |lower: &Change<'_>| pointer::inside(&lower.field.pointer, &upper.1.field.pointer).is_some();
+            for lower in below.take_while(|lower| is_inside(lower.1)) {
+                if !pay() {
+                    return None;
+                }
+                meeting.add(*upper, *lower, changes);
+            }
+        }
+        Some(meeting)
+    }
+
+    /// Decides between a change and one of the same field or of one inside it.
+    fn add(
+        &mut self,
+        (upper_position, upper): (usize, &Change<'_>),
+        (lower_position, lower): (usize, &Change<'_>),
+        changes: &[Change<'_>],
+    ) {
+        let is_one_field = upper.field.pointer == lower.field.pointer;
+        let is_one_overlay = upper.overlay == lower.overlay;
+        let first = upper_position.min(lower_position);
+        let second = upper_position.max(lower_position);
+        let (winner, loser) = match upper.priority.cmp(&lower.priority) {
+            // Of two fields, the upper one must win as a whole: otherwise, half of each would remain.
+            Ordering::Greater if !is_one_overlay => (upper_position, lower_position),
+            Ordering::Less if !is_one_overlay && is_one_field => (lower_position, upper_position),
+            Ordering::Equal if !is_one_overlay && is_one_field && upper.value == lower.value => {
+                self.repeated.insert(second);
+                return;
+            }
+            _ => {
+                let with = self.conflicts.entry(second).or_insert(first);
+                *with = first.min(*with);
+                return;
+            }
+        };
+        let rank = |position: usize| {
+            let priority = changes.get(position).map(|change| change.priority);
+            (priority, Reverse(position))
+        };
+        let by = self.overridden.entry(loser).or_insert(winner);
+        if rank(winner) > rank(*by) {
+            *by = winner;
+        }
+    }
+
+    /// Whether a change of this position counts.
+    fn counts(&self, position: usize) -> bool {
+        !self.overridden.contains_key(&position) && !self.conflicts.contains_key(&position)
+    }
 }

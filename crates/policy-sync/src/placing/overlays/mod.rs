@@ -1,31 +1,22 @@
 //! ClusterOverlays: which clusters each of them selects, what it changes there, and what several come to.
 //!
-//! Owns: the changed objects of each cluster, and the findings about overlays that do not depend on what is attached.
-//! Flows in: the hub. Flows out: [`Overlays`]: clusters that get the same changed objects, and every change of a field.
-//! Must not know: where objects go.
-//!
 //! All pointers are those of the object as the hub has it, and no change affects which objects there are
-//! (`protected`). So neither the order of overlays nor that of files decides anything.
+//! (`reading`). So neither the order of overlays nor that of files decides anything.
 
 mod applying;
 mod changes;
-mod effects;
-mod fleet;
-mod meeting;
-mod protected;
 mod reading;
 
 use apimachinery::Work;
 
-use self::applying::Applying;
-pub use self::changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere};
-pub use self::effects::effects;
-use self::fleet::Fleet;
-use self::reading::Reader;
 use crate::api::overlay;
 use crate::api::own_kinds::{GROUP, OVERLAY};
 use crate::diagnostic::{Finding, Findings, Place};
 use crate::hub::Hub;
+use applying::Applying;
+use reading::{Fleet, Reader};
+
+pub use changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere, effects};
 
 impl Overlays {
     /// Reads all overlays of a hub, and applies them for the clusters that `admits` accepts. Names of clusters are judged

@@ -1,29 +1,30 @@
-//! What an overlay means in a hub: its targets, where its paths lead to, and the values of its clusters.
-//!
-//! Owns: these, and the findings about what the hub lacks and what no overlay may change. Flows in: an overlay, the hub.
-//! Flows out: an [`Overlay`]. Must not know: other overlays.
+//! What an overlay means in a hub: its targets, where its paths lead to, and the values of its clusters. Which object one
+//! is, where it goes, and what it is attached to, no overlay may change: all projections of
+//! a hub have the same objects, in the same order.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::field_path::{NotFound, member};
-use apimachinery::{GroupKind, Identity, Work, pointer};
+use apimachinery::{GroupKind, Identity, Selector, Work, pointer};
 use kube_json::Value;
 
-use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere};
-use super::fleet::{Fleet, STEPS_PER_CLUSTER};
-use super::protected::{Part, may_contain_parts, touched};
+use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere, set};
 use crate::api::crd::Scope;
-use crate::api::gateway;
-use crate::api::ocm::GROUP;
+use crate::api::downstream::POLICY_SYNCED;
+use crate::api::gateway::{self, LISTENER_SETS};
+use crate::api::ocm;
 use crate::api::overlay::{
-    Action, Change, ClusterField, ClusterOverlay, NoValue, SetField, Target, Targeted, fill,
+    Action, Change, ClusterField, ClusterOverlay, Clusters, NoValue, SetField, Target, Targeted, fill,
 };
 use crate::diagnostic::{
     Code, Finding, Findings, KnownNames, counted, first_items, first_names, nearest, with_article,
 };
 use crate::hub::Hub;
 use crate::object::Object;
+use crate::object::well_known::{GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED};
+use crate::placing::known_clusters;
 
 /// Reads overlays of one hub. Its functions return nothing if there is no work left.
 pub(super) struct Reader<'r, 'a> {
@@ -95,12 +96,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             let who = object.identity();
             let message = format!("{who} names cluster `{name}`, which the input does not have");
             let finding = Finding::new(Code::OVERLAY_UNKNOWN_CLUSTER, object.place(pointer), message);
-            let finding = self.follow_refusal(finding, &Identity::new(GROUP, "ManagedCluster", None, name));
+            let finding =
+                self.follow_refusal(finding, &Identity::new(ocm::GROUP, "ManagedCluster", None, name));
             let Some(near) = self.names.nearest(name) else {
                 return finding.help("correct the name, or add the ManagedCluster to the input");
             };
             let finding = finding.help(format!("did you mean `{near}`?"));
-            match self.hub.objects.find(GROUP, "ManagedCluster", None, near) {
+            match self.hub.objects.find(ocm::GROUP, "ManagedCluster", None, near) {
                 Some(near) => finding.lacks(format!("ManagedCluster {name}"), near.place("/metadata/name")),
                 None => finding,
             }
@@ -390,4 +392,203 @@ fn path_not_found(
         0 => finding,
         others => finding.note(format!("{} without it", counted(others, "more object"))),
     })
+}
+
+/// What looking at one cluster costs an overlay with selectors.
+const STEPS_PER_CLUSTER: u64 = 2;
+
+/// The clusters of the input, by name.
+pub(super) struct Fleet<'a> {
+    clusters: BTreeMap<&'a str, Cluster<'a>>,
+}
+
+pub(super) struct Cluster<'a> {
+    name: &'a str,
+    managed: Option<&'a Object>,
+    is_admitted: bool,
+}
+
+/// What an overlay selects.
+pub(super) struct Selected {
+    clusters: ClusterNames,
+    /// Those of `clusters` that the run is for.
+    admitted: ClusterNames,
+    /// Clusters without a ManagedCluster, which selectors may or may not select.
+    unknown: ClusterNames,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) fn new(hub: &'a Hub, admits: impl Fn(&str) -> bool) -> Self {
+        let names = known_clusters(hub).into_iter().filter(|name| !name.is_empty());
+        let cluster = |name| Cluster {
+            name,
+            managed: hub.objects.find(ocm::GROUP, "ManagedCluster", None, name),
+            is_admitted: admits(name),
+        };
+        let clusters = names.map(|name| (name, cluster(name))).collect();
+        Self { clusters }
+    }
+
+    /// Nothing if that is too costly.
+    fn selected(&self, wanted: &Clusters, work: &Work) -> Option<Selected> {
+        let has_selectors = wanted.label_selector.is_some() || wanted.claim_selector.is_some();
+        let names: BTreeSet<&str> = match &wanted.names {
+            Some(names) => names.iter().map(|(name, _)| name.as_str()).collect(),
+            None if has_selectors => self.clusters.keys().copied().collect(),
+            None => BTreeSet::new(),
+        };
+        if !work.pay(names.len(), STEPS_PER_CLUSTER) {
+            return None;
+        }
+        let known = names.into_iter().filter_map(|name| self.clusters.get(name));
+        let (known, unknown): (Vec<&Cluster<'_>>, Vec<&Cluster<'_>>) =
+            known.partition(|cluster| cluster.managed.is_some() || !has_selectors);
+        let selected = known.into_iter().filter(|cluster| cluster.is_selected(wanted));
+        let selected: Vec<&Cluster<'_>> = selected.collect();
+        let admitted = selected.iter().copied().filter(|cluster| cluster.is_admitted);
+        let names = |cluster: &Cluster<'_>| cluster.name.to_owned();
+        Some(Selected {
+            admitted: admitted.map(names).collect(),
+            clusters: selected.into_iter().map(names).collect(),
+            unknown: unknown.into_iter().map(names).collect(),
+        })
+    }
+}
+
+impl<'a> Cluster<'a> {
+    fn is_selected(&self, wanted: &Clusters) -> bool {
+        let matches = |selector: &Option<Selector>, value: &dyn Fn(&str) -> Option<&'a str>| {
+            selector.as_ref().is_none_or(|selector| selector.matches(value))
+        };
+        matches(&wanted.label_selector, &|key| self.managed?.label(key))
+            && matches(&wanted.claim_selector, &|name| self.claim(name))
+    }
+
+    /// The value that `${cluster....}` stands for.
+    fn value(&self, field: &ClusterField) -> Option<String> {
+        let value = match field {
+            ClusterField::Name => Some(self.name),
+            ClusterField::Label(key) => self.managed?.label(key),
+            ClusterField::Annotation(key) => self.managed?.annotation(key),
+            ClusterField::Claim(name) => self.claim(name),
+        };
+        value.map(str::to_owned)
+    }
+
+    /// Of a repeated name, the last one counts (docs/systems/ocm-placement.md#claim-selectors).
+    fn claim(&self, name: &str) -> Option<&'a str> {
+        let claims = self.managed?.value.pointer("/status/clusterClaims")?.as_array()?;
+        let text = |claim: &'a Value, key: &str| claim.get(key).and_then(Value::as_str);
+        let mut claims = claims.iter().rev();
+        claims.find_map(|claim| text(claim, "value").filter(|_| text(claim, "name") == Some(name)))
+    }
+}
+
+/// Annotations that decide what the hub is, or that syncing writes.
+const RESERVED: [&str; 4] = [GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED, POLICY_SYNCED];
+/// Prefixes of such annotations: ours, and that of the annotation by which an object is dropped.
+const RESERVED_PREFIXES: [&str; 2] = ["spokewright.dev/", "config.kubernetes.io/"];
+
+/// Why a part cannot be changed, to be read after `it`; and what to do instead.
+pub(super) type Part = (&'static str, &'static str);
+
+const KIND: Part = ("decides which object it is", "write a second object");
+const STATUS: Part = ("is written by a controller", "remove this entry");
+const METADATA: Part = ("decides which object it is and where it goes", ITSELF);
+const ANNOTATION: Part = ("is for the hub, or written by spokewright", ITSELF);
+const TARGETS: Part = ("decides what the policy is attached to", "write a second policy");
+const PARENTS: Part = ("decides what the object is attached to", "write a second object");
+const CLASS: Part = ("decides where the Gateway goes", "write a second Gateway");
+const LISTENERS: Part = (
+    "is how routes and policies refer to a listener",
+    "keep the names of the listeners and their order",
+);
+const ITSELF: &str = "change the object itself: it is the same on all clusters";
+
+/// The first part that one of these values at a pointer would change: its pointer, and why it cannot change.
+fn touched<'v>(
+    object: &Value,
+    pointer: &str,
+    mut values: impl Iterator<Item = Option<&'v Value>>,
+) -> Option<(String, Part)> {
+    if let Some(part) = part_at(object, pointer) {
+        return Some((pointer.to_owned(), part));
+    }
+    if !may_contain_parts(pointer) {
+        return None;
+    }
+    let before = parts(object);
+    values.find_map(|value| {
+        let mut changed = object.clone();
+        set(&mut changed, pointer, value);
+        let after = parts(&changed);
+        let lost = before.iter().find(|part| !after.contains(part));
+        let (pointer, part, _) = lost.or_else(|| after.iter().find(|part| !before.contains(part)))?;
+        Some((pointer.clone(), *part))
+    })
+}
+
+/// The part that a pointer is or leads into, in an object of this kind.
+fn part_at(object: &Value, pointer: &str) -> Option<Part> {
+    let tokens: Vec<Cow<'_, str>> = pointer::tokens(pointer).collect();
+    let tokens: Vec<&str> = tokens.iter().map(Cow::as_ref).collect();
+    match tokens.as_slice() {
+        ["apiVersion" | "kind", ..] => Some(KIND),
+        ["status", ..] => Some(STATUS),
+        ["metadata", "annotations", key, ..] => is_reserved(key).then_some(ANNOTATION),
+        ["metadata", "annotations"] => None,
+        ["metadata", _, ..] => Some(METADATA),
+        ["spec", "targetRef" | "targetRefs" | "targetSelectors", ..] => Some(TARGETS),
+        ["spec", "parentRef" | "parentRefs", ..] => Some(PARENTS),
+        ["spec", "gatewayClassName", ..] => is_gateway(object).then_some(CLASS),
+        ["spec", "listeners", _, "name", ..] => has_listeners(object).then_some(LISTENERS),
+        _ => None,
+    }
+}
+
+/// Each part of an object that no overlay may change: its pointer, and its value. Two objects of which these are equal are
+/// the same object, go to the same clusters, and are attached to the same things.
+fn parts(object: &Value) -> Vec<(String, Part, Value)> {
+    let mut parts = Vec::new();
+    for parent in ["", "/metadata", "/metadata/annotations", "/spec"] {
+        let members = object.pointer(parent).and_then(Value::as_object);
+        for (key, value) in members.into_iter().flatten() {
+            let pointer = pointer::child(parent, key);
+            let part = part_at(object, &pointer);
+            parts.extend(part.map(|part| (pointer, part, value.clone())));
+        }
+    }
+    let listeners = object.pointer("/spec/listeners").and_then(Value::as_array);
+    if let Some(listeners) = listeners.filter(|_| has_listeners(object)) {
+        let name = |listener: &Value| listener.get("name").cloned().unwrap_or_default();
+        let names = Value::Array(listeners.iter().map(name).collect());
+        parts.push(("/spec/listeners".to_owned(), LISTENERS, names));
+    }
+    parts
+}
+
+/// Whether a field may have protected parts inside it, although it is none itself.
+fn may_contain_parts(pointer: &str) -> bool {
+    match pointer.strip_prefix("/spec/listeners/") {
+        Some(listener) => !listener.contains('/'),
+        None => ["/metadata", "/metadata/annotations", "/spec", "/spec/listeners"].contains(&pointer),
+    }
+}
+
+fn is_reserved(annotation: &str) -> bool {
+    let mut prefixes = RESERVED_PREFIXES.iter();
+    RESERVED.contains(&annotation) || prefixes.any(|prefix| annotation.starts_with(prefix))
+}
+
+fn group_and_kind(object: &Value) -> Option<(&str, &str)> {
+    let (group, _) = object.get("apiVersion")?.as_str()?.rsplit_once('/')?;
+    Some((group, object.get("kind")?.as_str()?))
+}
+
+fn is_gateway(object: &Value) -> bool {
+    group_and_kind(object) == Some((gateway::GROUP, "Gateway"))
+}
+
+fn has_listeners(object: &Value) -> bool {
+    is_gateway(object) || group_and_kind(object).is_some_and(|kind| LISTENER_SETS.contains(&kind))
 }

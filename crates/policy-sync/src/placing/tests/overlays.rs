@@ -3,8 +3,8 @@
 use apimachinery::Identity;
 use kube_json::{Value, json};
 
-use super::super::overlays::{Overlays, effects};
 use super::*;
+use crate::placing::overlays::{Overlays, effects};
 
 /// Clusters, and objects of the namespace `shop`.
 const HUB: &str = "

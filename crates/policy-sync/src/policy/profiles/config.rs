@@ -1,27 +1,21 @@
 //! Profiles from the configuration: `profiles` of `spokewright.yaml` (docs/guides/teaching-a-kind.md).
-//!
-//! Owns: the shape of an entry ([`ProfileEntry`]) and its JSON Schema, which entries are refused, and laying an entry
-//! over the built-in profile. Flows in: entries as JSON. Flows out: [`Profiles`], findings at the wrong field. Must not
-//! know: which policies exist.
 
 use std::collections::BTreeSet;
 
+use apimachinery::GroupKind;
+use crd_schema::Schema;
 use kube_json::Value;
 use serde::Deserialize;
 
-use super::registry::Profiles;
-use crate::api::schema;
+use super::Profiles;
 use crate::api::targeting::{AllowedTarget, TargetField};
-use crate::api::violation;
+use crate::api::{schema, violation};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget,
+    Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Open, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
-use apimachinery::GroupKind;
-use crd_schema::Schema;
 
 /// Where the fields of a profile are documented.
 const HELP: &str = "see `spokewright schema config` for the fields of a profile, and docs/guides/teaching-a-kind.md for an example";

@@ -1,11 +1,9 @@
 //! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces all others, unless it sets
 //! `mergeType` itself.
-//!
-//! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Dictates, Filled, ListKey, MergeUnit, Open, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    Wrappers, owned,
 };
 use crate::topology::Level;
 
@@ -19,15 +17,15 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("ClientTrafficPolicy", Level::Listener).wrapped(Wrappers::Bare, None),
         Profile {
             list_keys: vec![
-                keyed("/compression", "type"),
-                keyed("/compressor", "type"),
-                keyed("/httpUpgrade", "type"),
+                ListKey::keyed("/compression", "type"),
+                ListKey::keyed("/compressor", "type"),
+                ListKey::keyed("/httpUpgrade", "type"),
                 // Each rule gets the name of its policy before they are merged, so that no two are one.
-                all("/rateLimit/global/rules"),
+                ListKey::all("/rateLimit/global/rules"),
                 // A rule for all clients is then not a rule but the default, and there is only one.
                 ListKey {
                     without: Some("clientSelectors".to_owned()),
-                    ..all("/rateLimit/local/rules")
+                    ..ListKey::all("/rateLimit/local/rules")
                 },
             ],
             // The controller sets what is not set yet of a TCP or UDP route, and of an HTTP route all or nothing
@@ -51,7 +49,7 @@ pub(super) fn profiles() -> Vec<Profile> {
         },
         kind("EnvoyExtensionPolicy", Level::Rule),
         Profile {
-            list_keys: vec![keyed("/extAuth/contextExtensions", "name")],
+            list_keys: vec![ListKey::keyed("/extAuth/contextExtensions", "name")],
             // Regardless of the other settings on the Gateway, a TCP route has no requests that it could apply to.
             filled: vec![Filled {
                 only: true,
@@ -93,27 +91,9 @@ fn kind(kind: &str, end: Level) -> Profile {
 }
 
 fn filled(routes: &[&str], fields: &[&str]) -> Filled {
-    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     Filled {
         routes: owned(routes),
         fields: owned(fields),
         only: false,
-    }
-}
-
-/// A list whose elements are one where a field is the same (docs/systems/envoy-gateway.md#merge-types).
-fn keyed(pointer: &str, key: &str) -> ListKey {
-    ListKey {
-        key: Some(key.to_owned()),
-        ..all(pointer)
-    }
-}
-
-/// A list of which all elements count.
-fn all(pointer: &str) -> ListKey {
-    ListKey {
-        pointer: pointer.to_owned(),
-        key: None,
-        without: None,
     }
 }

@@ -1,6 +1,4 @@
 //! Gateway API's own kinds (docs/systems/gateway-api.md#policy-kinds).
-//!
-//! Owns: their profiles. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{Profile, StatusShape};
 use crate::topology::Level;

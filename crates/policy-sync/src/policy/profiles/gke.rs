@@ -1,6 +1,4 @@
 //! GKE (docs/systems/other-policies.md#gke): Direct kinds; the settings of four are under `spec.default`.
-//!
-//! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{Precedence, Profile, SameTarget, StatusShape, Wrappers};
 use crate::topology::Level;

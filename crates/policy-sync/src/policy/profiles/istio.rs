@@ -1,7 +1,5 @@
 //! Istio (docs/systems/other-policies.md#istio): policies add up. There is no single winner, except among
 //! PeerAuthentications.
-//!
-//! Owns: the profiles of Istio's kinds. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use crate::topology::Level;

@@ -1,10 +1,8 @@
 //! kgateway (docs/systems/other-policies.md#kgateway): labeled Direct, but behaves like Inherited; for each top-level
 //! field, the more specific policy wins.
-//!
-//! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    Inheritance, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Inheritance, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers, owned,
 };
 use crate::topology::Level;
 
@@ -33,21 +31,13 @@ pub(super) fn profiles() -> Vec<Profile> {
                 "/perPort/*/listener/httpSettings",
                 "/perPort/*/listener/tcpSettings",
             ])),
-            list_keys: vec![ListKey {
-                pointer: "/perPort".to_owned(),
-                key: Some("port".to_owned()),
-                without: None,
-            }],
+            list_keys: vec![ListKey::keyed("/perPort", "port")],
             ..kind("ListenerPolicy", Level::Listener)
         },
         // 2.3 lets one after the other write over the cluster, in an order that nothing says; a later main merges their
         // fields: kgateway-dev/kgateway pkg/kgateway/extensions2/plugins/backendconfigpolicy/merge.go@934d0c38d3c7d1a9418ae74cc766b6f6f3fa61f4
         kind("BackendConfigPolicy", Level::Backend).same_target(SameTarget::Unknown, Precedence::OldestWins),
     ]
-}
-
-fn owned(pointers: &[&str]) -> Vec<String> {
-    pointers.iter().map(|pointer| (*pointer).to_owned()).collect()
 }
 
 /// Of several policies the fields at the top merge, on one level and from level to level.

@@ -1,11 +1,7 @@
 //! Kuadrant (docs/systems/kuadrant.md#policy-kinds).
-//!
-//! Owns: the profiles of Kuadrant's kinds, and which fields of theirs are named rules. Flows in: nothing. Flows out:
-//! profiles. Must not know: objects.
 
-use crate::policy::open::Open;
 use crate::policy::profile::{
-    MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
+    MergeUnit, Open, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
@@ -87,10 +83,8 @@ fn each(pointer: &str, id: &str, essential: bool) -> RulePath {
 
 fn single(pointer: &str, id: &str, essential: bool) -> RulePath {
     RulePath {
-        pointer: pointer.to_owned(),
         each: false,
-        id: id.to_owned(),
-        essential,
+        ..each(pointer, id, essential)
     }
 }
 

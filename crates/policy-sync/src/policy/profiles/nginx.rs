@@ -1,9 +1,7 @@
 //! NGINX Gateway Fabric (docs/systems/other-policies.md#nginx-gateway-fabric).
-//!
-//! Owns: the profiles of `gateway.nginx.org`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    Class, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Class, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers, owned,
 };
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -46,7 +44,7 @@ pub(super) fn profiles() -> Vec<Profile> {
         inherited("ClientSettingsPolicy", &client),
         inherited("ProxySettingsPolicy", &proxy),
         Profile {
-            list_keys: vec![all("/rateLimit/local/rules")],
+            list_keys: vec![ListKey::all("/rateLimit/local/rules")],
             ..inherited("RateLimitPolicy", &limits)
         },
         Profile {
@@ -56,21 +54,12 @@ pub(super) fn profiles() -> Vec<Profile> {
         unknown(inherited("PayloadProcessor", &[])),
         direct("ObservabilityPolicy", &["/tracing"], Level::Route),
         Profile {
-            list_keys: vec![all("/snippets")],
+            list_keys: vec![ListKey::all("/snippets")],
             ..direct("SnippetsPolicy", &[], Level::Gateway)
         },
         unknown(direct("ExternalLoadBalancer", &[], Level::Gateway)),
         direct("UpstreamSettingsPolicy", &upstream, Level::Backend),
     ]
-}
-
-/// A list of which all elements count.
-fn all(pointer: &str) -> ListKey {
-    ListKey {
-        pointer: pointer.to_owned(),
-        key: None,
-        without: None,
-    }
 }
 
 /// The controller refuses no second policy, and nothing says what it makes of two.
@@ -90,7 +79,7 @@ fn direct(kind: &str, exclusive: &[&str], end: Level) -> Profile {
 fn of_class(class: Class, kind: &str, exclusive: &[&str]) -> Profile {
     Profile {
         status: StatusShape::Accepted,
-        exclusive_fields: exclusive.iter().map(|field| (*field).to_owned()).collect(),
+        exclusive_fields: owned(exclusive),
         ..Profile::of_class(&GroupKind::new(GROUP, kind), class)
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Patch, MergeUnit::JsonMergePatch)

@@ -359,7 +359,7 @@ fn of_a_kind_whose_challenger_dictates_only_single_policies_have_settings_of_the
         };
         let entries = vec![entry.clone(); policies];
         assert_eq!(
-            Composed::of(&profile, &entries).is_some(),
+            Composed::new(&profile, &entries).is_some(),
             expected,
             "{dictates:?} {policies}"
         );

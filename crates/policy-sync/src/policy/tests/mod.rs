@@ -2,10 +2,10 @@
 
 mod affecting;
 mod attaching;
+mod cluster_outcomes;
 mod costs;
 mod delegation;
 mod envoy_gateway;
-mod fates;
 mod gep_713;
 mod losses;
 mod merging;

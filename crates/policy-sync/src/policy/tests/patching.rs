@@ -5,12 +5,10 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 use proptest::prelude::*;
 
-use super::super::ids::PolicyId;
-use super::super::layer::{Content, Leaf};
-use super::super::leaves::{flatten, unflatten};
-use super::super::merge_patch::patch;
-use super::super::profile::MergeUnit;
 use crate::hub::RowId as _;
+use crate::policy::merge::json_merge_patch::{flatten, patch, unflatten};
+use crate::policy::model::{Content, Leaf, PolicyId};
+use crate::policy::profile::MergeUnit;
 
 /// RFC 7386, section 2, as it is there.
 fn reference(target: &Value, patch: &Value) -> Value {

@@ -11,7 +11,7 @@ use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::outcome::EffectiveResult;
 use crate::policy::SameTarget;
-use crate::sync::{SyncedSpec, resolve};
+use crate::sync::{SyncedPolicy, SyncedSpec, resolve};
 use crate::topology::GatewayId;
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.
@@ -159,7 +159,7 @@ proptest! {
             }
             let Some(spec) = &entry.spec else { continue };
             let mut fields = BTreeSet::new();
-            super::super::leaves::flatten(spec, String::new(), &mut |pointer, _| {
+            crate::policy::merge::json_merge_patch::flatten(spec, String::new(), &mut |pointer, _| {
                 fields.insert(pointer);
             });
             let sources: BTreeSet<String> = entry.sources.keys().cloned().collect();
@@ -195,10 +195,7 @@ proptest! {
                     prop_assert!(seen.said().iter().any(|said| said.starts_with("policy/undecided")), "{:?}", seen.said());
                     continue;
                 }
-                let sources: BTreeSet<_> = resolution.synced.iter().flat_map(|synced| match &synced.spec {
-                    SyncedSpec::AsWritten => vec![synced.policy],
-                    SyncedSpec::Rewritten { sources, .. } => sources.clone(),
-                }).collect();
+                let sources: BTreeSet<_> = resolution.synced.iter().flat_map(SyncedPolicy::sources).collect();
                 let placed = &known.nodes[node];
                 let all = placed.accepted.len() + placed.rejected.len();
                 prop_assert!(resolution.synced.len() <= 2);
@@ -230,11 +227,11 @@ proptest! {
                         SyncedSpec::AsWritten => seen.attachments.policy(synced.policy).object.value["spec"].clone(),
                         SyncedSpec::Rewritten { spec, .. } => (**spec).clone(),
                     };
-                    let layers = super::super::settings::read(&spec, &known.profile, synced.policy).layers;
-                    super::super::layer::Entry { policy: synced.policy, layers: layers.into() }
+                    let layers = crate::policy::reading::read(&spec, &known.profile, synced.policy).layers;
+                    crate::policy::model::Entry { policy: synced.policy, layers: layers.into() }
                 }).collect();
                 let alone = super::super::merge::merge(&known.profile, &[&entries], &|_| "".into());
-                let values = |content: &super::super::layer::Content| -> Vec<(String, Value)> {
+                let values = |content: &crate::policy::model::Content| -> Vec<(String, Value)> {
                     content.iter().map(|(key, leaf)| (key.to_string(), Value::clone(&leaf.value))).collect()
                 };
                 prop_assert_eq!(values(&alone), values(&path.effective.content), "{}", known.profile.kind);

@@ -1,12 +1,12 @@
 //! Taking the spec of one policy apart: wrappers, strategies, named rules, and settings that say nothing.
 
+use apimachinery::GroupKind;
 use kube_json::{Value, json};
 
-use super::super::ids::PolicyId;
-use super::super::profile::{Class, MergeUnit, Precedence, Profile, RulePath, Strategy, Wrappers};
-use super::super::settings::{Settings, read, rewritten};
 use crate::hub::RowId as _;
-use apimachinery::GroupKind;
+use crate::policy::model::PolicyId;
+use crate::policy::profile::{Class, MergeUnit, Precedence, Profile, RulePath, Strategy, Wrappers};
+use crate::policy::reading::{Settings, read, rewritten};
 
 fn taken_apart(profile: &Profile, spec: &Value) -> Settings {
     read(spec, profile, PolicyId::of_row(0))

@@ -3,9 +3,9 @@
 
 use kube_json::json;
 
-use super::super::testing::{SMALL, Seen, color_crd, hub};
-use super::super::{Options, Profiles, learn_targets};
 use crate::hub::Hub;
+use crate::policy::testing::{SMALL, Seen, color_crd, hub};
+use crate::policy::{Options, Profiles, learn_targets};
 
 /// A policy `infra/p` of a kind.
 fn policy(api_version: &str, kind: &str, spec: &str) -> String {
@@ -358,8 +358,8 @@ mod by_the_projects {
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
+    use crate::policy::targeting::known_targets;
     use crate::policy::testing::{object, real_crds};
-    use crate::policy::told::told;
     use apimachinery::{GroupKind, Work};
 
     /// The definitions of the newest releases, by kind and served version, with the spec of the schema.
@@ -463,7 +463,7 @@ mod by_the_projects {
                     .map(|(way, value)| by(way, value))
                     .any(|spec| !refuses(&crd, &version, &spec));
                 let ours = profile.targeting.judge(group, name) != Verdict::Refused;
-                let by_controller = told(&kind).is_some_and(|told| told.taken(true).is_restricted);
+                let by_controller = known_targets(&kind).is_some_and(|known| known.taken(true).is_restricted);
                 assert!(
                     ours == taken || (by_controller && taken && !ours),
                     "{kind} {version} on {name}.{group}: theirs {taken}, ours {ours}"
@@ -529,8 +529,8 @@ mod by_the_projects {
                 Targeting::of_schema(schema, &BTreeSet::new(), &Work::unlimited()).expect("targets");
             let Taken { is_restricted, .. } = targeting.named;
             assert!(
-                told(&kind).is_none() || !is_restricted,
-                "{kind}: its definition restricts targets, so the row in `told` says nothing"
+                known_targets(&kind).is_none() || !is_restricted,
+                "{kind}: its definition restricts targets, so the row in `KNOWN_TARGETS` says nothing"
             );
         }
     }

@@ -1,13 +1,13 @@
 //! The objects that several policies of one target become: whose name they have, and which settings.
 
+use apimachinery::GroupKind;
 use kube_json::{Value, json};
 
-use super::super::any_order::commute;
-use super::super::merged_policy::{authored, shipped};
 use crate::hub::RowId as _;
 use crate::policy::testing::{SMALL, Seen, hub, limit};
 use crate::policy::{Entry, Options, PolicyId, Precedence, Profile, Profiles, read_settings};
-use apimachinery::GroupKind;
+use crate::sync::order_independence::commute;
+use crate::sync::same_target::{authored, shipped};
 
 fn entries(profile: &Profile, specs: &[Value]) -> Vec<Entry> {
     let numbered = (0..).map(PolicyId::of_row).zip(specs);

@@ -1,14 +1,14 @@
 //! Tests of the objects that go to the spokes.
 
-mod any_order;
+mod ambiguous;
 mod chosen;
 mod local;
 mod merged_policy;
+mod order_independence;
 mod reported;
 mod routes;
 mod same_target;
 mod spokes;
-mod undecided;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

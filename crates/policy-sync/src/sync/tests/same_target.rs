@@ -2,14 +2,14 @@
 
 use kube_json::{Value, json};
 
-use super::super::SyncedObjects;
-use super::super::beside_local::beside_local;
-use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
 use super::{locals, received, report_on, spec_on, state_on};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::policy::{Options, PolicyId, Rule};
+use crate::sync::SyncedObjects;
+use crate::sync::local_policies::beside_local;
+use crate::sync::same_target::{SyncedPolicy, SyncedSpec, resolve};
 use crate::topology::Node;
 
 const GW: &str = "kind: Gateway, name: gw";
@@ -150,10 +150,11 @@ fn a_merging_established_policy_becomes_one_merged_policy_with_all_sources() {
     let hub = hub(&text, &[]);
     let decided = decisions(&Seen::hub(&hub), &hub, None);
     assert!(decided[0].withheld.is_empty());
-    let SyncedSpec::Rewritten { spec, sources, .. } = &decided[0].synced[0].spec else {
+    let synced = &decided[0].synced[0];
+    let SyncedSpec::Rewritten { spec, .. } = &synced.spec else {
         panic!("{:?}", decided[0].synced)
     };
-    assert_eq!(sources.len(), 2);
+    assert_eq!(synced.sources().len(), 2);
     assert_eq!(
         **spec,
         json!({"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
@@ -704,12 +705,14 @@ fn a_source_all_of_whose_rules_a_local_policy_defines_is_no_source_there() {
     let special = local("special", &merging(&format!("o: {}", rate(5))));
     let hub = hub(&text, &[("c1", &special)]);
     let seen = Seen::hub(&hub);
-    let of = |cluster: Option<&str>| match decisions(&seen, &hub, cluster).remove(0).synced.remove(0).spec {
-        SyncedSpec::Rewritten { spec, sources, .. } => {
-            let names: Vec<String> = sources.into_iter().map(|source| key(&seen, source)).collect();
-            (spec["defaults"]["limits"].clone(), names)
+    let of = |cluster: Option<&str>| {
+        let synced = decisions(&seen, &hub, cluster).remove(0).synced.remove(0);
+        let sources = synced.sources().into_iter();
+        let names: Vec<String> = sources.map(|source| key(&seen, source)).collect();
+        match synced.spec {
+            SyncedSpec::Rewritten { spec, .. } => (spec["defaults"]["limits"].clone(), names),
+            SyncedSpec::AsWritten => panic!("as written"),
         }
-        SyncedSpec::AsWritten => panic!("as written"),
     };
     assert_eq!(of(None).1, ["infra/a", "infra/b"]);
     let (limits, sources) = of(Some("c1"));

@@ -2,13 +2,13 @@
 
 use kube_json::{Value, json};
 
-use super::super::touched::touched;
 use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::policy::testing::{hub, limit, small_with_params};
 use crate::policy::{Attachments, EffectivePolicies};
+use crate::sync::spokes::affected_gateways;
 
 const GW: &str = "kind: Gateway, name: gw";
 const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
@@ -580,7 +580,7 @@ fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
     );
     received(&hub, &[("infra/gw", &["c1"])], |received| {
         let ours = received.making.ours;
-        let found = touched(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
+        let found = affected_gateways(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
         let names = found
             .iter()
             .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.to_string());

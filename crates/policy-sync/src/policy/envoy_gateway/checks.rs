@@ -1,0 +1,627 @@
+//! What Envoy Gateway refuses of one value, and its messages.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use apimachinery::{ParsedPattern, PatternError, Quantity, Url, duration, key_complaints};
+use kube_json::Value;
+
+/// What is refused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Refuses {
+    /// Texts that Go's `time.ParseDuration` does not read, under this name.
+    NoDuration(&'static str),
+    /// Sizes of bytes outside of bounds, under this name; whether the message has the bounds.
+    Size(&'static str, (u32, u32), bool),
+    /// Numbers that are no uint32, under this name.
+    Number(&'static str),
+    /// What Go's `net.ParseCIDR` does not read, after this introduction.
+    NoCidr(&'static str),
+    /// What the function says.
+    If(fn(&Value) -> Option<String>),
+}
+
+impl Refuses {
+    pub(crate) fn message(self, value: &Value) -> Option<String> {
+        match self {
+            Self::NoDuration(name) => {
+                let text = value.as_str()?;
+                let is_read = duration::nanoseconds(text).is_some();
+                (!is_read).then(|| match name {
+                    "" => format!("time: invalid duration \"{text}\""),
+                    name => format!("invalid {name} value {text}"),
+                })
+            }
+            Self::Size(name, (least, most), says_bounds) => {
+                let text = written(value)?;
+                let Some(size) = Quantity::parse(&text).ok()?.int64() else {
+                    return Some(format!("invalid {name} value {text}"));
+                };
+                let bounds = if says_bounds {
+                    format!(", must be between {least} and {most}")
+                } else {
+                    String::new()
+                };
+                let fits = (i64::from(least)..=i64::from(most)).contains(&size);
+                (!fits).then(|| format!("{name} value {text} is out of range{bounds}"))
+            }
+            Self::Number(name) => {
+                let number = value.as_i64()?;
+                let fits = u32::try_from(number).is_ok();
+                (!fits).then(|| format!("invalid {name} value {number}"))
+            }
+            Self::NoCidr(introduction) => {
+                let text = value.as_str()?;
+                (!is_cidr(text)).then(|| format!("{introduction}invalid CIDR address: {text}"))
+            }
+            Self::If(says) => says(value),
+        }
+    }
+}
+
+/// A quantity as it is written.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A text field.
+fn text<'v>(value: &'v Value, field: &str) -> Option<&'v str> {
+    value.get(field)?.as_str()
+}
+
+/// The elements of a list.
+fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    let list = value.get(field).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+fn is_true(value: &Value, field: &str) -> bool {
+    value.get(field) == Some(&Value::Bool(true))
+}
+
+fn is_cidr(text: &str) -> bool {
+    let parsed = text
+        .split_once('/')
+        .and_then(|(address, length)| Some((address.parse::<IpAddr>().ok()?, length)));
+    let Some((address, length)) = parsed else {
+        return false;
+    };
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let are_digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+    are_digits && length.parse::<u32>().is_ok_and(|length| length <= most)
+}
+
+/// A text that Go's `regexp.Compile` refuses. What is only too large for us is not refused.
+fn no_pattern(text: &str) -> Option<String> {
+    let is_wrong = matches!(ParsedPattern::parse(text), Err(PatternError::Syntax(_)));
+    is_wrong.then(|| format!("regex \"{text}\" is invalid"))
+}
+
+/// A deprecated type of rate limit without its settings.
+pub(crate) fn rate_limit_type(limit: &Value) -> Option<String> {
+    let field = match text(limit, "type")? {
+        "Global" => "global",
+        "Local" => "local",
+        other => return Some(format!("invalid rateLimit type: {other}")),
+    };
+    let is_empty = limit.get(field).is_none_or(Value::is_null);
+    is_empty.then(|| format!("{field} configuration empty for rateLimit"))
+}
+
+fn has_no_selectors(rule: &Value) -> bool {
+    items(rule, "clientSelectors").is_empty()
+}
+
+/// Two defaults.
+pub(crate) fn two_defaults(rules: &Value) -> Option<String> {
+    let defaults = rules.as_array()?.iter().filter(|rule| has_no_selectors(rule));
+    (defaults.count() > 1)
+        .then(|| "local rateLimit can not have more than one rule without clientSelectors".to_owned())
+}
+
+/// A unit that is not a multiple of that of the default, which is one second if there is no default.
+pub(crate) fn units(rules: &Value) -> Option<String> {
+    let rules = rules.as_array()?;
+    let unit = |rule: &Value| seconds(rule.pointer("/limit/unit")?.as_str()?);
+    let default = rules
+        .iter()
+        .find(|rule| has_no_selectors(rule))
+        .map_or(Some(1), unit)?;
+    let mut others = rules.iter().filter_map(unit);
+    others
+        .any(|unit| !unit.is_multiple_of(default))
+        .then(|| "local rateLimit rule limit unit must be a multiple of the default limit unit".to_owned())
+}
+
+/// `envoyproxy/gateway internal/utils/ratelimit/unit.go@v1.9.0`: months have 30 days.
+fn seconds(unit: &str) -> Option<u32> {
+    Some(match unit {
+        "Second" => 1,
+        "Minute" => 60,
+        "Hour" => 3_600,
+        "Day" => 86_400,
+        "Week" => 604_800,
+        "Month" => 2_592_000,
+        "Year" => 31_536_000,
+        _ => return None,
+    })
+}
+
+/// A selector of nothing.
+pub(crate) fn no_selection(selector: &Value) -> Option<String> {
+    let lists = ["headers", "methods", "queryParams"];
+    let parts = ["path", "sourceCIDR"];
+    let selects = lists.iter().any(|list| !items(selector, list).is_empty())
+        || parts.iter().any(|part| selector.get(*part).is_some());
+    (!selects).then(|| {
+        "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or queryParameters \
+         must be specified"
+            .to_owned()
+    })
+}
+
+/// A header match whose type and value do not fit.
+pub(crate) fn header(header: &Value) -> Option<String> {
+    match (text(header, "type").unwrap_or("Exact"), text(header, "value")) {
+        ("Exact", Some(_)) => None,
+        ("RegularExpression", Some(pattern)) => no_pattern(pattern),
+        ("Distinct", None) => is_true(header, "invert").then(|| {
+            "unable to translate rateLimit.Invert is not applicable for distinct header match type".to_owned()
+        }),
+        _ => Some(
+            "unable to translate rateLimit. Either the header.Type is not valid or the header is missing a value"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The same of a query parameter.
+pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
+    let value = text(parameter, "value");
+    let not_applicable = |what: &str| {
+        format!(
+            "unable to translate rateLimit.{what} is not applicable for distinct query parameter match type"
+        )
+    };
+    if text(parameter, "name").is_none_or(str::is_empty) {
+        return Some("name is required when QueryParamMatch is specified".to_owned());
+    }
+    match text(parameter, "type").unwrap_or("Exact") {
+        kind @ ("Exact" | "RegularExpression") => match value {
+            None | Some("") => Some(format!("value is required for {kind} query parameter match")),
+            Some(pattern) if kind == "RegularExpression" => no_pattern(pattern),
+            Some(_) => None,
+        },
+        "Distinct" if is_true(parameter, "invert") => Some(not_applicable("Invert")),
+        "Distinct" => value.map(|_| not_applicable("Value")),
+        other => Some(format!("invalid query parameter match type: {other}")),
+    }
+}
+
+/// A path match of a rate limit.
+pub(crate) fn limited_path(path: &Value) -> Option<String> {
+    path_match(path, "unable to translate rateLimit: invalid path type.")
+}
+
+/// A path match of an authorization rule.
+pub(crate) fn authorized_path(path: &Value) -> Option<String> {
+    let said = path_match(path, "invalid path type");
+    said.map(|said| format!("unable to translate authorization rule: {said}"))
+}
+
+fn path_match(path: &Value, no_type: &str) -> Option<String> {
+    match text(path, "type").unwrap_or("PathPrefix") {
+        "PathPrefix" | "Exact" => None,
+        "RegularExpression" => no_pattern(text(path, "value")?),
+        _ => Some(no_type.to_owned()),
+    }
+}
+
+/// Less than Envoy's least bandwidth.
+pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
+    ["request", "response"].into_iter().find_map(|direction| {
+        let limit = limits.get(direction)?.get("limit")?;
+        let value = written(limit.get("value")?)?;
+        let Some(bytes) = Quantity::parse(&value).ok()?.int64() else {
+            return Some(format!("{direction} limit value must be convertible to an int64"));
+        };
+        if bytes < 0 {
+            return Some(format!("{direction} limit value must be positive"));
+        }
+        let unit = text(limit, "unit").unwrap_or_default();
+        let least = 1024
+            * i64::from(
+                seconds(unit)
+                    .filter(|_| ["Minute", "Hour"].contains(&unit))
+                    .unwrap_or(1),
+            );
+        (bytes < least).then(|| {
+            format!(
+                "{direction}: bandwidth limit of {bytes} bytes per {unit} is below the minimum of 1 KiB/s"
+            )
+        })
+    })
+}
+
+/// The size of the table of a consistent hash, which is a prime.
+pub(crate) fn table_size(balancer: &Value) -> Option<String> {
+    let size = balancer.pointer("/consistentHash/tableSize")?.as_u64()?;
+    let is_hash = text(balancer, "type") == Some("ConsistentHash");
+    let fits = size <= 5_000_011 && is_prime(size);
+    (is_hash && !fits).then(|| format!("ConsistentHash: invalid TableSize value {size}"))
+}
+
+fn is_prime(number: u64) -> bool {
+    let mut divisors = (2..).take_while(|divisor: &u64| divisor.saturating_mul(*divisor) <= number);
+    number > 1 && divisors.all(|divisor| !number.is_multiple_of(divisor))
+}
+
+/// Intervals of retries that do not fit.
+pub(crate) fn back_off(back_off: &Value) -> Option<String> {
+    let interval = |field: &str| text(back_off, field).and_then(duration::nanoseconds);
+    let (base, most) = (interval("baseInterval"), interval("maxInterval"));
+    let message = match (base, most) {
+        (Some(0), _) => "baseInterval cannot be set to 0s",
+        (_, Some(0)) => "maxInterval cannot be set to 0s",
+        (Some(base), Some(most)) if base > most => "maxInterval cannot be less than baseInterval",
+        _ => return None,
+    };
+    Some(message.to_owned())
+}
+
+/// A buffer for requests that does not fit 32 bits.
+pub(crate) fn buffer(limit: &Value) -> Option<String> {
+    let text = written(limit)?;
+    let Some(size) = Quantity::parse(&text).ok()?.int64() else {
+        return Some("limit must be convertible to an int64".to_owned());
+    };
+    let fits = u32::try_from(size).is_ok();
+    (!fits).then(|| {
+        format!(
+            "limit value {text} is out of range, must be between 0 and {}",
+            u32::MAX
+        )
+    })
+}
+
+/// A buffer beside upgrades.
+pub(crate) fn buffered_upgrade(spec: &Value) -> Option<String> {
+    let is_both = spec.get("requestBuffer").is_some() && !items(spec, "httpUpgrade").is_empty();
+    is_both.then(|| "requestBuffer cannot be used together with httpUpgrade".to_owned())
+}
+
+/// The operators in the name of a statistic.
+const OPERATORS: [&str; 4] = ["ROUTE_NAME", "ROUTE_NAMESPACE", "ROUTE_KIND", "ROUTE_RULE_NAME"];
+
+/// An operator that is not one.
+pub(crate) fn stat_name(name: &Value) -> Option<String> {
+    let mut rest = name.as_str()?;
+    while let Some((_, after)) = rest.split_once('%') {
+        let (operator, after) = after.split_once('%')?;
+        if !OPERATORS.contains(&operator) {
+            return Some(format!(
+                "unable to configure Route Stat Name with unsupported operator: %{operator}%"
+            ));
+        }
+        rest = after;
+    }
+    None
+}
+
+/// Changes of early headers.
+pub(crate) fn early_headers(changes: &Value) -> Option<String> {
+    headers(changes, "EarlyRequestHeaders")
+}
+
+/// Changes of late headers.
+pub(crate) fn late_headers(changes: &Value) -> Option<String> {
+    headers(changes, "LateResponseHeaders")
+}
+
+/// Headers that are no headers, or changes of none.
+fn headers(changes: &Value, name: &str) -> Option<String> {
+    let mut said = Vec::new();
+    let mut is_changed = false;
+    for verb in ["add", "set", "addIfAbsent"] {
+        for header in items(changes, verb) {
+            let header_name = text(header, "name").unwrap_or_default();
+            let value = text(header, "value").unwrap_or_default();
+            if header_name.is_empty() {
+                said.push(format!("{name} cannot {verb} a header with an empty name"));
+            } else if header_name.contains(['/', ':']) {
+                said.push(format!(
+                    "{name} cannot {verb} a header with a '/' or ':' character in them. Header: '\"{header_name}\"'"
+                ));
+            } else if is_header_value(value) {
+                is_changed = true;
+            } else {
+                said.push(format!(
+                    "{name} cannot {verb} a header with an invalid value. Header: '\"{header_name}\"'"
+                ));
+            }
+        }
+    }
+    for removed in items(changes, "remove") {
+        if removed.as_str() == Some("") {
+            said.push(format!("{name} cannot remove a header with an empty name"));
+        } else {
+            is_changed = true;
+        }
+    }
+    for removed in items(changes, "removeOnMatch") {
+        if text(removed, "value").is_none_or(str::is_empty) {
+            said.push(format!(
+                "{name} cannot remove a header with an empty matcher value"
+            ));
+        } else {
+            is_changed = true;
+        }
+    }
+    if !is_changed {
+        said.push(format!(
+            "{name} did not provide valid configuration to add/set/remove any headers"
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// RFC 7230: visible characters, and single spaces or tabs between them.
+fn is_header_value(value: &str) -> bool {
+    let mut words = value.split([' ', '\t']);
+    words.all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic()))
+}
+
+/// The cipher suites that Envoy has, by the names of OpenSSL and of IANA
+/// (`envoyproxy/gateway internal/gatewayapi/tls.go@v1.9.0`).
+const CIPHERS: [&str; 28] = [
+    "AES128-GCM-SHA256",
+    "AES128-SHA",
+    "AES256-GCM-SHA384",
+    "AES256-SHA",
+    "ECDHE-ECDSA-AES128-GCM-SHA256",
+    "ECDHE-ECDSA-AES128-SHA",
+    "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "ECDHE-ECDSA-AES256-SHA",
+    "ECDHE-ECDSA-CHACHA20-POLY1305",
+    "ECDHE-RSA-AES128-GCM-SHA256",
+    "ECDHE-RSA-AES128-SHA",
+    "ECDHE-RSA-AES256-GCM-SHA384",
+    "ECDHE-RSA-AES256-SHA",
+    "ECDHE-RSA-CHACHA20-POLY1305",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+];
+
+/// Another cipher suite.
+pub(crate) fn cipher(cipher: &Value) -> Option<String> {
+    let cipher = cipher.as_str()?;
+    (!CIPHERS.contains(&cipher)).then(|| format!("unsupported cipher suite: {cipher}"))
+}
+
+/// Certificates of clients that are to be verified against nothing.
+pub(crate) fn no_authority(validation: &Value) -> Option<String> {
+    let (mode, optional) = (text(validation, "mode"), is_true(validation, "optional"));
+    let in_effect = mode.unwrap_or(if optional {
+        "VerifyIfGiven"
+    } else {
+        "RequireAndVerify"
+    });
+    let verifies = ["VerifyIfGiven", "RequireAndVerify"].contains(&in_effect);
+    if !verifies || !items(validation, "caCertificateRefs").is_empty() {
+        return None;
+    }
+    Some(if mode.is_none() && optional {
+        format!(
+            "tls.clientValidation.optional=true requires caCertificateRefs (maps to mode \"{in_effect}\")"
+        )
+    } else {
+        format!("tls.clientValidation.mode \"{in_effect}\" requires caCertificateRefs")
+    })
+}
+
+/// Providers of JWTs.
+pub(crate) fn providers(providers: &Value) -> Option<String> {
+    let mut said = Vec::new();
+    let mut names = BTreeSet::new();
+    for provider in providers.as_array()? {
+        let name = text(provider, "name").unwrap_or_default();
+        if name.is_empty() {
+            said.push("jwt provider cannot be an empty string".to_owned());
+        }
+        let issuer = text(provider, "issuer").unwrap_or_default();
+        if issuer.contains(':') {
+            if Url::parse_request_uri(issuer).is_err() {
+                said.push(
+                    "invalid issuer; when issuer contains ':' character, it MUST be a valid URI".to_owned(),
+                );
+            }
+        } else if issuer.contains('@') && !is_address(issuer) {
+            said.push(
+                "invalid issuer; when issuer contains '@' character, it MUST be a valid Email Address format"
+                    .to_owned(),
+            );
+        }
+        let (remote, local) = (provider.get("remoteJWKS"), provider.get("localJWKS"));
+        if remote.is_some() == local.is_some() {
+            said.push(format!(
+                "either remoteJWKS or localJWKS must be specified for jwt provider: {name}"
+            ));
+        }
+        said.extend(remote.and_then(|remote| remote_keys(remote, name)));
+        said.extend(local.and_then(|local| local_keys(local, name)));
+        if said.is_empty() {
+            said.extend(key_complaints(name));
+            if !names.insert(name) {
+                said.push(format!("provider name {name} must be unique"));
+            }
+        }
+        for claim in items(provider, "claimToHeaders") {
+            let missing = ["header", "claim"]
+                .into_iter()
+                .find(|field| text(claim, field).is_none_or(str::is_empty));
+            said.extend(missing.map(|field| format!("{field} must be set for claimToHeader provider: ")));
+        }
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+fn remote_keys(remote: &Value, name: &str) -> Option<String> {
+    match text(remote, "uri") {
+        None | Some("") => Some(format!("uri must be set for remote JWKS provider: {name}")),
+        Some(uri) if Url::parse_request_uri(uri).is_err() => Some(format!(
+            "invalid remote JWKS URI: parse \"{uri}\": invalid URI for request"
+        )),
+        Some(_) => None,
+    }
+}
+
+fn local_keys(local: &Value, name: &str) -> Option<String> {
+    let kind = text(local, "type").unwrap_or("Inline");
+    let field = if kind == "Inline" { "inline" } else { "valueRef" };
+    local.get(field).is_none().then(|| match kind {
+        "Inline" => format!("inline JWKS must be set for local JWKS provider: {name} if type is Inline"),
+        _ => format!("valueRef must be set for local JWKS provider: {name} if type is ValueRef"),
+    })
+}
+
+/// The endpoint of tokens, which needs a name.
+pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
+    let endpoint = endpoint.as_str()?;
+    let Ok(url) = Url::parse(endpoint) else {
+        return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
+    };
+    let address = url.hostname().split('%').next().unwrap_or_default();
+    address
+        .parse::<IpAddr>()
+        .is_ok()
+        .then(|| format!("token endpoint URL must be a domain name: {endpoint}"))
+}
+
+/// The URL that a login comes back to, which needs a path.
+pub(crate) fn redirect_url(url: &Value) -> Option<String> {
+    let url = url.as_str()?;
+    let known = ["http", "https", "%REQ(x-forwarded-proto)%"];
+    let path = url
+        .split_once("://")
+        .filter(|(scheme, _)| known.contains(scheme))
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .filter(|(host, path)| !host.is_empty() && !path.is_empty());
+    path.is_none().then(|| format!("invalid redirect URL {url}"))
+}
+
+/// An expression that is none. What is only too much for us is not refused, and without CEL nothing is.
+pub(crate) fn expression(expression: &Value) -> Option<String> {
+    let text = expression.as_str()?;
+    #[cfg(feature = "cel")]
+    let is_wrong = matches!(cel_eval::parse(text), Err(cel_eval::Unparsed::Wrong(_)));
+    #[cfg(not(feature = "cel"))]
+    let is_wrong = false;
+    is_wrong.then(|| format!("invalid CEL expression: {text}"))
+}
+
+/// An API key in two places.
+pub(crate) fn key_source(source: &Value) -> Option<String> {
+    let places = ["headers", "params", "cookies"]
+        .iter()
+        .filter(|place| !items(source, place).is_empty());
+    (places.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
+}
+
+/// A header that passes the login by, and that no JWT is read from.
+pub(crate) fn passed_through(spec: &Value) -> Option<String> {
+    let says = |what: &str| {
+        let said = "the OIDC.PassThroughAuthHeader setting must be used in conjunction with";
+        Some(format!("{said} {what}"))
+    };
+    if !is_true(spec.get("oidc")?, "passThroughAuthHeader") {
+        return None;
+    }
+    let Some(jwt) = spec.get("jwt") else {
+        return says("JWT settings");
+    };
+    let is_read = |provider: &Value| {
+        let sources = provider.get("extractFrom");
+        sources.is_none_or(|sources| !items(sources, "headers").is_empty())
+    };
+    if items(jwt, "providers").iter().any(is_read) {
+        return None;
+    }
+    says("a JWT provider that is configured to read from a header")
+}
+
+/// A rule about HTTP.
+pub(crate) fn of_http(authorization: &Value) -> Option<String> {
+    let rules = items(authorization, "rules").iter().enumerate();
+    rules.into_iter().find_map(|(position, rule)| {
+        let principal = rule.get("principal").unwrap_or(&Value::Null);
+        let what = if rule.get("cel").is_some() {
+            "CEL"
+        } else if principal.get("jwt").is_some() {
+            "JWT"
+        } else if !items(principal, "headers").is_empty() {
+            "headers"
+        } else if !items(principal, "clientIPGeoLocations").is_empty() {
+            "clientIPGeoLocations"
+        } else {
+            let mut ranges = items(principal, "clientCIDRs").iter().filter_map(Value::as_str);
+            let wrong = ranges.find(|range| !is_cidr(range))?;
+            return Some(format!(
+                "rule {position}: invalid ClientCIDR \"{wrong}\": invalid CIDR address: {wrong}"
+            ));
+        };
+        Some(format!("rule {position}: {what} not supported for TCP"))
+    })
+}
+
+/// Whether Go's `mail.ParseAddress` reads a text (`golang/go src/net/mail/message.go@go1.24.0`). What is more than a plain address is taken for one.
+fn is_address(text: &str) -> bool {
+    let is_plain = |character: char| !matches!(character, '<' | '"' | '(' | '[');
+    let is_atom = |atom: &str| {
+        let of_atoms = |character: char| {
+            !character.is_ascii()
+                || character.is_ascii_alphanumeric()
+                || "!#$%&'*+-/=?^_`{|}~".contains(character)
+        };
+        !atom.is_empty() && atom.chars().all(of_atoms)
+    };
+    if !text.chars().all(is_plain) {
+        return true;
+    }
+    let Some((local, domain)) = text.trim_matches([' ', '\t']).split_once('@') else {
+        return false;
+    };
+    [local, domain]
+        .into_iter()
+        .all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_address;
+
+    #[test]
+    fn a_mail_address_is_made_of_two_parts_of_atoms() {
+        for text in ["a.b+c@d.example", "Ann <a@b>", " a@b ", "\u{e9}@b"] {
+            assert!(is_address(text), "{text}");
+        }
+        for text in ["a", "@b", "a@", "a..b@c", "a b@c", "a@b@c", ".a@b", "a@b."] {
+            assert!(!is_address(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What Envoy Gateway does with a policy where it is attached: it refuses some although its CRDs accept them
+//! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts), leaves compressors out
+//! (docs/systems/envoy-gateway.md#compressors, `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`),
+//! and runs Gateways of a class as one (docs/systems/envoy-gateway.md#merged-gateways).
+
+pub(crate) mod checks;
+pub(crate) mod refusals;
+pub(crate) mod scopes;
+pub(crate) mod status;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apimachinery::Identity;
+use kube_json::Value;
+
+use super::merge::json_merge_patch::{lay_under, starting_with, unflatten};
+use super::model::{Content, Entry, Leaf};
+use super::profile::MergeUnit;
+use super::profiles::envoy_gateway::GROUP;
+use crate::object::Object;
+use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
+use refusals::{Refusal, Traffic, refused, unfit_for_route};
+
+/// Why the controller refuses a policy on a node.
+#[derive(Debug, Clone)]
+pub(crate) struct Rejection {
+    /// In its words.
+    pub(crate) message: String,
+    /// Where in the policy, if it is not the target.
+    pub(crate) pointer: Option<String>,
+    /// How to fix it.
+    pub(crate) help: String,
+    /// The place, if it is not the whole target.
+    pub(crate) at: Option<Node>,
+}
+
+/// The listeners by port, to find policies that share a port with listeners that they are not for.
+pub(crate) struct SharedPorts<'f, 'a> {
+    topology: &'f Topology<'a>,
+    /// The classes whose Gateways run as one.
+    merging: &'f BTreeSet<ClassId>,
+    /// By what runs as one, and by port, the listeners that do not end TLS.
+    plain: HashMap<Scope, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
+}
+
+/// Gateways that run as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Scope {
+    Class(ClassId),
+    Gateway(GatewayId),
+}
+
+impl<'f, 'a> SharedPorts<'f, 'a> {
+    pub(crate) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
+        Self {
+            topology,
+            merging,
+            plain: HashMap::new(),
+        }
+    }
+
+    /// Whether a listener that a policy on a node is not for shares the port of one that it is for. The settings of a
+    /// connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to Envoy. A
+    /// policy on a whole Gateway is for all of its own; others come to its ports where Gateways are merged
+    /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+    pub(crate) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
+        let topology = self.topology;
+        let Some(gateway) = topology.gateways_of(node).first().copied() else {
+            return false;
+        };
+        let port = topology.listeners.get(listener).port();
+        let port = port.filter(|_| is_plain(topology, listener));
+        let there = port.and_then(|port| self.there(gateway).get(&port));
+        there.is_some_and(|there| there.iter().any(|one| !is_meant(topology, node, *one)))
+    }
+
+    /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
+    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
+        let topology = self.topology;
+        let gateway = topology.gateways_of(node).first().copied()?;
+        let ports = refused
+            .iter()
+            .filter_map(|listener| topology.listeners.get(*listener).port());
+        let ports: BTreeSet<i64> = ports.collect();
+        let there = self.there(gateway);
+        let others = ports.iter().filter_map(|port| there.get(port)).flatten();
+        let others = others.filter(|one| !is_meant(topology, node, **one));
+        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
+        let names: Vec<String> = others
+            .into_iter()
+            .map(|(gateway, listener)| {
+                let node = Node::Listener(gateway, listener);
+                let section = topology.section(node).unwrap_or_default();
+                let identity = topology.identity(node);
+                let namespace = identity.namespace.unwrap_or_default();
+                format!("{namespace}/{}/{section}", identity.name)
+            })
+            .collect();
+        (!names.is_empty()).then(|| Rejection {
+            message: format!(
+                "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is \
+                 not allowed.",
+                names.join(", ")
+            ),
+            pointer: None,
+            help: "target the whole Gateway, or give the listener a port of its own".to_owned(),
+            at: None,
+        })
+    }
+
+    /// The listeners of all Gateways that run as one with a Gateway.
+    fn there(&mut self, gateway: GatewayId) -> &HashMap<i64, Vec<(GatewayId, ListenerId)>> {
+        let topology = self.topology;
+        let class = topology.gateways.get(gateway).class;
+        let (scope, gateways) = if self.merging.contains(&class) {
+            (Scope::Class(class), topology.classes.get(class).gateways.clone())
+        } else {
+            (Scope::Gateway(gateway), vec![gateway])
+        };
+        self.plain.entry(scope).or_insert_with(|| {
+            let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
+            for gateway in gateways {
+                for listener in &topology.gateways.get(gateway).listeners {
+                    let port = topology.listeners.get(*listener).port();
+                    if let Some(port) = port.filter(|_| is_plain(topology, *listener)) {
+                        by_port.entry(port).or_default().push((gateway, *listener));
+                    }
+                }
+            }
+            by_port
+        })
+    }
+}
+
+fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
+    let listener = topology.listeners.get(listener);
+    listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
+}
+
+/// Whether a listener is one of those that a policy on a node is for.
+fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId, ListenerId)) -> bool {
+    match node {
+        Node::Listener(_, named) => named == listener,
+        Node::ListenerSet(set) => topology.listeners.get(listener).set == Some(set),
+        node => node == Node::Gateway(gateway),
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            message: refusal.message,
+            pointer: Some(refusal.pointer),
+            help: refusal.help,
+            at: None,
+        }
+    }
+}
+
+/// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
+pub(crate) fn wrong_setting(policy: &Object) -> Option<Rejection> {
+    let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
+    refused(&policy.kind, spec, Traffic::ANY).map(Rejection::from)
+}
+
+/// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
+pub(crate) fn wrong_setting_at(
+    policy: &Object,
+    topology: &Topology<'_>,
+    listener: ListenerId,
+) -> Option<Rejection> {
+    let listener = topology.listeners.get(listener);
+    let ends_tls = !listener.passes_through();
+    let (http, tls) = match listener.protocol() {
+        "HTTP" => (true, false),
+        "HTTPS" => (true, ends_tls),
+        "TLS" => (false, ends_tls),
+        "TCP" => (false, false),
+        _ => return None,
+    };
+    let spec = policy.value.get("spec").filter(|_| is_of_clients(policy))?;
+    refused(&policy.kind, spec, Traffic { http, tls }).map(Rejection::from)
+}
+
+/// Why a policy of a route is refused before it takes the place of others.
+pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Rejection> {
+    unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Rejection::from)
+}
+
+/// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the
+/// last, also where those of a rate limit are put together afterwards
+/// (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+pub(crate) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
+    let entries = levels.iter().rev().filter_map(|entries| entries.first());
+    let mut layers = entries.flat_map(|entry| entry.layers.iter());
+    let mut merged = layers.next()?.content.as_ref().clone();
+    for under in layers {
+        lay_under(&mut merged, &under.content, &MergeUnit::JsonMergePatch);
+    }
+    refused(kind, &unflatten(merged.values()), Traffic::ANY).map(|refusal| refusal.message)
+}
+
+fn is_of_clients(policy: &Object) -> bool {
+    policy.kind == "ClientTrafficPolicy"
+}
+
+/// Whether a policy wants a host for requests of HTTP/1.0 that name none.
+pub(crate) fn wants_default_host(policy: &Object) -> bool {
+    let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
+    is_of_clients(policy) && wanted == Some(&Value::Bool(true))
+}
+
+/// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is
+/// exactly one: each match of each rule counts by itself
+/// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+pub(crate) fn no_default_host(
+    topology: &Topology<'_>,
+    gateway: GatewayId,
+    listener: ListenerId,
+) -> Option<&'static str> {
+    let node = topology.listeners.get(listener);
+    let is_http = matches!(node.protocol(), "HTTP" | "HTTPS");
+    let has_host = node.hostname().is_some_and(|hostname| !hostname.contains('*'));
+    if !is_http || has_host || node.gives_way_to.is_some() {
+        return None;
+    }
+    let attached = topology.gateways.get(gateway).attached.iter();
+    let hosts = attached
+        .filter(|(there, _)| *there == listener)
+        .map(|(_, route)| {
+            let route = topology.routes.get(*route).object;
+            let rules = route.root().get("spec").get("rules");
+            let matches = rules
+                .items()
+                .map(|rule| rule.get("matches").items().count().max(1));
+            node.exact_hosts(route).saturating_mul(matches.sum())
+        });
+    match hosts.sum() {
+        0_usize => Some("cannot set http10 default host on listener with only wildcard hostnames"),
+        1 => None,
+        _ => Some(
+            "cannot set http10 default host on listener with only wildcard hostnames and more than one possible default route",
+        ),
+    }
+}
+
+/// The list; the older `compression` has no such rule.
+const LIST: &str = "/compressor";
+
+/// The types, and where the settings of each are.
+const TYPES: [(&str, &str); 3] = [("Gzip", "gzip"), ("Brotli", "brotli"), ("Zstd", "zstd")];
+
+/// The same settings with the compressors that have the settings of their type, be they empty; without any, compression is
+/// off. `None` if nothing changes.
+pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
+    if let Some(leaf) = content.get(LIST) {
+        let items = leaf.value.as_array()?;
+        let is_enabled = |item: &&Value| {
+            let mut types = TYPES.iter();
+            types.any(|(kind, settings)| {
+                item.get("type").and_then(Value::as_str) == Some(kind) && item.get(*settings).is_some()
+            })
+        };
+        let enabled: Vec<Value> = items.iter().filter(is_enabled).cloned().collect();
+        let is_same = enabled.len() == items.len();
+        return (!is_same).then(|| with_list(content.clone(), leaf, enabled));
+    }
+    // Lists of two policies are put together field by field.
+    let fields: Vec<(&str, &str, &Leaf)> = starting_with(content, "/compressor/")
+        .filter_map(|(key, leaf)| {
+            let (position, field) = key.strip_prefix("/compressor/")?.split_once('/')?;
+            Some((position, field, leaf))
+        })
+        .collect();
+    let is_enabled = |position: &str| {
+        let of_item = || fields.iter().filter(|(at, ..)| *at == position);
+        TYPES.iter().any(|(kind, settings)| {
+            of_item().any(|(_, field, leaf)| *field == "type" && leaf.value.as_str() == Some(kind))
+                && of_item().any(|(_, field, _)| field.split('/').next() == Some(settings))
+        })
+    };
+    let positions: BTreeSet<&str> = fields.iter().map(|(position, ..)| *position).collect();
+    let (enabled, disabled): (BTreeSet<&str>, BTreeSet<&str>) =
+        positions.into_iter().partition(|position| is_enabled(position));
+    let (_, _, first) = fields.iter().find(|(position, ..)| disabled.contains(position))?;
+    let mut left = content.clone();
+    for (position, field, _) in fields.iter().filter(|(position, ..)| disabled.contains(position)) {
+        left.remove(format!("{LIST}/{position}/{field}").as_str());
+    }
+    Some(if enabled.is_empty() {
+        with_list(left, first, Vec::new())
+    } else {
+        left
+    })
+}
+
+/// Settings with this list, which comes from where the leaf does.
+fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
+    let at: Arc<str> = Arc::from(LIST);
+    let list = Leaf {
+        value: Arc::new(Value::Array(items)),
+        at: Arc::clone(&at),
+        element: None,
+        ..leaf.clone()
+    };
+    content.insert(at, list);
+    content
+}
+
+/// The classes whose EnvoyProxy, in the input, merges their Gateways. Of others nothing is known: the controller's own
+/// configuration may ask for it, too.
+pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
+    let merges = |class: &Object| {
+        let reference = class.root().get("spec").get("parametersRef");
+        let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
+        let (Some(name), true) = (reference.text("name"), is_proxy) else {
+            return false;
+        };
+        let proxy = sources.get_with_hub(&Identity::new(
+            GROUP,
+            "EnvoyProxy",
+            reference.text("namespace"),
+            name,
+        ));
+        proxy
+            .and_then(|proxy| proxy.value.pointer("/spec/mergeGateways")?.as_bool())
+            .unwrap_or_default()
+    };
+    let classes = topology.classes.iter();
+    classes
+        .filter(|(_, class)| class.object.is_some_and(merges))
+        .map(|(id, _)| id)
+        .collect()
+}

@@ -1,0 +1,683 @@
+//! Settings that Envoy Gateway's translation refuses (docs/systems/envoy-gateway.md#refused-settings): which fields are
+//! checked, how, and what the controller says.
+//!
+//! CRDs refuse some of these values, too; these rules are also for hubs without CRDs.
+//! Each table names its source. What only the live system decides is not here: Secrets, ConfigMaps, backends, Wasm and Lua
+//! code, and what an issuer answers.
+
+#[cfg(test)]
+mod tests;
+use apimachinery::pointer;
+use kube_json::Value;
+
+use super::checks::{
+    Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, early_headers,
+    expression, header, key_source, late_headers, limited_path, no_authority, no_selection, of_http,
+    passed_through, providers, query_parameter, rate_limit_type, redirect_url, stat_name, table_size,
+    token_endpoint, two_defaults, units,
+};
+
+/// Why the controller refuses a policy.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// In its words.
+    pub(crate) message: String,
+    /// Where in the policy: the first place.
+    pub(crate) pointer: String,
+    /// How to fix that.
+    pub(crate) help: String,
+}
+
+/// What traffic is, where a policy applies: some settings are translated only there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    /// HTTP.
+    pub(crate) http: bool,
+    /// TLS ends there.
+    pub(crate) tls: bool,
+}
+
+impl Traffic {
+    /// For kinds of which all settings are translated everywhere.
+    pub(crate) const ANY: Self = Self {
+        http: true,
+        tls: true,
+    };
+}
+
+/// Why settings are refused. All parts of a policy are translated, and all their errors are said.
+pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Refusal> {
+    let is_translated = |part: &&Part| match part.needs {
+        Needs::Nothing => true,
+        Needs::Http => traffic.http,
+        Needs::Tls => traffic.tls,
+    };
+    let mut complaints = Complaints::default();
+    for part in parts(kind).iter().filter(is_translated) {
+        part.check(spec, &mut complaints);
+    }
+    complaints.into_refusal("")
+}
+
+/// Why a policy of a route is refused before it is translated, so that it does not even take the place of others.
+pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Refusal> {
+    let (part, said) = of_route(kind, route)?;
+    let mut complaints = Complaints::default();
+    part.check(spec, &mut complaints);
+    complaints.into_refusal(said)
+}
+
+/// What is wrong with one part.
+#[derive(Debug)]
+struct Complaint {
+    part: &'static str,
+    message: String,
+    pointer: String,
+    help: &'static str,
+}
+
+#[derive(Debug, Default)]
+struct Complaints(Vec<Complaint>);
+
+impl Complaints {
+    fn has(&self, part: &str) -> bool {
+        self.0.iter().any(|complaint| complaint.part == part)
+    }
+
+    /// As `errors.Join` puts errors together, and as a condition says them
+    /// (`envoyproxy/gateway internal/gatewayapi/status/conditions.go@v1.9.0`).
+    fn into_refusal(self, introduction: &str) -> Option<Refusal> {
+        let mut message = String::new();
+        let mut last = None;
+        for complaint in &self.0 {
+            if !message.is_empty() {
+                message.push('\n');
+            }
+            if last != Some(complaint.part) && !complaint.part.is_empty() {
+                message.push_str(complaint.part);
+                message.push_str(": ");
+            }
+            message.push_str(&complaint.message);
+            last = Some(complaint.part);
+        }
+        message.insert_str(0, introduction);
+        let first = self.0.into_iter().next()?;
+        Some(Refusal {
+            message: sentence(&message),
+            pointer: format!("/spec{}", first.pointer),
+            help: first.help.to_owned(),
+        })
+    }
+}
+
+/// A message as a condition has it: with a capital letter and a period.
+pub(crate) fn sentence(message: &str) -> String {
+    let mut characters = message.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    let period = (!message.ends_with('.')).then_some('.');
+    first.into_iter().chain(characters).chain(period).collect()
+}
+
+impl Part {
+    /// Checks the part of the settings. It is translated up to its first error, unless its errors are joined.
+    fn check(&self, spec: &Value, complaints: &mut Complaints) {
+        // One part may be listed twice, and then ends at the first error of both.
+        if complaints.has(self.name) && !self.joins {
+            return;
+        }
+        for (base, rules) in self.rules {
+            let mut found = Vec::new();
+            each(spec, base, String::new(), &mut found);
+            for (base, settings) in found {
+                if (self.unless)(spec, &base) {
+                    continue;
+                }
+                for rule in rules.iter().copied().flatten() {
+                    let mut values = Vec::new();
+                    each(settings, rule.at, base.clone(), &mut values);
+                    for (pointer, value) in values {
+                        let Some(message) = rule.refuses.message(value) else {
+                            continue;
+                        };
+                        complaints.0.push(Complaint {
+                            part: self.name,
+                            message,
+                            pointer,
+                            help: rule.help,
+                        });
+                        if !self.joins {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All values at a pointer in which `*` stands for each element or member.
+fn each<'v>(value: &'v Value, at: &str, pointer: String, found: &mut Vec<(String, &'v Value)>) {
+    let Some(rest) = at.strip_prefix('/') else {
+        if !value.is_null() {
+            found.push((pointer, value));
+        }
+        return;
+    };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (step, rest) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    match value {
+        Value::Array(items) if step == "*" => {
+            for (position, item) in items.iter().enumerate() {
+                each(item, rest, pointer::child(&pointer, &position.to_string()), found);
+            }
+        }
+        Value::Object(members) if step == "*" => {
+            for (name, member) in members {
+                each(member, rest, pointer::child(&pointer, name), found);
+            }
+        }
+        value => {
+            if let Some(member) = value.get(step) {
+                each(member, rest, pointer::child(&pointer, step), found);
+            }
+        }
+    }
+}
+
+/// What has to be there for a setting to be translated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Needs {
+    Nothing,
+    Http,
+    Tls,
+}
+
+/// A part of a policy that is translated by itself: its errors are said under its name.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    needs: Needs,
+    /// Whether all of its errors are said, instead of the first.
+    joins: bool,
+    /// Where it is not translated, by the settings and the place of its own.
+    unless: fn(&Value, &str) -> bool,
+    /// The places of its settings, and the rules there; `*` stands for each element or member.
+    pub(crate) rules: &'static [(&'static str, &'static [&'static [Rule]])],
+}
+
+/// A rule about one field.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// Below the place of the part.
+    pub(crate) at: &'static str,
+    pub(crate) refuses: Refuses,
+    pub(crate) help: &'static str,
+}
+
+const fn rule(at: &'static str, refuses: Refuses, help: &'static str) -> Rule {
+    Rule { at, refuses, help }
+}
+
+const A_DURATION: &str = "write a duration such as `10s`, `500ms`, or `1m30s`";
+
+const fn lasts(at: &'static str, name: &'static str) -> Rule {
+    rule(at, Refuses::NoDuration(name), A_DURATION)
+}
+
+const fn counts(at: &'static str, name: &'static str) -> Rule {
+    rule(at, Refuses::Number(name), "write a number from 0 to 4294967295")
+}
+
+const fn part(name: &'static str, rules: &'static [(&'static str, &'static [&'static [Rule]])]) -> Part {
+    Part {
+        name,
+        needs: Needs::Nothing,
+        joins: false,
+        unless: never,
+        rules,
+    }
+}
+
+fn never(_: &Value, _: &str) -> bool {
+    false
+}
+
+/// The parts of a kind, in the order of their translation.
+fn parts(kind: &str) -> &'static [Part] {
+    match kind {
+        "BackendTrafficPolicy" => BACKEND_TRAFFIC,
+        "ClientTrafficPolicy" => CLIENT_TRAFFIC,
+        "SecurityPolicy" => SECURITY,
+        "EnvoyExtensionPolicy" => EXTENSION,
+        _ => &[],
+    }
+}
+
+/// What is checked of a policy on a route before it is translated, and what the message begins with
+/// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
+fn of_route(kind: &str, route: &str) -> Option<(&'static Part, &'static str)> {
+    match (kind, route) {
+        ("SecurityPolicy", "TCPRoute") => Some((&ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: ")),
+        ("SecurityPolicy", _) => Some((&ON_HTTP_ROUTES, "invalid SecurityPolicy: ")),
+        _ => None,
+    }
+}
+
+/// Settings of clusters: `envoyproxy/gateway internal/gatewayapi/clustersettings.go@v1.9.0`.
+const TIMEOUT: &[Rule] = &[
+    lasts("/timeout/tcp/connectTimeout", "ConnectTimeout"),
+    lasts("/timeout/http/connectionIdleTimeout", "ConnectionIdleTimeout"),
+    lasts("/timeout/http/maxConnectionDuration", "MaxConnectionDuration"),
+    lasts("/timeout/http/requestTimeout", "RequestTimeout"),
+    lasts("/timeout/http/maxStreamDuration", "MaxStreamDuration"),
+    lasts("/timeout/http/streamIdleTimeout", "StreamIdleTimeout"),
+];
+const CONNECTION: &[Rule] = &[rule(
+    "/connection/bufferLimit",
+    Refuses::Size("BufferLimit", (0, u32::MAX), false),
+    A_SIZE,
+)];
+const A_SIZE: &str = "write a size from 0 to 4294967295 bytes";
+const TCP_KEEPALIVE: &[Rule] = &[
+    lasts("/tcpKeepalive/idleTime", "IdleTime"),
+    lasts("/tcpKeepalive/interval", "Interval"),
+];
+const CIRCUIT_BREAKER: &[Rule] = &[
+    counts("/circuitBreaker/maxConnections", "MaxConnections"),
+    counts("/circuitBreaker/maxParallelRequests", "MaxParallelRequests"),
+    counts("/circuitBreaker/maxPendingRequests", "MaxPendingRequests"),
+    counts("/circuitBreaker/maxParallelRetries", "MaxParallelRetries"),
+    counts(
+        "/circuitBreaker/maxRequestsPerConnection",
+        "MaxRequestsPerConnection",
+    ),
+];
+const LOAD_BALANCER: &[Rule] = &[
+    rule(
+        "/loadBalancer",
+        Refuses::If(table_size),
+        "write a prime number up to 5000011, such as 65537",
+    ),
+    lasts("/loadBalancer/slowStart/window", ""),
+    lasts(
+        "/loadBalancer/backendUtilization/blackoutPeriod",
+        "BlackoutPeriod",
+    ),
+    lasts(
+        "/loadBalancer/backendUtilization/weightExpirationPeriod",
+        "WeightExpirationPeriod",
+    ),
+    lasts(
+        "/loadBalancer/backendUtilization/weightUpdatePeriod",
+        "WeightUpdatePeriod",
+    ),
+    lasts(
+        "/loadBalancer/backendUtilization/outOfBand/reportingPeriod",
+        "OutOfBand ReportingPeriod",
+    ),
+];
+const RETRY: &[Rule] = &[
+    lasts("/retry/perRetry/timeout", ""),
+    rule(
+        "/retry/perRetry/backOff",
+        Refuses::If(back_off),
+        "write intervals above zero, the base interval not above the maximal one",
+    ),
+];
+
+/// The bounds of a window of HTTP/2: Envoy's least, and the protocol's most
+/// (`envoyproxy/gateway internal/gatewayapi/http.go@v1.9.0`).
+const WINDOW: (u32, u32) = (65_535, 2_147_483_647);
+const A_WINDOW: &str = "write a size from 65535 to 2147483647 bytes";
+const HTTP2: &[Rule] = &[
+    rule(
+        "/http2/initialStreamWindowSize",
+        Refuses::Size("InitialStreamWindowSize", WINDOW, true),
+        A_WINDOW,
+    ),
+    rule(
+        "/http2/initialConnectionWindowSize",
+        Refuses::Size("InitialConnectionWindowSize", WINDOW, true),
+        A_WINDOW,
+    ),
+];
+
+/// The same where a policy has them for a backend of its own.
+const CLUSTER: &[&[Rule]] = &[
+    TIMEOUT,
+    CONNECTION,
+    TCP_KEEPALIVE,
+    CIRCUIT_BREAKER,
+    LOAD_BALANCER,
+    HTTP2,
+    RETRY,
+];
+
+/// `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`.
+const BACKEND_TRAFFIC: &[Part] = &[
+    part(
+        "RateLimit",
+        &[(
+            "/rateLimit",
+            &[&[rule(
+                "",
+                Refuses::If(rate_limit_type),
+                "remove `type`, and keep `local` or `global`",
+            )]],
+        )],
+    ),
+    Part {
+        unless: is_only_global,
+        ..part(
+            "RateLimit",
+            &[
+                ("/rateLimit/local/rules", &[LOCAL_RULES]),
+                ("/rateLimit/local/rules/*/clientSelectors/*", &[SELECTORS]),
+            ],
+        )
+    },
+    Part {
+        unless: is_only_local,
+        ..part(
+            "RateLimit",
+            &[("/rateLimit/global/rules/*/clientSelectors/*", &[SELECTORS])],
+        )
+    },
+    part(
+        "BandwidthLimit",
+        &[(
+            "/bandwidthLimit",
+            &[&[rule(
+                "",
+                Refuses::If(bandwidth),
+                "write at least 1 KiB for each second of the unit",
+            )]],
+        )],
+    ),
+    part("LoadBalancer", &[("", &[LOAD_BALANCER])]),
+    part("CircuitBreaker", &[("", &[CIRCUIT_BREAKER])]),
+    part("TCPKeepalive", &[("", &[TCP_KEEPALIVE])]),
+    part("Retry", &[("", &[RETRY])]),
+    Part {
+        joins: true,
+        ..part("Timeout", &[("", &[TIMEOUT])])
+    },
+    part("BackendConnection", &[("", &[CONNECTION])]),
+    Part {
+        joins: true,
+        ..part("HTTP2", &[("", &[HTTP2])])
+    },
+    part(
+        "RequestBuffer",
+        &[
+            (
+                "/requestBuffer/limit",
+                &[&[rule("", Refuses::If(buffer), A_SIZE)]],
+            ),
+            (
+                "",
+                &[&[rule(
+                    "",
+                    Refuses::If(buffered_upgrade),
+                    "remove `requestBuffer`, or `httpUpgrade`",
+                )]],
+            ),
+        ],
+    ),
+    part(
+        "Telemetry",
+        &[(
+            "/telemetry/metrics/routeStatName",
+            &[&[rule(
+                "",
+                Refuses::If(stat_name),
+                "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
+            )]],
+        )],
+    ),
+];
+
+fn is_only_global(spec: &Value, _: &str) -> bool {
+    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some("Global")
+}
+
+fn is_only_local(spec: &Value, _: &str) -> bool {
+    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some("Local")
+}
+
+const LOCAL_RULES: &[Rule] = &[
+    rule(
+        "",
+        Refuses::If(two_defaults),
+        "keep one rule without `clientSelectors`: it is the default",
+    ),
+    rule(
+        "",
+        Refuses::If(units),
+        "give the rule without `clientSelectors` the smallest unit, in which the others are whole numbers",
+    ),
+];
+const SELECTORS: &[Rule] = &[
+    rule(
+        "",
+        Refuses::If(no_selection),
+        "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`",
+    ),
+    rule("/headers/*", Refuses::If(header), A_MATCH),
+    rule("/path", Refuses::If(limited_path), A_PATTERN),
+    rule(
+        "/sourceCIDR/value",
+        Refuses::NoCidr("unable to translate rateLimit: "),
+        A_RANGE,
+    ),
+    rule("/queryParams/*", Refuses::If(query_parameter), A_MATCH),
+];
+const A_MATCH: &str = "write a `value` for Exact, a regular expression of RE2 for RegularExpression, and neither `value` nor \
+                       `invert` for Distinct";
+const A_PATTERN: &str = "write a regular expression of RE2, which has no lookaround and no backreferences";
+const A_RANGE: &str = "write a range such as `10.0.0.0/8` or `2001:db8::/32`";
+
+/// `envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`.
+const CLIENT_TRAFFIC: &[Part] = &[
+    part("TCP KeepAlive", &[("", &[TCP_KEEPALIVE])]),
+    part(
+        "Connection",
+        &[(
+            "/connection",
+            &[&[
+                lasts("/connectionLimit/closeDelay", "CloseDelay"),
+                lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
+                lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
+                rule(
+                    "/bufferLimit",
+                    Refuses::Size("BufferLimit", (0, u32::MAX), true),
+                    A_SIZE,
+                ),
+            ]],
+        )],
+    ),
+    part(
+        "Timeout",
+        &[(
+            "/timeout",
+            &[&[
+                lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
+                lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
+                lasts("/http/idleTimeout", "HTTP IdleTimeout"),
+                lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
+            ]],
+        )],
+    ),
+    Part {
+        needs: Needs::Http,
+        joins: true,
+        ..part(
+            "Headers",
+            &[(
+                "/headers",
+                &[&[
+                    rule("/earlyRequestHeaders", Refuses::If(early_headers), HEADERS),
+                    rule("/lateResponseHeaders", Refuses::If(late_headers), HEADERS),
+                ]],
+            )],
+        )
+    },
+    Part {
+        needs: Needs::Http,
+        joins: true,
+        ..part("HTTP2", &[("", &[HTTP2])])
+    },
+    Part {
+        needs: Needs::Tls,
+        ..part(
+            "TLS",
+            &[(
+                "/tls",
+                &[&[
+                    rule(
+                        "/ciphers/*",
+                        Refuses::If(cipher),
+                        "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256",
+                    ),
+                    rule(
+                        "/clientValidation",
+                        Refuses::If(no_authority),
+                        "name certificates in `caCertificateRefs`, or write `mode: RequireAny`",
+                    ),
+                ]],
+            )],
+        )
+    },
+];
+const HEADERS: &str =
+    "write at least one header, with a name without `/` and `:`, and a value of visible ASCII characters";
+
+/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`, in the order for Gateways; another one for routes changes
+/// only the order of messages.
+const SECURITY: &[Part] = &[
+    part(
+        "JWT",
+        &[
+            (
+                "/jwt/providers",
+                &[&[rule(
+                    "",
+                    Refuses::If(providers),
+                    "write issuers and addresses as URIs, and names that are unique",
+                )]],
+            ),
+            ("/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
+        ],
+    ),
+    part(
+        "OIDC",
+        &[
+            (
+                "/oidc/provider/tokenEndpoint",
+                &[&[rule(
+                    "",
+                    Refuses::If(token_endpoint),
+                    "write a URL with a domain name",
+                )]],
+            ),
+            ("/oidc/provider/backendSettings", CLUSTER),
+            (
+                "/oidc",
+                &[&[
+                    rule(
+                        "/redirectURL",
+                        Refuses::If(redirect_url),
+                        "write a URL with a path, such as `https://shop.example/oauth2/callback`",
+                    ),
+                    lasts("/defaultTokenTTL", "defaultTokenTTL"),
+                    lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
+                    lasts("/csrfTokenTTL", "csrfTokenTTL"),
+                ]],
+            ),
+        ],
+    ),
+    part(
+        "Authorization",
+        &[(
+            "/authorization/rules/*",
+            &[&[
+                rule(
+                    "/principal/clientCIDRs/*",
+                    Refuses::NoCidr("unable to translate authorization rule: "),
+                    A_RANGE,
+                ),
+                rule("/operation/path", Refuses::If(authorized_path), A_PATTERN),
+                rule(
+                    "/cel",
+                    Refuses::If(expression),
+                    "write an expression that can be parsed",
+                ),
+            ]],
+        )],
+    ),
+    // Without a mistake elsewhere, the rest of the policy applies if requests may pass without this part.
+    Part {
+        unless: fails_open,
+        ..part("ExtAuth", &[("/extAuth/*/backendSettings", CLUSTER)])
+    },
+];
+
+/// `envoyproxy/gateway internal/gatewayapi/envoyextensionpolicy.go@v1.9.0`.
+const EXTENSION: &[Part] = &[Part {
+    joins: true,
+    unless: fails_open,
+    ..part(
+        "ExtProc",
+        &[
+            (
+                "/extProc/*",
+                &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]],
+            ),
+            ("/extProc/*/backendSettings", CLUSTER),
+        ],
+    )
+}];
+
+/// Whether requests pass without what is at a place: `failOpen` there, or above it.
+fn fails_open(spec: &Value, at: &str) -> bool {
+    let ends = at
+        .match_indices('/')
+        .map(|(position, _)| position)
+        .chain([at.len()]);
+    let mut above = ends.filter_map(|end| spec.pointer(at.get(..end)?));
+    above.any(|settings| settings.get("failOpen") == Some(&Value::Bool(true)))
+}
+
+const ON_HTTP_ROUTES: Part = part(
+    "",
+    &[
+        (
+            "/apiKeyAuth/extractFrom/*",
+            &[&[rule(
+                "",
+                Refuses::If(key_source),
+                "keep one of `headers`, `params`, and `cookies`",
+            )]],
+        ),
+        (
+            "",
+            &[&[rule(
+                "",
+                Refuses::If(passed_through),
+                "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
+            )]],
+        ),
+    ],
+);
+
+const ON_TCP_ROUTES: Part = part(
+    "",
+    &[(
+        "/authorization",
+        &[&[rule(
+            "",
+            Refuses::If(of_http),
+            "keep rules with `clientCIDRs` alone, or target HTTP routes",
+        )]],
+    )],
+);

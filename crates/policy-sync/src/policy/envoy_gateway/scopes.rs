@@ -1,0 +1,273 @@
+//! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them
+//! (`envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::hub::Table;
+use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
+use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
+
+/// The policies of a kind, by the node that they are attached to.
+type Nodes = BTreeMap<Node, NodePolicies>;
+
+/// A parentRef of a route that leads to a Gateway of the input.
+#[derive(Debug, Clone)]
+pub(crate) struct Parent {
+    /// The Gateway or the ListenerSet.
+    pub(crate) node: Node,
+    /// Its Gateway.
+    pub(crate) gateway: GatewayId,
+    /// The section that the reference names, whether or not there is one.
+    pub(crate) section: Option<String>,
+    /// The listeners that take the route through it.
+    pub(crate) listeners: Vec<ListenerId>,
+}
+
+/// Scopes under others.
+#[derive(Debug, Clone, Default)]
+struct Graph {
+    under: BTreeMap<Node, BTreeSet<Node>>,
+    /// Which scope is a part of which, if something is under the part.
+    parts: BTreeMap<Node, BTreeSet<Node>>,
+}
+
+/// The scopes of one kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scopes {
+    /// The scopes whose policies override those above.
+    displacing: Graph,
+    /// Routes whose policies merged with the one above.
+    merged: Graph,
+}
+
+impl Scopes {
+    /// The scopes of a kind.
+    pub(crate) fn of(
+        (topology, parents): (&Topology<'_>, &Parents),
+        nodes: &Nodes,
+        policies: &Table<PolicyId, Policy<'_>>,
+        id: KindId,
+    ) -> Self {
+        let mut scopes = Self::default();
+        let of_kind = policies.iter().filter(|(_, policy)| policy.kind == id);
+        let is_there = |policy: &Policy<'_>| policy.invalid.is_none() && policy.inadmissible.is_none();
+        for (id, policy) in of_kind.filter(|(_, policy)| is_there(policy)) {
+            for declared in &policy.targets {
+                scopes.add((topology, parents), nodes, (id, policy), declared);
+            }
+        }
+        scopes
+    }
+
+    fn add(
+        &mut self,
+        (topology, parents): (&Topology<'_>, &Parents),
+        nodes: &Nodes,
+        (id, policy): (PolicyId, &Policy<'_>),
+        declared: &Declared,
+    ) {
+        let found = match &declared.target {
+            Target::Attached(node) => Some(*node),
+            _ => None,
+        };
+        // A route counts as soon as it is there, even if its policy is refused.
+        if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
+            for parent in parents.of(route) {
+                if let Node::ListenerSet(_) = parent.node {
+                    self.displacing
+                        .contains(Node::Gateway(parent.gateway), parent.node);
+                }
+                if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
+                    self.displacing.add(topology, scope, Node::Route(route));
+                }
+            }
+        }
+        let Some(node) = found.filter(|node| counts(nodes, id, *node)) else {
+            return;
+        };
+        match node {
+            Node::ListenerSet(set) => {
+                let gateway = topology.listener_sets.get(set).gateway;
+                self.displacing.add(topology, Node::Gateway(gateway), node);
+            }
+            Node::Listener(gateway, _) => {
+                let owner = whole(topology, node);
+                if let Node::ListenerSet(_) = owner {
+                    self.displacing.contains(Node::Gateway(gateway), owner);
+                }
+                self.displacing.add(topology, owner, node);
+            }
+            _ => {
+                for (_, _, with) in merged_with(topology, parents, nodes, policy, node) {
+                    self.merged.add(topology, with, whole(topology, node));
+                }
+            }
+        }
+    }
+
+    /// The routes whose policies merged with the one on a node.
+    pub(crate) fn merged(&self, node: Node) -> BTreeSet<Node> {
+        self.merged.under.get(&node).cloned().unwrap_or_default()
+    }
+
+    /// The scopes whose policies take the place of the one on a node, and did not merge with it.
+    pub(crate) fn displacing(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
+        let all = self.displacing.below(topology, node);
+        all.difference(&self.merged(node)).copied().collect()
+    }
+}
+
+impl Graph {
+    fn add(&mut self, topology: &Topology<'_>, above: Node, below: Node) {
+        self.under.entry(above).or_default().insert(below);
+        let owner = whole(topology, above);
+        if owner != above {
+            self.contains(owner, above);
+        }
+    }
+
+    fn contains(&mut self, owner: Node, part: Node) {
+        self.parts.entry(owner).or_default().insert(part);
+    }
+
+    fn direct(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.under.get(&node).into_iter().flatten().copied()
+    }
+
+    fn parts(&self, node: Node) -> impl Iterator<Item = Node> {
+        self.parts.get(&node).into_iter().flatten().copied()
+    }
+
+    /// The scopes under a node and its parts; for a listener, also the routes that are attached to all listeners.
+    fn below(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
+        let mut below: BTreeSet<Node> = self.direct(node).collect();
+        let owner = whole(topology, node);
+        if owner == node {
+            let parts = self
+                .parts(node)
+                .flat_map(|part| std::iter::once(part).chain(self.parts(part)));
+            below.extend(parts.flat_map(|part| self.direct(part)));
+        } else {
+            let routes = self.direct(owner).filter(|below| matches!(below, Node::Route(_)));
+            below.extend(routes);
+        }
+        below
+    }
+}
+
+/// Whether a policy is the one that applies on a node.
+fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
+    let placed = nodes.get(&node);
+    placed.is_some_and(|placed| placed.accepted.iter().any(|entry| entry.policy == policy))
+}
+
+/// The object that a node is, or is a section of.
+pub(crate) fn whole(topology: &Topology<'_>, node: Node) -> Node {
+    match node {
+        Node::Listener(gateway, listener) => match topology.listeners.get(listener).set {
+            Some(set) => Node::ListenerSet(set),
+            None => Node::Gateway(gateway),
+        },
+        Node::Rule(route, _) => Node::Route(route),
+        other => other,
+    }
+}
+
+/// The object that a target names, where only its section is missing.
+pub(crate) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
+    declared.section.as_ref()?;
+    let own = policy.object.namespace_or_empty();
+    let namespace = declared.namespace.as_deref().unwrap_or(own);
+    let mut reference = declared.locator(namespace);
+    reference.section = None;
+    match topology.locate(reference) {
+        Located::Node(node) => Some(node),
+        Located::Missing | Located::Elsewhere => None,
+    }
+}
+
+pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
+    match node {
+        Some(Node::Route(route) | Node::Rule(route, _)) => Some(route),
+        _ => None,
+    }
+}
+
+/// The parents of every route that are in the input, in their order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parents {
+    of: BTreeMap<RouteId, Vec<Parent>>,
+}
+
+impl Parents {
+    /// Finds them, once for all policies of all kinds.
+    pub(crate) fn new(topology: &Topology<'_>) -> Self {
+        let mut taken: BTreeMap<RouteId, BTreeSet<ListenerId>> = BTreeMap::new();
+        for gateway in topology.gateways.rows() {
+            for (listener, route) in &gateway.attached {
+                taken.entry(*route).or_default().insert(*listener);
+            }
+        }
+        let routes = topology.routes.iter();
+        let of = routes.map(|(id, node)| {
+            let taken = taken.remove(&id).unwrap_or_default();
+            (id, parents_of(topology, node, &taken))
+        });
+        Self { of: of.collect() }
+    }
+
+    /// Those of one route.
+    pub(crate) fn of(&self, route: RouteId) -> &[Parent] {
+        self.of.get(&route).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
+    let own = node.object.namespace_or_empty();
+    let named = topology.parents_of(&node.route);
+    let found = named.iter().filter_map(|parent| {
+        let owner = topology.parent(own, parent).ok()?;
+        let (gateway, set) = owner;
+        let listeners = topology.listeners_of(owner, parent.section_name).iter().copied();
+        let listeners = listeners.filter(|listener| {
+            taken.contains(listener) && topology.listeners.get(*listener).is_meant(parent)
+        });
+        Some(Parent {
+            node: set.map_or(Node::Gateway(gateway), Node::ListenerSet),
+            gateway,
+            section: parent.section_name.map(str::to_owned),
+            listeners: listeners.collect(),
+        })
+    });
+    // Most routes have one, and a list that grows would begin with room for four.
+    let mut parents = Vec::with_capacity(named.len());
+    parents.extend(found);
+    parents
+}
+
+/// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.
+pub(crate) fn merged_with<'p>(
+    topology: &Topology<'_>,
+    parents: &'p Parents,
+    nodes: &Nodes,
+    policy: &Policy<'_>,
+    node: Node,
+) -> Vec<(&'p Parent, ListenerId, Node)> {
+    let asks = policy.layers.iter().any(|layer| layer.strategy.merges());
+    let Some(route) = route_of(Some(node)).filter(|_| asks) else {
+        return Vec::new();
+    };
+    let mut merged = Vec::new();
+    for parent in parents.of(route) {
+        for listener in &parent.listeners {
+            let of_listener = Node::Listener(parent.gateway, *listener);
+            let set = topology.listeners.get(*listener).set.map(Node::ListenerSet);
+            let closest = std::iter::once(of_listener)
+                .chain(set)
+                .chain([Node::Gateway(parent.gateway)])
+                .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
+            merged.extend(closest.map(|closest| (parent, *listener, closest)));
+        }
+    }
+    merged
+}

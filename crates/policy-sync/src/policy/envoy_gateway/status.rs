@@ -1,0 +1,644 @@
+//! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status,
+//! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
+//! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`).
+
+use std::collections::BTreeSet;
+
+use super::refusals::sentence;
+use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
+use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
+use crate::api::gateway::GROUP;
+use crate::policy::attachment::{Attachments, Kind, entry_of};
+use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use crate::policy::model::{AtListener, Declared, NodePolicies, Policy, PolicyId, Target};
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
+
+/// The controller that writes these statuses, by its default name.
+const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
+
+/// The group of its kinds.
+const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
+
+/// The accepted policies.
+pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
+
+/// `status.ancestors` of a policy, all of them.
+pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
+    let policy = attachments.policy(id);
+    let kind = attachments.kinds.get(policy.kind);
+    let mut said = Said {
+        topology: &attachments.topology,
+        attachments,
+        kind,
+        id,
+        policy,
+        scopes: attachments.scopes(policy.kind),
+        ancestors: Vec::new(),
+    };
+    if policy.invalid.is_none() && policy.inadmissible.is_none() {
+        let mut targets: Vec<&Declared> = policy.targets.iter().collect();
+        targets.sort_by_key(|declared| turn(said.topology, policy, declared));
+        for declared in targets {
+            said.target(declared);
+        }
+    }
+    let ancestors = said.ancestors;
+    truncated(ancestors)
+}
+
+/// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
+/// which a route that leads to a backend names it, with its section. None where another controller writes the status.
+pub(crate) fn parents_of_backends(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    gateway: GatewayId,
+) -> Vec<AncestorRef> {
+    let topology = &attachments.topology;
+    if controller_name(attachments, gateway) != CONTROLLER {
+        return Vec::new();
+    }
+    let nodes = attachments.policy(id).nodes().into_iter();
+    let backends = nodes.filter_map(|node| match node {
+        Node::Backend(backend) | Node::Port(backend, _) => Some(backend),
+        _ => None,
+    });
+    let backends: BTreeSet<_> = backends.collect();
+    let routes = backends
+        .into_iter()
+        .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
+    let routes: BTreeSet<_> = routes.collect();
+    let mut found: Vec<AncestorRef> = Vec::new();
+    for parent in routes
+        .into_iter()
+        .flat_map(|route| attachments.parents().of(route))
+    {
+        let named = reference(topology, parent.node, parent.section.as_deref());
+        if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
+            found.push(named);
+        }
+    }
+    found
+}
+
+/// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has
+/// the name of the target, which is of another kind. The controller looks for the name first, and then at the kind
+/// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
+pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
+    let policy = attachments.policy(id);
+    if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
+        return None;
+    }
+    let topology = &attachments.topology;
+    let namespace = policy.object.namespace_or_empty();
+    policy.targets.iter().find_map(|declared| {
+        let (gateway, is_class) = match declared.target {
+            Target::Attached(node) => (
+                *topology.gateways_of(node).first()?,
+                matches!(node, Node::Class(_)),
+            ),
+            Target::NotAllowed(_) | Target::NotFound => (topology.find_gateway(namespace, &declared.name)?, false),
+            _ => return None,
+        };
+        let class = topology.gateways.get(gateway).class;
+        let merges = is_class || attachments.merging_classes.contains(&class);
+        if merges && declared.target == Target::NotFound {
+            return None;
+        }
+        let wanted = if merges { "GatewayClass" } else { "Gateway" };
+        let accepted = if declared.kind != wanted || declared.group != GROUP {
+            let refusal = format!(
+                "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
+                declared.group, declared.kind
+            );
+            condition("Accepted", false, "Invalid", refusal)
+        } else if merges {
+            condition("Accepted", true, "Accepted", ACCEPTED.to_owned())
+        } else {
+            return None;
+        };
+        Some(AncestorStatus {
+            ancestor_ref: AncestorRef {
+                group: GROUP.to_owned(),
+                kind: wanted.to_owned(),
+                namespace: if merges { String::new() } else { namespace.to_owned() },
+                name: declared.name.clone(),
+                section_name: None,
+            },
+            controller_name: controller_name(attachments, gateway),
+            conditions: vec![accepted],
+        })
+    })
+}
+
+/// Rules first, Gateways last.
+fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8 {
+    let node = match &declared.target {
+        Target::Attached(node) => Some(*node),
+        _ => owner(topology, policy, declared),
+    };
+    match (node.map(|node| whole(topology, node)), declared.section.is_some()) {
+        (Some(Node::ListenerSet(_)), true) => 2,
+        (Some(Node::ListenerSet(_)), false) => 3,
+        (Some(Node::Gateway(_)), true) => 4,
+        (Some(Node::Gateway(_)), false) => 5,
+        (_, true) => 0,
+        (_, false) => 1,
+    }
+}
+
+struct Said<'s, 'a> {
+    topology: &'s Topology<'a>,
+    attachments: &'s Attachments<'a>,
+    kind: &'s Kind,
+    id: PolicyId,
+    policy: &'s Policy<'a>,
+    scopes: &'s Scopes,
+    ancestors: Vec<AncestorStatus>,
+}
+
+impl Said<'_, '_> {
+    fn target(&mut self, declared: &Declared) {
+        let node = match &declared.target {
+            Target::Attached(node) => *node,
+            Target::NotFound => {
+                // A target that is missing may belong to another controller: nothing is said.
+                if let Some(whole) = owner(self.topology, self.policy, declared) {
+                    let refused = condition(
+                        "Accepted",
+                        false,
+                        "TargetNotFound",
+                        self.no_section(whole, declared),
+                    );
+                    for (gateway, ancestor) in self.ancestors_of(whole, declared.section.as_deref()) {
+                        self.say(gateway, &ancestor, refused.clone());
+                    }
+                }
+                return;
+            }
+            _ => return,
+        };
+        let ancestors = self.ancestors_of(whole(self.topology, node), declared.section.as_deref());
+        if self.attachments.conflicted_by(self.id, node).is_some() {
+            let refused = condition(
+                "Accepted",
+                false,
+                "Conflicted",
+                conflicted(self.attachments, self.id, node),
+            );
+            for (gateway, ancestor) in ancestors {
+                self.say(gateway, &ancestor, refused.clone());
+            }
+            return;
+        }
+        if let Some(unfit) = unfit_for_route(self.attachments, self.id, node) {
+            let refused = condition("Accepted", false, "Invalid", unfit.message);
+            for (gateway, ancestor) in ancestors {
+                self.say(gateway, &ancestor, refused.clone());
+            }
+            return;
+        }
+        let parents = self.attachments.parents();
+        let merged = merged_with(self.topology, parents, &self.kind.nodes, self.policy, node);
+        for (parent, listener, with) in merged {
+            let section = self.topology.section(Node::Listener(parent.gateway, listener));
+            let ancestor = reference(self.topology, parent.node, section);
+            let other = self
+                .kind
+                .nodes
+                .get(&with)
+                .and_then(|placed| placed.accepted.first());
+            let Some(other) = other else { continue };
+            if let Some(refusal) = refused_merge(self.attachments, (self.id, other.policy), node) {
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Accepted", false, "Invalid", refusal),
+                );
+            } else {
+                let message = format!(
+                    "Merged with policy {}",
+                    self.attachments.policy(other.policy).object.key()
+                );
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Merged", true, "Merged", message),
+                );
+            }
+        }
+        let refused = rejection(self.attachments, self.id, node, usize::MAX)
+            .map(|rejection| condition("Accepted", false, "Invalid", rejection.message));
+        let effects = self.effects(node);
+        for (gateway, ancestor) in ancestors {
+            let mut known = self.entry(gateway, &ancestor).conditions.iter();
+            let is_said = known.any(|condition| condition.kind == "Accepted");
+            if let Some(refused) = &refused {
+                self.say(gateway, &ancestor, refused.clone());
+            } else if !is_said {
+                self.say(
+                    gateway,
+                    &ancestor,
+                    condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
+                );
+            }
+            for effect in &effects {
+                self.say(gateway, &ancestor, effect.clone());
+            }
+        }
+    }
+
+    /// The conditions besides Accepted: which policies override it somewhere, which one it was merged into, which
+    /// fields are deprecated.
+    fn effects(&self, node: Node) -> Vec<Condition> {
+        let mut effects = Vec::new();
+        let plural = plural(&self.policy.object.kind);
+        let others = |what: &str, by: &str| format!("This policy is being {what} by other {by} for ");
+        let overridden = |message: String| condition("Overridden", true, "Overridden", message);
+        match node {
+            Node::Rule(..) => {}
+            Node::Route(_) => {
+                let rules = self.held_sections(node);
+                if !rules.is_empty() {
+                    // The controller of this one kind has the singular here.
+                    let by = match self.policy.object.kind.as_str() {
+                        "BackendTrafficPolicy" => "backendTrafficPolicy",
+                        _ => &plural,
+                    };
+                    let message = format!(
+                        "{}these route rules: [{}]",
+                        others("overridden", by),
+                        rules.join(" ")
+                    );
+                    effects.push(overridden(message));
+                }
+            }
+            // It has no merging, and its own wording.
+            _ if self.policy.object.kind == "ClientTrafficPolicy" => {
+                let sections = self.held_sections(node);
+                if !sections.is_empty() {
+                    effects.push(overridden(format!(
+                        "There are existing ClientTrafficPolicies that are overriding these sections [{}]",
+                        sections.join(" ")
+                    )));
+                }
+            }
+            _ => {
+                let merged = self.listed(&self.scopes.merged(node));
+                if let Some(merged) = merged {
+                    let message = others("merged", &plural) + &merged;
+                    effects.push(condition("Merged", true, "Merged", message));
+                }
+                let displacing = self.listed(&self.scopes.displacing(self.topology, node));
+                if let Some(displacing) = displacing {
+                    effects.push(overridden(others("overridden", &plural) + &displacing));
+                }
+            }
+        }
+        effects.extend(deprecated(self.policy));
+        effects
+    }
+
+    /// The names of the sections of an object on which a policy of the kind applies, sorted.
+    fn held_sections(&self, node: Node) -> Vec<&str> {
+        let holds = |section: &Node| {
+            let placed = self.kind.nodes.get(section);
+            placed.is_some_and(|placed| !placed.accepted.is_empty())
+        };
+        let sections = self.topology.sections(node).into_iter().filter(holds);
+        let names: BTreeSet<&str> = sections
+            .filter_map(|section| self.topology.section(section))
+            .collect();
+        names.into_iter().collect()
+    }
+
+    fn listed(&self, scopes: &BTreeSet<Node>) -> Option<String> {
+        let mut by_word: [(&str, BTreeSet<String>); 4] = [
+            ("gateway listeners", BTreeSet::new()),
+            ("listenersets", BTreeSet::new()),
+            ("listenerset listeners", BTreeSet::new()),
+            ("routes", BTreeSet::new()),
+        ];
+        for node in scopes {
+            let position = match (node, whole(self.topology, *node)) {
+                (Node::Listener(..), Node::Gateway(_)) => 0,
+                (Node::ListenerSet(_), _) => 1,
+                (Node::Listener(..), _) => 2,
+                _ => 3,
+            };
+            let mut name = key(self.topology, *node);
+            if let Some(section) = self.topology.section(*node) {
+                name.push('/');
+                name.push_str(section);
+            }
+            if let Some((_, names)) = by_word.get_mut(position) {
+                names.insert(name);
+            }
+        }
+        let named = by_word.iter().filter(|(_, names)| !names.is_empty());
+        let parts = named.map(|(word, names)| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            format!("these {word}: [{}]", names.join(" "))
+        });
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+
+    fn no_section(&self, whole: Node, declared: &Declared) -> String {
+        let section = declared.section.as_deref().unwrap_or_default();
+        format!(
+            "No section name {section} found for {} {}",
+            declared.kind,
+            key(self.topology, whole)
+        )
+    }
+
+    /// Of a route its parents; of a Gateway or ListenerSet itself.
+    fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
+        if let Some(route) = route_of(Some(whole)) {
+            let parents = self.attachments.parents().of(route).iter();
+            return parents
+                .map(|parent| {
+                    let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
+                    (parent.gateway, ancestor)
+                })
+                .collect();
+        }
+        let gateways = self.topology.gateways_of(whole).into_iter();
+        gateways
+            .map(|gateway| (gateway, reference(self.topology, whole, section)))
+            .collect()
+    }
+
+    fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
+        let known = self
+            .ancestors
+            .iter()
+            .position(|known| known.ancestor_ref == *ancestor);
+        let position = known.unwrap_or(self.ancestors.len());
+        if position == self.ancestors.len() {
+            self.ancestors.push(AncestorStatus {
+                ancestor_ref: ancestor.clone(),
+                controller_name: controller_name(self.attachments, gateway),
+                conditions: Vec::new(),
+            });
+        }
+        match self.ancestors.get_mut(position) {
+            Some(entry) => entry,
+            None => crate::diagnostic::broken(format_args!("an ancestor that was added is not there")),
+        }
+    }
+
+    /// Sets a condition of an ancestor; it replaces one of the same type.
+    fn say(&mut self, gateway: GatewayId, ancestor: &AncestorRef, condition: Condition) {
+        let conditions = &mut self.entry(gateway, ancestor).conditions;
+        match conditions.iter_mut().find(|known| known.kind == condition.kind) {
+            Some(known) => *known = condition,
+            None => conditions.push(condition),
+        }
+    }
+}
+
+fn condition(kind: &str, status: bool, reason: &str, message: String) -> Condition {
+    Condition::new(kind, status, reason, message)
+}
+
+fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
+    let identity = topology.identity(whole);
+    AncestorRef {
+        group: identity.group_kind.group,
+        kind: identity.group_kind.kind,
+        namespace: identity.namespace.unwrap_or_default(),
+        name: identity.name,
+        section_name: section.map(str::to_owned),
+    }
+}
+
+/// `namespace/name` of the object that a node is a part of.
+fn key(topology: &Topology<'_>, node: Node) -> String {
+    let identity = topology.identity(node);
+    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
+}
+
+/// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
+/// many are named.
+pub(crate) fn rejection(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+    most: usize,
+) -> Option<Rejection> {
+    unfit_for_route(attachments, id, node)
+        .or_else(|| on_shared_port(attachments, id, node, most))
+        .or_else(|| {
+            let wrong = attachments.wrong_settings.get(&id);
+            wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
+        })
+        .or_else(|| with_wrong_setting(attachments, id, node))
+        .or_else(|| without_host(attachments, id, node))
+}
+
+/// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
+fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
+    let policy = attachments.policy(id).object;
+    let route = attachments.topology.routes.get(route_of(Some(node))?);
+    if let Some(refusal) = has_more(attachments, id, node) {
+        return Some(Rejection {
+            at: None,
+            message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
+            pointer: None,
+            help:
+                "target the routes that accept all of its settings, and write a separate policy for this one"
+                    .to_owned(),
+        });
+    }
+    unfit(policy, &route.object.kind)
+}
+
+/// Why a policy is refused at the first listener where a setting of it is wrong.
+fn with_wrong_setting(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
+    let mut refused = refused_at(attachments, id, node);
+    let (listener, _) = refused.find(|(_, why)| matches!(why, AtListener::Settings))?;
+    let policy = attachments.policy(id).object;
+    wrong_setting_at(policy, &attachments.topology, listener)
+}
+
+/// The listeners of a node at which a policy is refused, and why.
+fn refused_at<'s>(
+    attachments: &'s Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+) -> impl Iterator<Item = (ListenerId, AtListener)> + 's {
+    let placed = attachments
+        .kinds
+        .get(attachments.policy(id).kind)
+        .nodes
+        .get(&node);
+    let is_it = move |placed: &&NodePolicies| placed.accepted.first().is_some_and(|entry| entry.policy == id);
+    let there = placed
+        .filter(is_it)
+        .into_iter()
+        .flat_map(|placed| &placed.refused_at);
+    there.map(|(listener, refused)| (*listener, refused.why))
+}
+
+/// Why a policy is refused at listeners that share their ports with others.
+fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
+    let refused = refused_at(attachments, id, node);
+    let refused = refused.filter(|(_, why)| matches!(why, AtListener::SharedPort));
+    let refused: Vec<ListenerId> = refused.map(|(listener, _)| listener).collect();
+    let mut ports = SharedPorts::new(&attachments.topology, &attachments.merging_classes);
+    ports.shared_port(node, &refused, most)
+}
+
+/// Why a policy is refused at the first listener that has no default host.
+fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
+    let (listener, why) = refused_at(attachments, id, node).find_map(|(listener, why)| match why {
+        AtListener::NoDefaultHost(why) => Some((listener, why)),
+        AtListener::SharedPort | AtListener::Settings => None,
+    })?;
+    let topology = &attachments.topology;
+    let gateway = topology.gateways_of(node).first().copied()?;
+    Some(Rejection {
+        message: format!("HTTP1: {why}."),
+        pointer: None,
+        help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \
+               `useDefaultHost`"
+            .to_owned(),
+        at: Some(Node::Listener(gateway, listener)),
+    })
+}
+
+/// Why a policy is refused where it merges with another, as what comes of them is no setting of the route, or is of a
+/// wrong size.
+fn refused_merge(
+    attachments: &Attachments<'_>,
+    (own, other): (PolicyId, PolicyId),
+    node: Node,
+) -> Option<String> {
+    let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
+    let kind = &attachments.policy(own).object.kind;
+    more.or_else(|| {
+        let written = |id| [entry_of(id, attachments.policy(id))];
+        wrong_setting_merged(kind, &[&written(other), &written(own)])
+    })
+}
+
+/// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
+/// comes from that.
+pub(crate) fn refused_merges(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    (node, gateway): (Node, Option<GatewayId>),
+) -> Option<String> {
+    // Only routes have parents, and to find those of all of them takes long.
+    let route = route_of(Some(node))?;
+    let (policy, parents) = (attachments.policy(id), attachments.parents());
+    let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
+    let all = parents.of(route).iter().filter(|parent| is_asked(parent));
+    let ways: usize = all.map(|parent| parent.listeners.len()).sum();
+    let nodes = &attachments.kinds.get(policy.kind).nodes;
+    let merged = merged_with(&attachments.topology, parents, nodes, policy, node).into_iter();
+    let refusals = merged
+        .filter(|(parent, ..)| is_asked(parent))
+        .filter_map(|(.., with)| {
+            let other = nodes.get(&with)?.accepted.first()?;
+            refused_merge(attachments, (id, other.policy), node)
+        });
+    let refusals: Vec<String> = refusals.collect();
+    (refusals.len() == ways)
+        .then(|| refusals.into_iter().next())
+        .flatten()
+}
+
+/// Why a policy that has settings of which the route takes none is refused there.
+fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
+    let route = route_of(Some(node))?;
+    let kind = &attachments.topology.routes.get(route).object.kind;
+    let filled = attachments
+        .profile(id)
+        .filled(kind)
+        .filter(|filled| filled.only)?;
+    let layers = &attachments.policy(id).layers;
+    let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
+    keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))
+}
+
+/// Why a policy is refused where another one of its kind applies.
+pub(crate) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
+    let topology = &attachments.topology;
+    let kind = &attachments.policy(id).object.kind;
+    let identity = topology.identity(node);
+    let target = match (node, topology.section(node)) {
+        (_, Some(_)) if kind == "ClientTrafficPolicy" => format!("section of {}", identity.name),
+        // Of the kinds only this one names the namespace, too, and only of a Gateway.
+        (Node::Listener(..), Some(section))
+            if kind == "BackendTrafficPolicy" && matches!(whole(topology, node), Node::Gateway(_)) =>
+        {
+            format!("Listener {}/{section}", key(topology, node))
+        }
+        (Node::Listener(..), Some(section)) => format!("Listener {}/{section}", identity.name),
+        (_, Some(section)) => format!("RouteRule {}/{section}", identity.name),
+        (_, None) => format!("{} {}", identity.group_kind.kind, identity.name),
+    };
+    format!("Unable to target {target}, another {kind} has already attached to it")
+}
+
+/// `BackendTrafficPolicy` is `backendTrafficPolicies`.
+fn plural(kind: &str) -> String {
+    let stem = kind.strip_suffix('y').unwrap_or(kind);
+    let mut characters = stem.chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(characters).chain("ies".chars()).collect()
+}
+
+/// Deprecated fields and their replacements, sorted.
+const DEPRECATED: [(&str, &str); 6] = [
+    ("spec.compression", "spec.compressor"),
+    ("spec.enableProxyProtocol", "spec.proxyProtocol"),
+    ("spec.extAuth.grpc.backendRef", "spec.extAuth.grpc.backendRefs"),
+    ("spec.extAuth.http.backendRef", "spec.extAuth.http.backendRefs"),
+    ("spec.headers.preserveXRequestID", "spec.headers.requestID"),
+    ("spec.targetRef", "spec.targetRefs"),
+];
+
+fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
+    let is_used = |field: &str| {
+        let pointer = format!("/{}", field.replace('.', "/"));
+        let value = policy.object.value.pointer(&pointer);
+        value.is_some_and(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
+    };
+    let used = DEPRECATED.iter().filter(|(field, _)| is_used(field));
+    let used: Vec<String> = used
+        .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
+        .collect();
+    (!used.is_empty()).then(|| condition("Warning", true, "DeprecatedField", used.join("; ")))
+}
+
+/// At most as many as a status may have; those that report an overridden setting come first.
+fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
+    if ancestors.len() <= MAX_ANCESTORS {
+        return ancestors;
+    }
+    let is = |ancestor: &AncestorStatus, kind: &str, status: bool| {
+        let mut conditions = ancestor.conditions.iter();
+        conditions.any(|condition| condition.kind == kind && condition.is_true() == status)
+    };
+    ancestors.sort_by_cached_key(|ancestor| {
+        let rank = if is(ancestor, "Accepted", false) {
+            0
+        } else {
+            2_u8.saturating_sub(u8::from(is(ancestor, "Overridden", true)))
+        };
+        let known = &ancestor.ancestor_ref;
+        (rank, known.namespace.clone(), known.name.clone())
+    });
+    ancestors.truncate(MAX_ANCESTORS);
+    if let Some(last) = ancestors.last_mut() {
+        let message = format!(
+            "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
+        );
+        last.conditions
+            .push(condition("Aggregated", true, "Aggregated", message));
+    }
+    ancestors
+}

@@ -1,0 +1,308 @@
+//! Which waypoint serves a Service, and which workloads a policy without a target applies to
+//! (docs/systems/other-policies.md#waypoints).
+
+use std::collections::{BTreeMap, HashMap};
+
+use apimachinery::Field;
+
+use crate::api::route::AdmittedNamespaces;
+use crate::object::Object;
+use crate::topology::{BackendId, GatewayId, GatewayNode, Node, Topology};
+
+/// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
+pub(super) const WAYPOINT_CLASS: &str = "istio-waypoint";
+/// The controller of that class, and of others like it.
+const MESH_CONTROLLER: &str = "istio.io/mesh-controller";
+
+const USE_WAYPOINT: &str = "istio.io/use-waypoint";
+const USE_WAYPOINT_NAMESPACE: &str = "istio.io/use-waypoint-namespace";
+const WAYPOINT_FOR: &str = "istio.io/waypoint-for";
+const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
+
+/// The facts about the waypoint of a Service that has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waypoint {
+    /// The waypoint: policies that target it, or its class, apply there, too.
+    pub(super) gateway: GatewayId,
+    /// Whether what a Gateway sends to the Service passes it, too.
+    pub(super) takes_ingress: bool,
+}
+
+/// Why no waypoint is known that serves a Service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unserved {
+    /// Why, as a clause.
+    pub(super) why: String,
+    /// How to fix it.
+    pub(super) help: String,
+    /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
+    pub(super) is_certain: bool,
+}
+
+impl Unserved {
+    fn certainly(why: String, help: impl Into<String>) -> Self {
+        Self {
+            why,
+            help: help.into(),
+            is_certain: true,
+        }
+    }
+
+    fn perhaps(why: String, help: impl Into<String>) -> Self {
+        Self {
+            is_certain: false,
+            ..Self::certainly(why, help)
+        }
+    }
+}
+
+/// The waypoint that serves a Service: what the Service names, else what its Namespace names
+/// (`istio/istio pilot/pkg/serviceregistry/kube/controller/ambient/waypoints.go@1.30.3`).
+pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
+    let known = topology.backends.get(backend);
+    let kind = known.name.group_kind.kind.as_str();
+    let namespace = known.name.namespace.as_deref().unwrap_or_default();
+    let service = format!("{kind} {namespace}/{}", known.name.name);
+    let label_it =
+        format!("label {service} `{USE_WAYPOINT}: NAME`, the name of a Gateway of class `{WAYPOINT_CLASS}`");
+    let Some(object) = known.object else {
+        return Err(Unserved::perhaps(
+            format!("{service}, which may name a waypoint, is not in the input"),
+            "add it to the input with its labels, if it is known",
+        ));
+    };
+    let namespaces = topology.find_namespace(namespace);
+    let namespaces = namespaces.map(|id| topology.namespaces.get(id).objects.as_slice());
+    let namespaces = namespaces.unwrap_or_default();
+    let of_namespace = || namespaces.iter().find_map(|owner| named(owner));
+    let (name, elsewhere) = match named(object).or_else(of_namespace) {
+        Some(("none", _)) => {
+            return Err(Unserved::certainly(
+                format!("because of the label `{USE_WAYPOINT}: none`, {service} uses no waypoint"),
+                label_it,
+            ));
+        }
+        Some(named) => named,
+        None if namespaces.is_empty() => {
+            return Err(Unserved::perhaps(
+                format!(
+                    "{service} names no waypoint, and Namespace `{namespace}`, which may, is not in the input"
+                ),
+                format!("add Namespace `{namespace}` to the input with its labels, or {label_it}"),
+            ));
+        }
+        None => {
+            return Err(Unserved::certainly(
+                format!("neither {service} nor its Namespace has the label `{USE_WAYPOINT}`"),
+                label_it,
+            ));
+        }
+    };
+    let of_waypoint = elsewhere.unwrap_or(namespace);
+    let Some(gateway) = topology.find_gateway(of_waypoint, name) else {
+        return Err(Unserved::perhaps(
+            format!("its waypoint, Gateway {of_waypoint}/{name}, is not in the input"),
+            format!("add the Gateway to the input, or correct the label `{USE_WAYPOINT}`"),
+        ));
+    };
+    serves(topology, gateway, (&service, namespace))?;
+    let takes = |owner: &Object| owner.label(INGRESS_USE_WAYPOINT).map(|value| value == "true");
+    let takes_ingress = takes(object).or_else(|| namespaces.iter().find_map(|owner| takes(owner)));
+    Ok(Waypoint {
+        gateway,
+        takes_ingress: takes_ingress.unwrap_or(false),
+    })
+}
+
+/// The waypoint that a Service or a Namespace names, and the namespace that it lies in, if that is said.
+fn named(owner: &Object) -> Option<(&str, Option<&str>)> {
+    Some((owner.label(USE_WAYPOINT)?, owner.label(USE_WAYPOINT_NAMESPACE)))
+}
+
+/// Whether a Gateway is a waypoint of Istio's that takes the traffic of a Service of this namespace.
+fn serves(
+    topology: &Topology<'_>,
+    gateway: GatewayId,
+    (service, namespace): (&str, &str),
+) -> Result<(), Unserved> {
+    let known = topology.gateways.get(gateway);
+    let class = topology.classes.get(known.class);
+    let waypoint = format!("Gateway {}", known.object.key());
+    let controller = class
+        .object
+        .and_then(|class| class.root().get("spec").text("controllerName"));
+    if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
+        return Err(Unserved::certainly(
+            format!(
+                "{waypoint}, the waypoint of {service}, has class `{}`",
+                class.name
+            ),
+            format!("give it the class {WAYPOINT_CLASS}"),
+        ));
+    }
+    let of_class = || class.object.and_then(|class| class.label(WAYPOINT_FOR));
+    let traffic = known
+        .object
+        .label(WAYPOINT_FOR)
+        .or_else(of_class)
+        .unwrap_or("service");
+    if !matches!(traffic, "service" | "all") {
+        return Err(Unserved::certainly(
+            format!("{waypoint}, its waypoint, is for `{traffic}`, not for Services"),
+            format!("label it `{WAYPOINT_FOR}: service`, or `all`"),
+        ));
+    }
+    // Without a listener of HBONE on its port a waypoint takes its own namespace alone.
+    let mut listeners = known.object.root().get("spec").get("listeners").items();
+    let is_hbone = |listener: &Field<'_>| {
+        listener.text("protocol") == Some("HBONE") && listener.get("port").integer() == Ok(Some(15008))
+    };
+    let hbone = listeners.find(is_hbone);
+    let admitted = hbone.map_or(AdmittedNamespaces::Same, |listener| {
+        AdmittedNamespaces::read(&listener.get("allowedRoutes").get("namespaces"), "Same")
+    });
+    let label = |key: &str| topology.namespace_label(namespace, key);
+    if admitted.admits(known.object.namespace_or_empty(), namespace, label) {
+        return Ok(());
+    }
+    Err(Unserved::certainly(
+        format!("{waypoint}, its waypoint, accepts nothing from namespace `{namespace}`"),
+        "allow the namespace in `allowedRoutes` of its listener of protocol HBONE, port 15008",
+    ))
+}
+
+/// Where Istio is installed by default.
+const ROOT_NAMESPACE: &str = "istio-system";
+
+/// Labels.
+type Labels<'l> = BTreeMap<&'l str, &'l str>;
+
+/// The workloads that are known: the pods of Gateways, and those behind Services.
+pub(super) struct Workloads<'a> {
+    root_namespace: String,
+    /// Nodes with their namespaces and labels.
+    known: Option<Vec<(Node, &'a str, Labels<'a>)>>,
+    /// Their positions, by a label.
+    by_label: HashMap<(&'a str, &'a str), Vec<usize>>,
+}
+
+/// Which workloads a policy without a target holds for.
+pub(super) enum Holds {
+    /// All of the mesh or of a namespace.
+    Everywhere(Node),
+    /// These, as far as they are known.
+    On(Vec<Node>),
+    /// None: Istio ignores it, as it selects workloads from the root namespace.
+    Nowhere,
+}
+
+impl<'a> Workloads<'a> {
+    pub(super) fn new(root_namespace: Option<&str>) -> Self {
+        Self {
+            root_namespace: root_namespace.unwrap_or(ROOT_NAMESPACE).to_owned(),
+            known: None,
+            by_label: HashMap::new(),
+        }
+    }
+
+    /// The namespace of policies that apply to the whole mesh.
+    pub(super) fn root_namespace(&self) -> &str {
+        &self.root_namespace
+    }
+
+    /// Whether a policy of this namespace may speak for the mesh.
+    pub(super) fn is_root(&self, namespace: &str) -> bool {
+        self.root_namespace == namespace
+    }
+
+    /// Which workloads a policy without a target holds for.
+    pub(super) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Holds {
+        let own = policy.namespace_or_empty();
+        let is_root = self.is_root(own);
+        let spec = policy.root().get("spec");
+        let selector: Field<'a> = if policy.is("networking.istio.io", "EnvoyFilter") {
+            spec.get("workloadSelector").get("labels")
+        } else {
+            spec.get("selector").get("matchLabels")
+        };
+        let wanted: Option<Labels<'a>> = selector
+            .entries()
+            .map(|(key, value)| Some((key, value.str()?)))
+            .collect();
+        // No label has a value that is no text: such a selector must not come to hold for more than it asks for.
+        let Some(wanted) = wanted else {
+            return Holds::On(Vec::new());
+        };
+        let Some((key, value)) = wanted.first_key_value() else {
+            // A policy that selects nothing in particular is of all workloads.
+            let namespace = topology.namespace(own);
+            return Holds::Everywhere(if is_root {
+                Node::Mesh(namespace)
+            } else {
+                Node::Namespace(namespace)
+            });
+        };
+        // What PeerAuthentications select counts outside the root namespace only
+        // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
+        if is_root && policy.is("security.istio.io", "PeerAuthentication") {
+            return Holds::Nowhere;
+        }
+        self.learn(topology);
+        let known = self.known.as_deref().unwrap_or_default();
+        let candidates = self.by_label.get(&(*key, *value)).into_iter().flatten();
+        let found = candidates.filter_map(|position| known.get(*position));
+        let found = found.filter(|(_, namespace, labels)| {
+            (is_root || *namespace == own) && wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
+        });
+        Holds::On(found.map(|(node, ..)| *node).collect())
+    }
+
+    /// Looks at every Gateway and every Service once.
+    fn learn(&mut self, topology: &Topology<'a>) {
+        if self.known.is_some() {
+            return;
+        }
+        let gateways = topology.gateways.iter().filter_map(|(id, gateway)| {
+            let class = topology.classes.get(gateway.class).name;
+            let labels = labels_of_gateway(gateway, class);
+            let namespace = gateway.object.namespace_or_empty();
+            (class != WAYPOINT_CLASS).then_some((Node::Gateway(id), namespace, labels))
+        });
+        // Every pod behind a Service has the labels that the Service selects.
+        let services = topology.backends.iter().filter_map(|(id, backend)| {
+            let object = backend.object.filter(|object| object.is("", "Service"))?;
+            let selector = object.root().get("spec").get("selector");
+            let labels: Labels<'a> = selector
+                .entries()
+                .filter_map(|(key, value)| Some((key, value.str()?)))
+                .collect();
+            Some((Node::Backend(id), object.namespace_or_empty(), labels))
+        });
+        let known: Vec<(Node, &'a str, Labels<'a>)> = gateways.chain(services).collect();
+        for (position, (_, _, labels)) in known.iter().enumerate() {
+            for (key, value) in labels {
+                self.by_label.entry((key, value)).or_default().push(position);
+            }
+        }
+        self.known = Some(known);
+    }
+}
+
+/// The labels of the pods that Istio runs for a Gateway: those of its infrastructure or else its own, and two by which
+/// it is known (`istio/istio manifests/charts/istio-control/istio-discovery/files/kube-gateway.yaml@1.30.3`).
+fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a> {
+    let object = gateway.object;
+    let infrastructure = object.root().get("spec").get("infrastructure").get("labels");
+    let mut labels: Labels<'a> = if infrastructure.is_present() {
+        let entries = infrastructure.entries();
+        entries
+            .filter_map(|(key, value)| Some((key, value.str()?)))
+            .collect()
+    } else {
+        object.labels().collect()
+    };
+    labels.insert("gateway.networking.k8s.io/gateway-name", &object.name);
+    labels.insert("gateway.networking.k8s.io/gateway-class-name", class);
+    labels.insert("gateway.istio.io/managed", "istio.io-gateway-controller");
+    labels
+}

@@ -1,0 +1,314 @@
+//! The copies of Gateways, routes, and ListenerSets on a cluster: metadata without hub state, and the downstream namespace,
+//! class, and references.
+
+use std::sync::Arc;
+
+use kube_json::{Map, Value, json};
+
+use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
+use crate::api::gateway::{GROUP, Gateway, is_listener_set};
+use crate::api::params::Params;
+use crate::api::route::Route;
+use crate::hub::{OurGateway, OurGatewayId, Table};
+use crate::object::Object;
+use crate::object::well_known::{
+    CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
+};
+use crate::topology::{GatewayId, Topology};
+
+/// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
+const LIVE_METADATA: &[&str] = &[
+    "uid",
+    "resourceVersion",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "finalizers",
+    "selfLink",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generateName",
+];
+
+/// Labels and annotations with these prefixes belong to the tools that apply the hub's objects, or to the hub.
+const DROPPED_PREFIXES: &[&str] = &[
+    "kubectl.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "kustomize.toolkit.fluxcd.io/",
+    "helm.toolkit.fluxcd.io/",
+    "meta.helm.sh/",
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "applyset.kubernetes.io/",
+    CLUSTER_LABEL_PREFIX,
+];
+
+/// Single labels and annotations that are the hub's own state, or for readers of its findings.
+const DROPPED_NAMES: &[&str] = &[
+    GATEWAY_CLUSTERS,
+    POLICIES_SYNCED,
+    ROUTES_SYNCED,
+    SUPPRESS_ANNOTATION,
+];
+
+/// A copy of a whole object without status and hub state, under another name and namespace.
+pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
+    let mut copy = content.as_object().cloned().unwrap_or_default();
+    copy.remove("status");
+    if let Some(written) = content.get("metadata") {
+        set(&mut copy, "metadata", metadata(written, name, namespace));
+    }
+    Value::Object(copy)
+}
+
+/// What stays as it is shares its members with the hub's object.
+fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
+    let mut metadata = written.as_object().cloned().unwrap_or_default();
+    let is_live = |name: &str| LIVE_METADATA.contains(&name);
+    if metadata.keys().any(|name| is_live(name)) {
+        metadata.retain(|name, _| !is_live(name));
+    }
+    for section in ["annotations", "labels"] {
+        let Some(entries) = metadata.get(section) else {
+            continue;
+        };
+        let kept = kept_entries(entries);
+        if kept.is_empty() {
+            metadata.remove(section);
+        } else {
+            set(&mut metadata, section, Value::Object(kept));
+        }
+    }
+    set(&mut metadata, "name", Value::from(name));
+    set(&mut metadata, "namespace", Value::from(namespace));
+    Value::Object(metadata)
+}
+
+/// Sets a member, unless it has that value: a mapping that is not changed stays shared.
+fn set(map: &mut Map, name: &str, value: Value) {
+    if map.get(name) != Some(&value) {
+        map.insert(name, value);
+    }
+}
+
+fn kept_entries(entries: &Value) -> Map {
+    let is_dropped = |name: &str| {
+        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut kept = entries.as_object().cloned().unwrap_or_default();
+    if kept.keys().any(|name| is_dropped(name)) {
+        kept.retain(|name, _| !is_dropped(name));
+    }
+    kept
+}
+
+/// Sets a label or an annotation (`section` is `labels` or `annotations`).
+pub fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    metadata.insert_if_absent(section, || json!({}));
+    if let Some(entries) = metadata.get_mut(section).and_then(Value::as_object_mut) {
+        entries.insert(name, Value::from(value));
+    }
+}
+
+/// A Gateway of ours with the clusters that it goes to.
+#[derive(Debug, Clone)]
+pub struct PlacedGateway<'a> {
+    /// The Gateway.
+    pub gateway: &'a Gateway<'a>,
+    /// Parameters of its class.
+    pub params: &'a Params,
+    /// Cluster names, sorted, each once; none if no cluster receives it. Objects that go wherever it goes share them.
+    pub clusters: Arc<[String]>,
+    /// All clusters that its placement decides for; `clusters` are fewer where ClusterOverlays change the hub for some.
+    pub everywhere: Arc<[String]>,
+    /// Which hub it is in: 0 for the one that is written, others for those that ClusterOverlays make of it.
+    pub projection: usize,
+}
+
+impl<'a> PlacedGateway<'a> {
+    /// A Gateway of the hub as it is written, which goes to these clusters.
+    pub fn new(ours: &'a OurGateway<'a>, clusters: Arc<[String]>) -> Self {
+        Self {
+            gateway: &ours.gateway,
+            params: &ours.params,
+            everywhere: Arc::clone(&clusters),
+            clusters,
+            projection: 0,
+        }
+    }
+
+    /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
+    /// rewritten; `None` where its namespace would have too long a name.
+    pub fn downstream(&self) -> Option<Object> {
+        let object = self.gateway.object;
+        let namespace = downstream_namespace(object.namespace_or_empty())?;
+        let mut value = shipped(&object.value, &object.name, &namespace);
+        set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
+        if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.insert("gatewayClassName", Value::from(&self.params.downstream_class));
+        }
+        Some(Object {
+            namespace: Some(namespace.into()),
+            value,
+            ..object.clone_without_value()
+        })
+    }
+}
+
+/// The route or ListenerSet as it is on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
+///
+/// `parents` are the pointers of its references to Gateways that are there.
+pub(super) fn downstream_route(
+    content: &Value,
+    (name, namespace): (&str, &str),
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Value {
+    let mut route = shipped(content, name, namespace);
+    move_parents(&mut route, parents, gateways);
+    route
+}
+
+/// The object of the hub as it is on a spoke to which another tool delivers it, in the same namespace.
+pub(super) fn assumed_route(
+    object: &Object,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Object {
+    let place = (object.name.as_str(), object.namespace_or_empty());
+    Object {
+        value: downstream_route(&object.value, place, parents, gateways),
+        ..object.clone_without_value()
+    }
+}
+
+/// Pointers of a route's references to our Gateways and their ListenerSets, each with its Gateway.
+pub(super) fn parents_of_ours(
+    topology: &Topology<'_>,
+    route: &Route<'_>,
+    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
+) -> Vec<(String, OurGatewayId)> {
+    let own = route.object.namespace_or_empty();
+    let parents = topology.parents_of(route);
+    let ours = parents.iter().filter_map(|parent| {
+        let (gateway, _) = topology.parent(own, parent).ok()?;
+        Some((parent.pointer(), our_gateway(gateway)?))
+    });
+    ours.collect()
+}
+
+/// Makes the references to Gateways those of the spoke.
+fn move_parents(
+    route: &mut Value,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) {
+    let downstream = |is_meant: &dyn Fn(&str) -> bool| {
+        let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
+        let gateway = gateways.get(*gateway).gateway.object;
+        Some(downstream_namespace(gateway.namespace_or_empty()))
+    };
+    let spec = route.get_mut("spec").and_then(Value::as_object_mut);
+    let Some(spec) = spec else { return };
+    // Only a ListenerSet has it.
+    if let Some(reference) = spec.get_mut("parentRef").and_then(Value::as_object_mut)
+        && let Some(Some(namespace)) = downstream(&|parent| parent == "/spec/parentRef")
+    {
+        reference.insert("namespace", json!(namespace));
+    }
+    let references = spec.get_mut("parentRefs").and_then(Value::as_array_mut);
+    let Some(references) = references else { return };
+    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
+    // route.
+    let mut index = 0_usize;
+    references.retain_mut(|reference| {
+        let at = index;
+        index = index.saturating_add(1);
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
+        let is_set = is_listener_set(owner.0, owner.1);
+        if owner != (GROUP, "Gateway") && !is_set {
+            return true;
+        }
+        let is_meant = |parent: &str| {
+            let position = parent.strip_prefix("/spec/parentRefs/");
+            position.and_then(|position| position.parse().ok()) == Some(at)
+        };
+        let Some(namespace) = downstream(&is_meant) else {
+            return false;
+        };
+        // A ListenerSet stays in its own namespace.
+        if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
+            reference.insert("namespace", json!(namespace));
+        }
+        true
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(metadata: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "status": {"x": 1}})
+    }
+
+    #[test]
+    fn nothing_that_only_a_live_object_has_is_shipped() {
+        let mut metadata: Map = LIVE_METADATA
+            .iter()
+            .map(|field| ((*field).to_owned(), json!("x")))
+            .collect();
+        metadata.insert("name".to_owned(), json!("a"));
+        let copy = shipped(&object(Value::Object(metadata)), "a", "kuadrant-infra");
+        assert_eq!(
+            copy,
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "a", "namespace": "kuadrant-infra"},
+            })
+        );
+    }
+
+    #[test]
+    fn what_stays_as_it_is_shares_its_members_with_the_hub() {
+        let labels = json!({"team": "a", "tier": "front"});
+        let hub = object(json!({"name": "a", "namespace": "n", "labels": labels}));
+        let copy = shipped(&hub, "a", "n");
+        let shares = |copy: &Value, pointer: &str| {
+            let maps = [copy, &hub].map(|value| value.pointer(pointer).and_then(Value::as_object));
+            matches!(maps, [Some(copy), Some(hub)] if copy.is_shared_with(hub))
+        };
+        assert_eq!(
+            copy,
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": hub["metadata"]})
+        );
+        assert!(shares(&copy, "/metadata"));
+        let elsewhere = shipped(&hub, "a", "m");
+        assert_eq!(elsewhere["metadata"]["namespace"], "m");
+        assert!(shares(&elsewhere, "/metadata/labels"));
+        assert_eq!(hub["metadata"]["namespace"], "n");
+    }
+
+    #[test]
+    fn hub_state_and_the_appliers_keys_are_dropped_and_all_others_stay() {
+        let mut annotations: Map = DROPPED_PREFIXES
+            .iter()
+            .map(|prefix| (format!("{prefix}x"), json!("y")))
+            .collect();
+        annotations.extend(DROPPED_NAMES.iter().map(|name| ((*name).to_owned(), json!("y"))));
+        annotations.insert("kuadrant.io/other".to_owned(), json!("kept"));
+        let metadata =
+            json!({"name": "a", "annotations": annotations, "labels": {"argocd.argoproj.io/i": "x"}});
+        let copy = shipped(&object(metadata), "a", "n");
+        assert_eq!(
+            copy.get("metadata"),
+            Some(&json!({"name": "a", "namespace": "n", "annotations": {"kuadrant.io/other": "kept"}}))
+        );
+    }
+}

@@ -1,0 +1,376 @@
+//! Objects that clusters would refuse or nobody would ship: those in our chain that break a rule of their kind, objects of
+//! unknown kinds that target ours, and policies with a version other than the one that their class syncs.
+//!
+//! A policy whose kind is misspelled is not recognized as a policy: without a finding it would be missing on every
+//! cluster, and nothing would report it.
+
+use std::collections::{BTreeSet, HashSet};
+
+use apimachinery::{ApiVersion, GroupKind};
+
+use super::synced_kinds::SyncedKinds;
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::params::SyncedResource;
+use crate::api::policy::{TargetRef, TargetSelector, target_refs, target_selectors};
+use crate::api::route::Route;
+use crate::api::rules;
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
+use crate::hub::{Hub, OurGateway, Ours, unknown_version};
+use crate::object::Object;
+use crate::parallel;
+use crate::policy::{Attachments, KindId, Policy, Profiles};
+use crate::topology::{GatewayId, Located, Node, Reference, Topology};
+
+/// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
+/// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
+/// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
+/// are not reported again.
+pub fn report_broken_rules(
+    attachments: &Attachments<'_>,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    synced: impl Fn(KindId, Node) -> bool + Sync,
+    said: &Findings,
+    findings: &mut Findings,
+) {
+    // An object with a field that does not exist lacks the field that was meant.
+    let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
+    let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
+    let refused = places(said, |finding| finding.is_rule);
+    let chain = Chain { attachments, ours };
+    let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
+        let mut found = Vec::new();
+        if !is_misspelled(object) {
+            // A CRD of the input decides what is refused; we report which part.
+            let has_crd = !hub.crds.is_empty() && hub.crds.contains_key(&object.group_kind());
+            let is_refused = |finding: &Finding| {
+                finding.severity == Severity::Warning || refused.is_around(&finding.place)
+            };
+            let broken = rules::broken(object).into_iter();
+            found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
+        }
+        if object.api_version.group == GROUP && object.kind == "Gateway"
+            || is_listener_set(&object.api_version.group, &object.kind)
+        {
+            found.extend(rules::conflicting(object));
+        }
+        for finding in found.iter_mut().filter(|_| !is_shipped) {
+            finding.severity = Severity::Warning;
+        }
+        findings.extend(found);
+    };
+    let mut found = Findings::new();
+    found.of_each(&chain.objects(synced), broken);
+    // There may be a hundred thousand findings of reading, and rules are broken in few documents.
+    let documents: HashSet<DocumentId> = found
+        .iter()
+        .filter_map(|finding| finding.place.document())
+        .collect();
+    let said = places(said, |finding| {
+        !finding.is_rule
+            && [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code)
+            && finding
+                .place
+                .field()
+                .is_some_and(|(document, _)| documents.contains(&document))
+    });
+    found.retain(|finding| !is_one_field(&said, &finding.place));
+    findings.extend(found);
+}
+
+/// Where the findings are that are asked for.
+fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<'_, ()> {
+    let mut places = Within::default();
+    for finding in said.iter().filter(|finding| is_asked(finding)) {
+        places.add(&finding.place, ());
+    }
+    places
+}
+
+/// Whether a place is the field of one of these, is inside it, or contains it.
+fn is_one_field(places: &Within<()>, place: &Place) -> bool {
+    places.least(place).is_some() || places.is_around(place)
+}
+
+/// The objects that affect the rendering of our Gateways.
+struct Chain<'c, 'a> {
+    attachments: &'c Attachments<'a>,
+    ours: &'c Ours<'a>,
+}
+
+impl<'a> Chain<'_, 'a> {
+    /// All of them, and whether what is wrong with one stops a run.
+    fn objects(&self, synced: impl Fn(KindId, Node) -> bool + Sync) -> Vec<(&'a Object, bool)> {
+        let topology = &self.attachments.topology;
+        let gateways = parallel::map(topology.gateways.rows(), |gateway| {
+            self.is_our_object(gateway.object).then_some(gateway.object)
+        });
+        let sets = topology.listener_sets.rows().iter();
+        let sets = sets.filter(|set| self.is_ours(set.gateway));
+        let routes = topology.routes.rows().iter();
+        let routes = routes.filter(|route| self.is_child(topology, &route.route));
+        let policies = parallel::map(self.attachments.policies.rows(), |policy| {
+            let nodes = policy.nodes();
+            let is_chained = nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
+            let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));
+            is_chained.then(|| (policy.object, is_shipped()))
+        });
+        gateways
+            .into_iter()
+            .flatten()
+            .chain(sets.map(|set| set.object))
+            .chain(routes.map(|route| route.object))
+            .map(|object| (object, true))
+            .chain(policies.into_iter().flatten())
+            .collect()
+    }
+
+    fn is_ours(&self, gateway: GatewayId) -> bool {
+        self.is_our_object(self.attachments.topology.gateways.get(gateway).object)
+    }
+
+    fn is_our_object(&self, object: &Object) -> bool {
+        let found = self.ours.find(object.namespace_or_empty(), &object.name);
+        found.is_some()
+    }
+
+    /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
+    /// rule that it breaks may be why none does.
+    fn is_child(&self, topology: &Topology<'_>, route: &Route<'_>) -> bool {
+        let own = route.object.namespace_or_empty();
+        let parents: BTreeSet<Option<GatewayId>> = route
+            .parents
+            .iter()
+            .map(|parent| {
+                let namespace = parent.namespace.unwrap_or(own);
+                match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => topology.find_gateway(namespace, parent.name),
+                    (group, kind) if is_listener_set(group, kind) => topology
+                        .find_listener_set(kind, namespace, parent.name)
+                        .map(|set| topology.listener_sets.get(set).gateway),
+                    _ => None,
+                }
+            })
+            .collect();
+        parents.into_iter().flatten().any(|gateway| self.is_ours(gateway))
+    }
+}
+
+/// Reports every object of the hub with a target reference or a target selector that finds a Gateway of ours, a
+/// ListenerSet or a route of it, its namespace or its class, and whose kind is no policy kind, has no CRD in the input,
+/// and is not known otherwise.
+pub fn report_unknown_kinds(
+    attachments: &Attachments<'_>,
+    profiles: &Profiles,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    findings: &mut Findings,
+) {
+    let policies = attachments.kinds.rows().iter();
+    let policies: BTreeSet<GroupKind> = policies.map(|kind| kind.profile.group_kind()).collect();
+    let is_known = |kind: &GroupKind| {
+        policies.contains(kind)
+            || hub.crds.contains_key(kind)
+            || hub.kinds.kind(&kind.group, &kind.kind).is_some()
+    };
+    let targets = Targets {
+        topology: &attachments.topology,
+        ours,
+    };
+    for kind in hub.objects.group_kinds() {
+        if is_known(&kind) {
+            continue;
+        }
+        for object in hub.objects.of_kind(&kind.group, &kind.kind) {
+            if let Some(target) = targets.ours_of(object) {
+                findings.push(unknown_kind(object, &target, profiles));
+            }
+        }
+    }
+}
+
+fn unknown_kind(object: &Object, target: &str, profiles: &Profiles) -> Finding {
+    let GroupKind { group, kind } = object.group_kind();
+    let known: Vec<&GroupKind> = profiles.kinds().collect();
+    let groups_of = |kind: &str| -> Vec<&str> {
+        let same = known.iter().filter(|known| known.kind == kind);
+        same.map(|known| known.group.as_str()).collect()
+    };
+    let finding = |pointer: &str, label: String, help: String| {
+        let said = format!(
+            "{} targets {target}, but its kind is unknown, so no cluster receives it",
+            object.identity()
+        );
+        Finding::new(Code::POLICY_UNKNOWN_KIND, object.place(pointer), said)
+            .label(label)
+            .help(help)
+    };
+    let no_such_kind = format!("not a known kind of the group `{group}`");
+    let of_group = known.iter().filter(|known| known.group == group);
+    if let Some(near) = nearest(&kind, of_group.map(|known| known.kind.as_str())) {
+        return finding("/kind", no_such_kind, format!("did you mean `{near}`?"));
+    }
+    let groups = groups_of(&kind);
+    if !groups.is_empty() {
+        let near = nearest_group(&group, &groups).map(|near| vec![near]);
+        let help = format!("did you mean the group {}?", either(&near.unwrap_or(groups)));
+        return finding("/apiVersion", format!("{kind} is in another group"), help);
+    }
+    let help = match nearest(&kind, known.iter().map(|known| known.kind.as_str())) {
+        Some(near) => format!("did you mean `{near}` of the group {}?", either(&groups_of(near))),
+        None => "add its CRD to the input, or describe it under `profiles` in spokewright.yaml; if it is not a policy, move it out of the input"
+            .to_owned(),
+    };
+    finding("/kind", no_such_kind, help)
+}
+
+fn either(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(" or ")
+}
+
+/// The group that a misspelled one means: the nearest one, or else that which begins alike (`kuadrant.com`).
+fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
+    let first = |group: &str| group.split('.').next().map(str::to_owned);
+    let alike = || known.iter().copied().find(|known| first(known) == first(group));
+    nearest(group, known.iter().copied()).or_else(alike)
+}
+
+/// The objects of the hub that are ours and can be targets.
+struct Targets<'t, 'a> {
+    topology: &'t Topology<'a>,
+    ours: &'t Ours<'a>,
+}
+
+impl Targets<'_, '_> {
+    /// The first thing of ours that an object targets, in words.
+    fn ours_of(&self, object: &Object) -> Option<String> {
+        // Its kind may give these fields another meaning, so that nothing is wrong with their shape.
+        let mut said = Findings::new();
+        let own = object.namespace_or_empty();
+        let references = target_refs(object, &mut said).into_iter();
+        let named = references
+            .filter(|reference| self.names(reference, own))
+            .map(|reference| format!("{} {}", reference.kind, reference.name));
+        let selectors = target_selectors(object, &mut said).into_iter();
+        let selected = selectors.filter_map(|selector| self.selects(&selector, own));
+        named.chain(selected).next()
+    }
+
+    fn names(&self, reference: &TargetRef<'_>, own: &str) -> bool {
+        let located = self.topology.locate(Reference {
+            group: reference.group,
+            kind: reference.kind,
+            namespace: reference.namespace.unwrap_or(own),
+            name: reference.name,
+            section: None,
+        });
+        // A class of ours may have no Gateway yet.
+        let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
+            && self.ours.classes.contains_key(reference.name);
+        let leads_to_ours = |node| {
+            self.topology
+                .gateways_of(node)
+                .into_iter()
+                .any(|gateway| self.is_ours(gateway))
+        };
+        is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
+    }
+
+    /// The first thing of ours that a selector finds.
+    fn selects(&self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
+        let is_selected = |object: &&Object| {
+            (object.api_version.group.as_str(), object.kind.as_str()) == (selector.group, selector.kind)
+                && object.namespace_or_empty() == own
+                && selector.selector.matches(|key| object.label(key))
+        };
+        let gateways = self.ours.gateways.rows().iter().map(|ours| ours.gateway.object);
+        let routes = self.topology.routes.rows().iter();
+        let routes = routes.filter(|route| route.gateways.iter().any(|gateway| self.is_ours(*gateway)));
+        gateways
+            .chain(routes.map(|route| route.object))
+            .find(is_selected)
+            .map(|object| format!("{} {}", object.kind, object.name))
+    }
+
+    fn is_ours(&self, gateway: GatewayId) -> bool {
+        let object = self.topology.gateways.get(gateway).object;
+        self.ours
+            .find(object.namespace_or_empty(), &object.name)
+            .is_some()
+    }
+}
+
+/// Reports policies that would be shipped in another version than `policiesToSync` names: a work carries a policy as it
+/// is written, and the versions of a policy kind may differ in more than their name, so it would be unknown what the
+/// agent applies and whether the class's feedback finds it. Routes are not asked for this: their versions
+/// differ in the name alone (docs/systems/gateway-api.md#kinds-and-versions).
+pub fn report_other_versions(
+    attachments: &Attachments<'_>,
+    kinds: &SyncedKinds,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    findings: &mut Findings,
+) {
+    for policy in attachments.policies.rows() {
+        let ApiVersion { group, version } = &policy.object.api_version;
+        // That its CRD does not serve it is said at the object.
+        let unserved = hub.crds.contains_key(&policy.object.group_kind())
+            && !serves(hub, &policy.object.kind, group, version);
+        if policy.local || unserved {
+            continue;
+        }
+        let gateways: Vec<&OurGateway<'_>> = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+            .map(|gateway| ours.gateways.get(gateway))
+            .collect();
+        let entries = gateways.iter().filter_map(|ours| {
+            let entry = ours.params.synced_policy(group, &policy.object.kind)?;
+            Some((entry, ours.gateway.class_name))
+        });
+        let entries: Vec<(&SyncedResource, &str)> = entries.collect();
+        let is_unsynced = !gateways.is_empty() && entries.is_empty();
+        let synced = entries.into_iter().find(|(entry, _)| entry.version != *version);
+        findings.extend(synced.map(|(entry, class)| other_version(policy, entry, class, hub)));
+        // For a kind that nothing syncs, no other finding reports that the version does not exist.
+        if is_unsynced {
+            findings.extend(unknown_version(policy.object, &hub.kinds));
+        }
+    }
+}
+
+fn other_version(policy: &Policy<'_>, entry: &SyncedResource, class: &str, hub: &Hub) -> Finding {
+    let object = policy.object;
+    let ApiVersion { group, version } = &object.api_version;
+    let wanted = ApiVersion {
+        group: group.clone(),
+        version: entry.version.clone(),
+    };
+    let fix = format!("write `apiVersion: {wanted}`");
+    Finding::new(
+        Code::POLICY_OTHER_VERSION,
+        object.place("/apiVersion"),
+        format!(
+            "{} has version {version}, but its class syncs {}",
+            object.identity(),
+            entry.version
+        ),
+    )
+    .label(format!("not the version in `policiesToSync` of `{class}`"))
+    .help(if serves(hub, &object.kind, group, version) {
+        format!(
+            "{fix} and the fields of that version, or list version {version} in `policiesToSync` of `{class}`"
+        )
+    } else {
+        fix
+    })
+}
+
+fn serves(hub: &Hub, kind: &str, group: &str, version: &str) -> bool {
+    hub.kinds
+        .kind(group, kind)
+        .is_some_and(|info| info.serves(version))
+}

@@ -1,0 +1,189 @@
+//! The object that a dangling reference probably means.
+//!
+//! A typo takes something off the clusters that an object with the right reference would have brought there, so a
+//! reference with a suggestion is an error.
+
+use std::collections::HashMap;
+
+use apimachinery::{GroupKind, Identity};
+
+use super::sources::Sources;
+use crate::api::downstream::NAMESPACE_PREFIX;
+use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
+use crate::object::Object;
+
+/// The nearest definition.
+pub(crate) enum Suggestion<'a> {
+    /// This object of the same namespace has a near name.
+    Name(&'a Object),
+    /// This object of the same name is in a near namespace.
+    Namespace(&'a Object),
+    /// This object of the same name and namespace has a near kind, of the same group.
+    Kind(&'a Object),
+    /// This object of the same kind, name, and namespace has a near group.
+    Group(&'a Object),
+    /// This object of the same name is in another namespace, which the reference does not name.
+    Elsewhere(&'a Object),
+    /// The object has a section of this near name, which is at this place.
+    Section(String, Place),
+}
+
+impl Suggestion<'_> {
+    /// The section of `object` whose name is nearest to `section`: a listener, a rule, or a port.
+    pub(crate) fn section(object: &Object, section: &str) -> Option<Self> {
+        let spec = object.root().get("spec");
+        let lists = ["listeners", "rules", "ports"].map(|list| spec.get(list));
+        let names = lists
+            .iter()
+            .flat_map(|list| list.items().map(|item| item.get("name")));
+        let names: Vec<_> = names.filter(|name| name.str().is_some()).collect();
+        let near = nearest(section, names.iter().filter_map(|name| name.str()))?;
+        let at = names.iter().find(|name| name.str() == Some(near))?;
+        Some(Self::Section(near.to_owned(), object.place(&at.pointer())))
+    }
+
+    /// Whether it is an object of such a group and kind.
+    pub(crate) fn is(&self, wanted: impl Fn(&str, &str) -> bool) -> bool {
+        match self {
+            Self::Name(object)
+            | Self::Namespace(object)
+            | Self::Kind(object)
+            | Self::Group(object)
+            | Self::Elsewhere(object) => wanted(&object.api_version.group, &object.kind),
+            Self::Section(..) => false,
+        }
+    }
+
+    /// The error with this as its help; `what` does not exist. `place` is where the reference has a field, or else the
+    /// object that refers: a namespace may be in its metadata.
+    pub(crate) fn explain(
+        &self,
+        finding: Finding,
+        what: &str,
+        place: impl FnOnce(&'static str) -> Place,
+    ) -> Finding {
+        let (field, meant, there) = match self {
+            Self::Name(object) => ("name", object.name.as_str(), object.place("/metadata/name")),
+            Self::Elsewhere(object) => ("name", object.name.as_str(), object.place("/metadata/namespace")),
+            Self::Namespace(object) => (
+                "namespace",
+                object.namespace_or_empty(),
+                object.place("/metadata/namespace"),
+            ),
+            Self::Kind(object) => ("kind", object.kind.as_str(), object.place("/kind")),
+            Self::Group(object) => (
+                "group",
+                object.api_version.group.as_str(),
+                object.place("/apiVersion"),
+            ),
+            Self::Section(name, there) => ("sectionName", name.as_str(), there.clone()),
+        };
+        let meant = match self {
+            Self::Namespace(_) => format!("did you mean namespace `{meant}`?"),
+            Self::Elsewhere(object) => format!(
+                "did you mean {}? A reference without `namespace` stays in its own",
+                object.identity()
+            ),
+            _ => format!("did you mean `{meant}`?"),
+        };
+        let mut finding = finding.severity(Severity::Error).help(meant).lacks(what, there);
+        finding.place = place(field);
+        finding
+    }
+}
+
+/// Names by what is known of an object: its group and kind, and its namespace or its name.
+type Known<'a> = HashMap<(String, String, String), KnownNames<'a>>;
+
+/// The objects of the input, to look for near ones: a thousand references may name one kind.
+#[derive(Debug)]
+pub(crate) struct Suggestions<'a> {
+    sources: Sources<'a>,
+    names: Known<'a>,
+    namespaces: Known<'a>,
+}
+
+impl<'a> Suggestions<'a> {
+    pub(crate) fn new(sources: Sources<'a>) -> Self {
+        Self {
+            sources,
+            names: Known::new(),
+            namespaces: Known::new(),
+        }
+    }
+
+    /// The nearest object for a reference; where it has no namespace, one may have been forgotten.
+    pub(crate) fn find_for(&mut self, namespace: Option<&str>, missing: &Identity) -> Option<Suggestion<'a>> {
+        let near = self.find(missing);
+        if namespace.is_some() || near.is_some() || self.sources.lives_on_a_cluster(missing) {
+            return near;
+        }
+        let GroupKind { group, kind } = &missing.group_kind;
+        let all = self.sources.all();
+        let named = all.flat_map(|objects| objects.of_kind(group, kind));
+        let named = named.filter(|object| object.name == missing.name.as_str());
+        let first = named.min_by_key(|object| object.namespace.as_deref());
+        first.map(Suggestion::Elsewhere)
+    }
+
+    /// The nearest object: one of its namespace first, then one of its name, then one of a near kind or group. None
+    /// where the missing object lives on a cluster.
+    pub(crate) fn find(&mut self, missing: &Identity) -> Option<Suggestion<'a>> {
+        let sources = self.sources;
+        if sources.lives_on_a_cluster(missing) {
+            return None;
+        }
+        let GroupKind { group, kind } = &missing.group_kind;
+        let namespace = missing.namespace.as_deref().unwrap_or_default();
+        let name = missing.name.as_str();
+        let of_kind = || sources.all().flat_map(|objects| objects.of_kind(group, kind));
+        let key = |last: &str| (group.clone(), kind.clone(), last.to_owned());
+        let names = self.names.entry(key(namespace)).or_insert_with(|| {
+            let here = of_kind().filter(|object| is_in(object, namespace));
+            KnownNames::of(here.map(|object| object.name.as_str()))
+        });
+        let is_at =
+            |object: &&Object, namespace: &str, name: &str| is_in(object, namespace) && object.name == name;
+        if let Some(near) = names.nearest(name) {
+            return of_kind()
+                .find(|object| is_at(object, namespace, near))
+                .map(Suggestion::Name);
+        }
+        let namespaces = self.namespaces.entry(key(name)).or_insert_with(|| {
+            let named = of_kind().filter(|object| object.name == name);
+            KnownNames::of(named.map(Object::namespace_or_empty))
+        });
+        // On a cluster, a Gateway of the hub has another namespace.
+        let downstream = [NAMESPACE_PREFIX, namespace].concat();
+        let on_cluster = of_kind().any(|object| is_at(&object, &downstream, name));
+        let near = namespaces.nearest(namespace);
+        if let Some(near) = near.or(on_cluster.then_some(downstream.as_str())) {
+            return of_kind()
+                .find(|object| is_at(object, near, name))
+                .map(Suggestion::Namespace);
+        }
+        let named = sources.all().flat_map(|objects| {
+            let kinds = objects.group_kinds().into_iter();
+            kinds.filter_map(|known| {
+                let near: fn(&'a Object) -> Suggestion<'a> =
+                    match (known.group == *group, known.kind == *kind) {
+                        (true, false) if nearest(kind, [known.kind.as_str()]).is_some() => Suggestion::Kind,
+                        (false, true) if nearest(group, [known.group.as_str()]).is_some() => {
+                            Suggestion::Group
+                        }
+                        _ => return None,
+                    };
+                let object = [Some(namespace), None]
+                    .into_iter()
+                    .find_map(|namespace| objects.find(&known.group, &known.kind, namespace, name))?;
+                Some(near(object))
+            })
+        });
+        named.into_iter().next()
+    }
+}
+
+/// Whether a reference with this namespace may mean an object.
+fn is_in(object: &Object, namespace: &str) -> bool {
+    object.namespace.as_deref().is_none_or(|own| own == namespace)
+}
