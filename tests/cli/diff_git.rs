@@ -154,7 +154,6 @@ fn a_path_that_is_called_like_the_base_is_never_the_base() {
     scratch.run(&["diff", "hub"]).exits(1);
 }
 
-#[cfg(feature = "git")]
 #[test]
 fn outside_of_a_repository_a_base_must_be_named() {
     let scratch = Scratch::with_worked_example();

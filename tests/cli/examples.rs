@@ -160,7 +160,6 @@ fn a_flux_kustomization_never_collides_with_another_directory_of_the_tree() {
 }
 
 /// What Flux makes of an object: the first expression that holds, in its order; an error is unknown, and waits.
-#[cfg(feature = "cel")]
 fn flux_health(expressions: &Value, object: &Value) -> &'static str {
     use kube_cel::cel::{Context, Program, Value as Cel};
     for (name, health) in [
@@ -183,7 +182,6 @@ fn flux_health(expressions: &Value, object: &Value) -> &'static str {
     "Progressing"
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn flux_and_argo_cd_agree_on_the_health_of_a_manifest_work() {
     let folder = "argocd/resource_customizations/work.open-cluster-management.io/ManifestWork";

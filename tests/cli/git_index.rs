@@ -589,11 +589,6 @@ fn the_index_that_git_names_to_its_hooks_is_the_one() {
 #[test]
 fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
     let scratch = Scratch::with_worked_example();
-    if !cfg!(feature = "git") {
-        let run = scratch.run(&["check", "hub", INDEX[0], INDEX[1]]);
-        run.exits(2).says("without `git`").says("help: ");
-        return;
-    }
     scratch
         .run(&["render", "hub", INDEX[0], INDEX[1]])
         .exits(2)

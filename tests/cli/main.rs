@@ -82,7 +82,6 @@ mod status;
 mod suppressions;
 mod targets;
 mod typos;
-#[cfg(feature = "cel")]
 mod updates;
 mod watch;
 mod work_tree;

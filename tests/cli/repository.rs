@@ -5,12 +5,8 @@ use std::process::Command;
 
 use crate::scratch::{Run, Scratch};
 
-/// `None`, said loudly, where there is no `git`, or it was built without it.
+/// `None`, said loudly, where there is no `git`.
 pub(crate) fn at_hand() -> Option<()> {
-    if !cfg!(feature = "git") {
-        eprintln!("SKIPPED: built without the feature `git`");
-        return None;
-    }
     let found = Command::new("git").arg("--version").output().is_ok();
     if !found {
         eprintln!("SKIPPED: git is not at hand, so there is no repository to read");

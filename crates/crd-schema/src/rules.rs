@@ -2,7 +2,7 @@
 //!
 //! Owns: which rules exist, compiling them, running them on a value, and the cost limit of an object's rules. Flows in:
 //! a level of a schema as JSON, a CEL value. Flows out: violations, and problems of rules that cannot be
-//! used. Must not know: other levels, or how a value is converted to CEL. Without the feature `cel` there are no rules.
+//! used. Must not know: other levels, or how a value is converted to CEL.
 //!
 //! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). An API server also estimates their maximum
 //! cost when the definition is created; this crate does not.

@@ -528,10 +528,7 @@ pub(crate) fn redirect_url(url: &Value) -> Option<String> {
 /// An expression that is none. What is only too much for us is not refused, and without CEL nothing is.
 pub(crate) fn expression(expression: &Value) -> Option<String> {
     let text = expression.as_str()?;
-    #[cfg(feature = "cel")]
     let is_wrong = matches!(cel_eval::parse(text), Err(cel_eval::Unparsed::Wrong(_)));
-    #[cfg(not(feature = "cel"))]
-    let is_wrong = false;
     is_wrong.then(|| format!("invalid CEL expression: {text}"))
 }
 

@@ -256,7 +256,6 @@ fn the_page_about_other_products_lists_the_targets_that_their_kinds_take() {
 }
 
 /// A definition of SecurityPolicy whose rule takes these kinds.
-#[cfg(feature = "cel")]
 fn definition(kinds: &str, required: &str) -> String {
     let text = "{type: string}";
     let reference = format!(
@@ -274,7 +273,6 @@ fn definition(kinds: &str, required: &str) -> String {
     )
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_older() {
     let on = |kinds: &str, kind: &str, name: &str| {
@@ -305,7 +303,6 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
     );
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() {
     // Its definition takes Services since 1.10, and its paths end at rules.
@@ -338,7 +335,6 @@ fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() 
     assert!(on(&target("HTTPRoute", "r1")).is_empty());
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn rules_about_anything_but_targets_do_not_count_when_a_definition_is_asked() {
     // `cors` is missing in what is asked, and its rule refuses that.
