@@ -5,17 +5,15 @@
 //! Must not know: the command line, or files.
 
 // What many clusters say alike.
-mod alike;
 
 // The report about a rendering.
 mod render_report;
+mod status;
 
 // Placements.
-mod funnel;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
-mod overlays;
 
 mod explain;
 mod explain_text;
@@ -24,14 +22,10 @@ mod policies_text;
 
 // Statuses of hub objects, aggregated from what the clusters report.
 mod exported;
-mod whose;
 
 mod aggregate;
 
 mod prune;
-mod status_gate;
-mod status_report;
-mod status_text;
 
 // The effects of a change.
 pub mod diff;
@@ -53,11 +47,10 @@ pub use explain::{
     ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
     SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
-pub use explain_text::{explanation_text, request_text};
+pub use explain_text::{explanation_text, overlays_line, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
-pub use overlays::overlays_line;
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
@@ -65,9 +58,7 @@ pub use policies_text::policies_text;
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
-pub use status_gate::{Required, works_in_the_way};
-pub use status_report::{StatusReport, StatusSource};
-pub use status_text::status_text;
+pub use status::{Required, StatusReport, StatusSource, status_text, works_in_the_way};
 #[cfg(test)]
 pub(crate) use tests::schemas::schema_documents;
 
