@@ -1,35 +1,33 @@
-//! Assembles the works of every cluster.
-//!
-//! Owns: the order of the works, their names, and which clusters get them.
-//! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings for works that cannot be applied.
-//! Must not know: why anything is synced; files.
+//! Assembles the works of every cluster: their order, their names, which must be unique, and which clusters get them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::carried::{Carried, Kinds, Works, carried};
-use super::collisions::{one_place, two_contents};
+use apimachinery::names::NameRule;
+use apimachinery::{Identity, pointer};
+
+use super::carried::{Carried, Kinds, Works, carried, one_place, two_contents};
 use super::drafted::{DraftedWork, works_of_gateway, works_of_object};
-use super::findings::{substitution, too_large, too_many};
-use super::hub_objects;
 use super::input::{Input, WorkKind};
 use super::manifest::ResourceIdentifier;
 use super::plan::{Plan, Work, WorkId};
-use super::rbac;
 use super::replica_sets::{Template, replica_sets};
-use super::secrets::{ListenerSecrets, encrypted, gateway_secrets, rewrite, set_secrets, string_data};
+use super::secrets::{
+    ListenerSecrets, encrypted, gateway_secrets, rewrite, set_secrets, string_data, substitution, too_large,
+    too_many,
+};
 use super::work::WorkParts;
-use super::work_names::WorkNames;
+use super::{hub_objects, rbac};
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
 use crate::api::params::Role;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
+use crate::object::well_known::WORK_NAME_ANNOTATION;
 use crate::parallel;
 use crate::progress::Stage;
 use crate::sync::{SyncedObject, Variant};
-use apimachinery::Identity;
 
 /// The work for a work on a cluster that gets it: more of them than any OCM hub has, and as many as a run can write in about
 /// ten seconds (docs/reference/limits.md).
@@ -437,4 +435,80 @@ impl<'a> Assembly<'a> {
             }
         }
     }
+}
+
+/// The names that are taken, and by whom.
+#[derive(Debug, Default)]
+pub(super) struct WorkNames<'a> {
+    taken: BTreeMap<String, &'a Object>,
+}
+
+impl<'a> WorkNames<'a> {
+    /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
+    /// another object has it, or when Kubernetes or our own files are in its way.
+    pub(super) fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
+        if let Some(owner) = self.taken.get(name) {
+            let ours = owner.identity() == object.identity();
+            if !ours {
+                findings.push(taken(name, object, owner));
+            }
+            return ours;
+        }
+        if name == rbac::WORK_NAME || name == "kustomization" {
+            findings.push(reserved(name, object));
+            return false;
+        }
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(name) {
+            findings.push(
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    place(object),
+                    format!("`{name}` cannot be the name of a work"),
+                )
+                .note(error.to_string())
+                .help(format!(
+                    "give it another name with the annotation `{WORK_NAME_ANNOTATION}`"
+                )),
+            );
+            return false;
+        }
+        self.taken.insert(name.to_owned(), object);
+        true
+    }
+}
+
+fn place(object: &Object) -> crate::diagnostic::Place {
+    if object.annotation(WORK_NAME_ANNOTATION).is_some() {
+        object.place(&pointer::child("/metadata/annotations", WORK_NAME_ANNOTATION))
+    } else {
+        object.place("/metadata/name")
+    }
+}
+
+fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        place(object),
+        format!(
+            "{} and {} would share the work `{name}`",
+            object.identity(),
+            owner.identity()
+        ),
+    )
+    .label("this one")
+    .related(place(owner), "and this one")
+    .help(format!(
+        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
+}
+
+fn reserved(name: &str, object: &Object) -> Finding {
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        place(object),
+        format!("the work name `{name}` is reserved for spokewright"),
+    )
+    .help(format!(
+        "write another name into the annotation `{WORK_NAME_ANNOTATION}`"
+    ))
 }

@@ -8,15 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::carried::Carried;
-use super::collisions::overwritten;
-use super::gateway::gateway_manifest;
+use super::carried::{Carried, overwritten};
 use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
 use super::plan::Work;
 use super::rbac;
-use super::secrets::ListenerSecrets;
+use super::secrets::{ListenerSecrets, gateway_manifest};
 use super::work::{WorkParts, wave};
 use crate::api::params::{Params, Role, WorkPer};
 use crate::diagnostic::{Finding, Findings};

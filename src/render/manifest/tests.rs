@@ -3,7 +3,7 @@
 use kube_cel::cel::{Context, Program, Value as Cel, to_value};
 use kube_json::{Value, json};
 
-use super::*;
+use super::super::manifest::*;
 
 /// What the agent would make of a rule: True where every expression is true, False otherwise, also where one fails.
 fn says(reported: Reported, condition: &str, object: &Value) -> bool {
