@@ -22,10 +22,9 @@ use spokewright::source::{GitTree, IndexError, IndexTree};
 
 use apimachinery::names::check_cluster_name;
 
-use super::also::{self, Also};
-use super::candidates;
-use super::speech::{MessageFormat, Speech};
-use super::status::{Refusal, Status, refuse};
+use super::completions;
+use super::print::{self, Also};
+use super::print::{MessageFormat, Refusal, Speech, Status, refuse};
 
 /// At most so many clusters are listed where none is near.
 const MOST_NAMES: usize = 10;
@@ -82,7 +81,7 @@ pub(crate) struct ReadOptions {
     pub(crate) speech: Speech,
 
     /// Also write the findings to a file, as in `sarif=findings.sarif`
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = also::parse)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = print::parse)]
     #[arg(help_heading = "Messages", hide_short_help = true)]
     also: Vec<Also>,
 }
@@ -91,7 +90,7 @@ pub(crate) struct ReadOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ClustersOption {
     /// Names or globs of clusters, as in `eu-1,us-*`
-    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::clusters))]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(completions::clusters))]
     clusters: Vec<String>,
 }
 
@@ -185,7 +184,7 @@ impl ReadOptions {
 
     /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
-        also::write(&self.also, findings, locate, self.speech)
+        print::write(&self.also, findings, locate, self.speech)
     }
 
     /// How many findings of each severity a command shows that makes nothing else of them

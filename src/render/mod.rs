@@ -6,34 +6,21 @@
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.
 //! [`Layout`] lays a plan out as a tree of files. Must not know: why a cluster or a policy was chosen, or the disk.
 
-mod names;
-
-mod manifest;
-
-mod input;
-
-mod carried;
-mod secrets;
-
-mod work;
-
-mod rbac;
-
-mod plan;
-
-mod replica_sets;
-
-mod earlier_works;
-
-mod hub_objects;
-
-mod drafted;
-
 mod assemble;
-
-mod selection;
-
+mod carried;
+mod drafted;
+mod earlier_works;
+mod hub_objects;
+mod input;
 mod layout;
+mod manifest;
+mod names;
+mod plan;
+mod rbac;
+mod replica_sets;
+mod secrets;
+mod selection;
+mod work;
 
 pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;

@@ -6,32 +6,20 @@
 
 // What many clusters say alike.
 
-// The report about a rendering.
+mod aggregate;
+pub mod diff;
+mod explain;
+mod explain_text;
+mod exported;
+mod graph;
+mod page;
+mod placement;
+mod policies_text;
+mod prune;
 mod render_report;
 mod status;
 
-// Placements.
-mod placement;
-
 // Policies: one object in words, all of them as a picture.
-
-mod explain;
-mod explain_text;
-mod graph;
-mod policies_text;
-
-// Statuses of hub objects, aggregated from what the clusters report.
-mod exported;
-
-mod aggregate;
-
-mod prune;
-
-// The effects of a change.
-pub mod diff;
-
-// All of it, to look at.
-mod page;
 
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,

@@ -11,7 +11,7 @@ use super::super::error::InventoryFault;
 use super::super::inventory::{Inventory, PLAN};
 use super::super::root::Root;
 use super::*;
-use crate::output::tree;
+use crate::output::stream;
 
 #[test]
 fn the_inventory_is_what_sha256sum_reads_and_lists_all_files_but_itself_in_byte_order() {

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::graph;
-use super::{Graph, Layer, Link, State, Vertex};
+use super::{Graph, Layer, Link, State, Vertex, dot_escaped, mermaid_escaped};
 
 /// Gateways of one class, each with listeners and as many routes on each listener, on all clusters; a policy on each
 /// first route.
@@ -142,10 +141,10 @@ fn the_section_of_a_target_goes_when_the_target_is_counted() {
 #[test]
 fn what_a_label_must_not_hold_is_escaped() {
     assert_eq!(
-        graph::escaped("a\"]|<b>#end;`é"),
+        mermaid_escaped("a\"]|<b>#end;`é"),
         "a#34;#93;#124;#60;b#62;#35;end#59;#96;é"
     );
-    assert_eq!(graph::escaped(r#"a"\N<b>&lt;é"#), r#"a\"\\N<b>&amp;lt;é"#);
+    assert_eq!(dot_escaped(r#"a"\N<b>&lt;é"#), r#"a\"\\N<b>&amp;lt;é"#);
 }
 
 fn one(name: &str, section: &str) -> Graph {

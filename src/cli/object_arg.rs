@@ -12,7 +12,7 @@ use spokewright::Object;
 use spokewright::diagnostic::{first_items, nearest};
 use spokewright::pipeline::Loaded;
 
-use super::status::{Refusal, refuse};
+use super::print::{Refusal, refuse};
 
 /// At most so many names are listed where none is near: so many can be read.
 const MOST_NAMES: usize = 10;
