@@ -445,7 +445,7 @@ fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
 
 /// How much a change may do.
 #[derive(Debug, Args)]
-pub(super) struct BudgetOptions {
+struct BudgetOptions {
     /// Objects that may be deleted [default: `diff.budget` in the configuration]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]

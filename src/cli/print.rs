@@ -58,13 +58,13 @@ pub(crate) enum MessageFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Deny {
+enum Deny {
     /// Every warning
     Warnings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always

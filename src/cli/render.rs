@@ -592,7 +592,7 @@ fn elapsed(start: Instant) -> String {
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
 /// not read at every commit what was accepted long ago.
 #[cfg(feature = "git")]
-pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
+fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
     use std::collections::HashSet;
 
     use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
@@ -669,6 +669,6 @@ pub(crate) fn unstaged(
 }
 
 #[cfg(not(feature = "git"))]
-pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
+fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
     0
 }

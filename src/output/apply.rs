@@ -280,11 +280,7 @@ impl Ground {
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
 /// an error.
-pub(super) fn make_directory(
-    storage: &dyn Storage,
-    root: &Root,
-    directory: &str,
-) -> Result<Open, OutputError> {
+fn make_directory(storage: &dyn Storage, root: &Root, directory: &str) -> Result<Open, OutputError> {
     match root.directory.enter(directory) {
         Ok(open) => return Ok(open),
         Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => {}

@@ -145,7 +145,7 @@ pub(super) enum InFile {
 }
 
 /// Reads a file into `buffer`, through no link.
-pub(super) fn read_file(
+fn read_file(
     directories: &mut Directories<'_>,
     path: &str,
     buffer: &mut Vec<u8>,

@@ -39,7 +39,7 @@
 //! the plan is synced, single files are not (100,000 syncs would take minutes). Such a
 //! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
 //!
-//! The name of a temporary file has `storage::TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
+//! The name of a temporary file has `TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
 //! Only those whose mark belongs to a path in the plan are removed; a file of yours with the same prefix stays.
 //!
 //! # New directories
@@ -63,7 +63,7 @@
 //! exactly the bytes that one run over the whole leaves. Files that belong to no part (the root's list of clusters) are
 //! the same in each.
 //!
-//! Where the system has no locks (`lock.rs`), two runs at once into one directory are the caller's mistake; they cannot
+//! Where the system has no locks ([`Lock`]), two runs at once into one directory are the caller's mistake; they cannot
 //! tear a file, but one of them fails.
 
 use std::borrow::Cow;

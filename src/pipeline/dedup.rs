@@ -582,7 +582,7 @@ fn explained(finding: Finding, placeholder: &str) -> Finding {
 }
 
 /// A scalar without its quotes.
-pub(super) fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
+fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
     let (Place::Field { part, .. } | Place::Embedded { part, .. }) = place else {
         return None;
     };

@@ -216,7 +216,7 @@ impl Loaded {
 const POINTER: &str = "/metadata/annotations/config.kubernetes.io~1origin";
 
 /// The files that documents were made from and that were not found, in words.
-pub(super) type Unfound = BTreeMap<DocumentId, String>;
+type Unfound = BTreeMap<DocumentId, String>;
 
 /// Maps the piped input to the files that it was made from. A path is relative to the directory that was built, which
 /// is unknown, so it is tried beneath each root.

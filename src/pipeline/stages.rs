@@ -410,7 +410,7 @@ const MOST: usize = 5;
 
 /// Adds the error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet. A warning about a Placement that
 /// selects nothing becomes part of it.
-pub(super) fn report_nothing_rendered(
+fn report_nothing_rendered(
     loaded: &Loaded,
     ours: &Ours<'_>,
     all_clusters: &[String],

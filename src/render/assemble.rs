@@ -439,14 +439,14 @@ impl<'a> Assembly<'a> {
 
 /// The names that are taken, and by whom.
 #[derive(Debug, Default)]
-pub(super) struct WorkNames<'a> {
+struct WorkNames<'a> {
     taken: BTreeMap<String, &'a Object>,
 }
 
 impl<'a> WorkNames<'a> {
     /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
     /// another object has it, or when Kubernetes or our own files are in its way.
-    pub(super) fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
+    fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
         if let Some(owner) = self.taken.get(name) {
             let ours = owner.identity() == object.identity();
             if !ours {

@@ -110,7 +110,7 @@ impl EarlierWorks {
     }
 
     /// The works in a directory of the tree.
-    pub(super) fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
+    fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
         let before = format!("{directory}/");
         let works = self.0.range(before.clone()..);
         let works = works.take_while(move |(path, _)| path.starts_with(&before));
@@ -145,7 +145,7 @@ impl<'a> Replaced<'a> {
 
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
     /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
-    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+    fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
             let mut placed = gateways

@@ -13,7 +13,7 @@ use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
 use crate::parallel;
 
-pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";
+const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A plan as a tree of files, in byte order of their paths.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Hub objects first, so that applying these in order begins with what others may refer to.
-    pub(super) fn root_resources(&self) -> Vec<&str> {
+    fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
         let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);
         let sets = (!self.sets.is_empty()).then_some(REPLICA_SETS);
@@ -286,7 +286,7 @@ fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
 }
 
 /// How each begins.
-pub(super) const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
 
 /// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize sorts them by kind
 /// and name unless the one that is built says otherwise, and each of ours may be (docs/systems/gitops.md#kustomize).

@@ -110,7 +110,7 @@ const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.sta
 ///
 /// All manifests take part in Progressing, which is True of a work as soon as it is True of one of them. Degraded is False as
 /// soon as it is False of one, and Available of others is that they exist: both are the main manifest's.
-pub(super) fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
+fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
     let rule = |condition: &str, expressions: &[&Text]| {
         Value::from_iter([
             ("celExpressions", expressions.iter().copied().collect()),

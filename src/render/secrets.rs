@@ -347,7 +347,7 @@ pub(super) fn gateway_manifest(
     })
 }
 
-pub(super) fn namespace_too_long(object: &Object) -> Finding {
+fn namespace_too_long(object: &Object) -> Finding {
     let namespace = object.namespace_or_empty();
     Finding::new(
         Code::GATEWAY_INVALID,

@@ -390,7 +390,7 @@ pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
 }
 
 /// What overlays change, below the title of an overlay or of an object.
-pub(super) fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
+fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
     let locators = Locators::default();
     let shown =
         |value: &Option<kube_json::Value>| value.as_ref().map_or("nothing".to_owned(), ToString::to_string);

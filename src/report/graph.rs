@@ -332,10 +332,10 @@ impl Graph {
 }
 
 /// A graph with more nodes is too large to read.
-pub(super) const MOST_NODES: usize = 60;
+const MOST_NODES: usize = 60;
 
 /// A graph with more edges is too large to follow. Mermaid by itself refuses more than 500.
-pub(super) const MOST_EDGES: usize = 200;
+const MOST_EDGES: usize = 200;
 
 /// The nodes that are counted instead of drawn, one sort after the other, until the rest is readable.
 const STEPS: [fn(&mut Graph); 6] = [
@@ -366,7 +366,7 @@ impl Graph {
         self.collapse_to(MOST_NODES, MOST_EDGES)
     }
 
-    pub(super) fn collapse_to(&mut self, nodes: usize, edges: usize) -> bool {
+    fn collapse_to(&mut self, nodes: usize, edges: usize) -> bool {
         for step in STEPS {
             if self.vertices.len() <= nodes && self.edges.len() <= edges {
                 break;
@@ -566,7 +566,7 @@ const fn mermaid_shape(part: Layer) -> (&'static str, &'static str) {
 
 /// Everything but letters, digits and what is in ordinary names is written by its number: `#34;` is `"`.
 /// Mermaid knows no other escape.
-pub(super) fn mermaid_escaped(text: &str) -> String {
+fn mermaid_escaped(text: &str) -> String {
     let mut mermaid_escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_alphanumeric() || matches!(character, ' ' | '.' | ',' | ':' | '/' | '-') {
@@ -633,7 +633,7 @@ const fn dot_shape(part: Layer) -> &'static str {
 
 /// Text inside a quoted string. A backslash would begin an escape such as `\N`, the node's name; an ampersand an HTML
 /// entity, which Graphviz reads in every label.
-pub(super) fn dot_escaped(text: &str) -> String {
+fn dot_escaped(text: &str) -> String {
     // `shown` has replaced line ends; a raw one would be one in the label, too.
     let dot_escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     dot_escaped.replace('&', "&amp;").replace(['\n', '\r'], " ")

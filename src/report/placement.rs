@@ -228,7 +228,7 @@ struct PlacementStep {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct DroppedClusters {
+pub(super) struct DroppedClusters {
     reason: String,
     #[serde(flatten)]
     at: At,

@@ -317,7 +317,7 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
 
 /// What is wrong with a work: a line for the whole, or one for each object that is concerned, which says more than the
 /// work's own message.
-pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
+fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     let work = format!("{}/{}", problem.cluster, problem.work);
     let objects_say_it = !problem.manifests.is_empty();
     let whole = (!objects_say_it).then(|| {
@@ -386,7 +386,7 @@ pub(super) fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
 }
 
 /// A condition or address type without its domain.
-pub(super) fn short_condition(kind: &str) -> &str {
+fn short_condition(kind: &str) -> &str {
     kind.rsplit_once('/').map_or(kind, |(_, short)| short)
 }
 

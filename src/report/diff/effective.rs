@@ -32,7 +32,7 @@ pub(super) type PathNames = Box<[NameId]>;
 pub(super) type ByPath = HashMap<PathNames, Vec<Held>>;
 
 /// Each result once, by its policies: two that are equal are one.
-pub(super) type Results = BTreeMap<Vec<String>, Vec<Arc<Settings>>>;
+type Results = BTreeMap<Vec<String>, Vec<Arc<Settings>>>;
 
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]

@@ -609,14 +609,14 @@ fn differing(results: [Option<&Settings>; 2]) -> Vec<SettingChange> {
 /// Whether a path stands for the whole of its end.
 type IsWhole<'w> = &'w dyn Fn(&[NameId]) -> bool;
 
-pub(super) struct Collapsing<'s> {
+struct Collapsing<'s> {
     settings: &'s EffectiveSettings,
     /// Made for the first change: mostly there is none.
     below: OnceLock<HashMap<&'s [NameId], BTreeSet<NameId>>>,
 }
 
 /// One path that stands for some.
-pub(super) struct Collapsed {
+struct Collapsed {
     pub locators: Vec<String>,
     /// `Gateway gw/web > listener a`.
     pub label: String,

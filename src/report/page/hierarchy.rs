@@ -30,7 +30,7 @@ pub(super) struct GatewayEntry<'p> {
 }
 
 /// Gateway and listener.
-pub(super) type Below = (usize, i32);
+type Below = (usize, i32);
 
 /// A route.
 pub(super) struct RouteEntry<'p> {

@@ -233,7 +233,7 @@ const MOST_OF_A_TEXT: usize = 64 << 10;
 
 /// The first line and the text of an object: of its own document, or of its own part of a `List`. Nothing else of the
 /// file, because it may contain a Secret.
-pub(super) fn own_text(object: &Object, sources: &Sources) -> Option<(usize, String)> {
+fn own_text(object: &Object, sources: &Sources) -> Option<(usize, String)> {
     if holds_secret(&object.value) {
         return None;
     }
