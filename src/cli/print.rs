@@ -58,13 +58,13 @@ pub(crate) enum MessageFormat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Deny {
+pub(super) enum Deny {
     /// Every warning
     Warnings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
+pub(super) enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always

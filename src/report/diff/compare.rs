@@ -189,6 +189,12 @@ impl Comparison {
         self.rows.iter().filter(move |row| row.presence == presence)
     }
 
+    /// Whether a row is about clusters: replica sets and hub objects come and go without a cluster that does.
+    pub(super) fn is_of_clusters(&self, row: &ClusterRow) -> bool {
+        let mut names = row.clusters.iter().filter_map(|cluster| self.name(*cluster));
+        names.all(is_cluster)
+    }
+
     /// The name of a cluster.
     pub(super) fn name(&self, cluster: u32) -> Option<&str> {
         let name = self.clusters.get(usize::try_from(cluster).ok()?)?;

@@ -9,7 +9,6 @@ use serde::{Serialize, Serializer};
 
 use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, Presence};
-use super::side::is_cluster;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted};
@@ -290,21 +289,14 @@ impl Limit {
 
     fn counted(self, count: usize) -> String {
         match self {
-            Self::Removed => format!("{} removed", are(count, "object")),
+            Self::Removed if count == 1 => "1 object is removed".to_owned(),
+            Self::Removed => format!("{} are removed", counted(count, "object")),
             Self::Clusters if count == 1 => "1 cluster changes".to_owned(),
             Self::Clusters => format!("{} change", counted(count, "cluster")),
             Self::LostPolicies if count == 1 => "1 path loses its policies".to_owned(),
             Self::LostPolicies => format!("{} lose their policies", counted(count, "path")),
         }
     }
-}
-
-fn are(count: usize, noun: &str) -> String {
-    format!(
-        "{} {}",
-        counted(count, noun),
-        if count == 1 { "is" } else { "are" }
-    )
 }
 
 impl Exceeded {
@@ -329,11 +321,19 @@ pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
             "if this is meant, pass `--allow {}`, or raise the limit",
             exceeded.limit.as_str()
         ));
-        let listed = exceeded.offenders.iter().take(MOST_LISTED).cloned();
-        let more = and_more(exceeded.offenders.len().saturating_sub(MOST_LISTED), "line");
-        findings.push(listed.chain(more).fold(finding, Finding::note));
+        let lines = listed(exceeded.offenders.iter().cloned(), MOST_LISTED, "line");
+        findings.push(lines.into_iter().fold(finding, Finding::note));
     }
     findings
+}
+
+/// The first lines, and how many more there are.
+pub(super) fn listed(lines: impl Iterator<Item = String>, most: usize, noun: &str) -> Vec<String> {
+    let mut lines: Vec<String> = lines.collect();
+    let more = and_more(lines.len().saturating_sub(most), noun);
+    lines.truncate(most);
+    lines.extend(more);
+    lines
 }
 
 /// The limits that a report exceeds.
@@ -363,7 +363,6 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
 
 fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
     let comparison = &report.comparison;
-    let on = |clusters: &[u32]| describe(&comparison.clusters, clusters);
     match limit {
         Limit::Removed => comparison
             .changes
@@ -373,15 +372,9 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
             .map(|change| comparison.sentence(change, &change.clusters))
             .collect(),
         Limit::Clusters => {
-            let rows = comparison.rows.iter().map(|row| row.clusters.clone());
-            let is_real = |position: &u32| {
-                let name = usize::try_from(*position)
-                    .ok()
-                    .and_then(|at| comparison.clusters.get(at));
-                name.is_some_and(|name| is_cluster(name))
-            };
-            rows.filter(|row| row.iter().all(is_real))
-                .map(|row| on(&row))
+            let rows = comparison.rows.iter();
+            let rows = rows.filter(|row| comparison.is_of_clusters(row));
+            rows.map(|row| describe(&comparison.clusters, &row.clusters))
                 .collect()
         }
         Limit::LostPolicies => report

@@ -10,8 +10,7 @@ use kube_json::Value;
 use super::clusters::{describe, describe_names};
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes, field_line};
-use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange};
-use super::side::is_cluster;
+use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, listed};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -135,6 +134,15 @@ fn limited(points: Vec<Point>, noun: &str) -> impl Iterator<Item = Point> {
     points.into_iter().take(MOST_OBJECTS).chain(more)
 }
 
+fn sentences(texts: impl Iterator<Item = String>) -> impl Iterator<Item = Point> {
+    limited(texts.map(|text| Point::default().plain(text)).collect(), "object")
+}
+
+/// A point about an object.
+fn about(object: &ObjectChange, text: impl Into<String>) -> Point {
+    Point::default().name(object.object.to_string()).plain(text)
+}
+
 struct Summarizing<'r> {
     report: &'r DiffReport,
     told: BTreeSet<u32>,
@@ -199,10 +207,8 @@ impl<'r> Summarizing<'r> {
                 return point.name(term_line(change));
             }
             let mut point = point.name(field);
-            let listed = changes.iter().take(MOST_SETTINGS);
-            point.below.extend(listed.map(|change| term_line(change)));
-            let more = changes.len().saturating_sub(MOST_SETTINGS);
-            point.below.extend(and_more(more, "change"));
+            let lines = changes.iter().map(|change| term_line(change));
+            point.below = listed(lines, MOST_SETTINGS, "change");
             point
         });
         let spokes = terms.spokes.iter().map(|local| {
@@ -241,16 +247,11 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost(&self) -> Vec<Point> {
-        let limited = |sentences: Vec<String>| {
-            let more = and_more(sentences.len().saturating_sub(MOST_OBJECTS), "object");
-            sentences.into_iter().take(MOST_OBJECTS).chain(more)
-        };
-        let withdrawn = limited(self.report.withdrawn.clone());
         let comparison = self.comparison();
+        let withdrawn = self.report.withdrawn.iter().cloned();
         let moved = comparison.moved();
         let moved = moved.map(|moved| comparison.sentence(moved, &moved.clusters));
-        let sentences = withdrawn.chain(limited(moved.collect()));
-        let mut points: Vec<Point> = sentences.map(|text| Point::default().plain(text)).collect();
+        let mut points: Vec<Point> = sentences(withdrawn).chain(sentences(moved)).collect();
         points.extend(self.lost_settings());
         points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
@@ -258,11 +259,8 @@ impl<'r> Summarizing<'r> {
         let gateways: Vec<_> = removed_of(Weight::Gateway).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            let point = Point::default().name(change.object.to_string()).plain(format!(
-                " leaves {}{}",
-                self.on(clusters),
-                with(&removed, gateway)
-            ));
+            let with = with(&removed, gateway);
+            let point = about(change, format!(" leaves {}{with}", self.on(clusters)));
             let point = match self.comes_to(change) {
                 Some(there) => point.plain(format!("; it is added on {there}")),
                 None => point,
@@ -281,10 +279,8 @@ impl<'r> Summarizing<'r> {
             }
         }));
         points.extend(removed_of(Weight::Namespace).map(|(change, clusters)| {
-            Point::default().name(change.object.to_string()).plain(format!(
-                " is deleted on {}, with all that is in it",
-                self.on(clusters)
-            ))
+            let on = self.on(clusters);
+            about(change, format!(" is deleted on {on}, with all that is in it"))
         }));
         let others = removed
             .iter()
@@ -296,7 +292,7 @@ impl<'r> Summarizing<'r> {
 
     fn leaving(&self) -> Vec<Point> {
         let rows = self.comparison().rows_that(Presence::Leaves);
-        let leaving = rows.filter(|row| is_of_clusters(self.comparison(), row));
+        let leaving = rows.filter(|row| self.comparison().is_of_clusters(row));
         leaving.map(|row| self.leaves(row)).collect()
     }
 
@@ -412,10 +408,8 @@ impl<'r> Summarizing<'r> {
                 } else {
                     format!("on {}", describe_names(&self.comparison().clusters, &clusters))
                 };
-                let mut names: Vec<String> = settings.iter().map(|setting| named(setting)).collect();
-                let more = names.len().saturating_sub(MOST_SETTINGS);
-                names.truncate(MOST_SETTINGS);
-                names.extend(and_more(more, "setting"));
+                let names = settings.iter().map(|setting| named(setting));
+                let names = listed(names, MOST_SETTINGS, "setting");
                 let point = Point::default()
                     .name(kind)
                     .plain(" loses ")
@@ -434,11 +428,8 @@ impl<'r> Summarizing<'r> {
                 }
                 point = point.plain(end);
                 if changes.len() > 1 {
-                    let listed = changes.iter().take(MOST_PATHS);
-                    point.below.extend(listed.map(|change| change.label.clone()));
-                    point
-                        .below
-                        .extend(and_more(changes.len().saturating_sub(MOST_PATHS), "path"));
+                    let labels = changes.iter().map(|change| change.label.clone());
+                    point.below = listed(labels, MOST_PATHS, "path");
                 }
                 point
             },
@@ -447,16 +438,8 @@ impl<'r> Summarizing<'r> {
     }
 
     fn others<'o>(&self, points: &mut Vec<Point>, objects: impl Iterator<Item = &'o Placed<'o>>, verb: &str) {
-        let objects: Vec<_> = objects.collect();
-        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
-            points.push(
-                Point::default()
-                    .name(change.object.to_string())
-                    .plain(format!("{verb}{}", self.on(clusters))),
-            );
-        }
-        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
-        points.extend(more.map(|more| Point::default().plain(more)));
+        let objects = objects.map(|(change, clusters)| about(change, format!("{verb}{}", self.on(clusters))));
+        points.extend(limited(objects.collect(), "object"));
     }
 
     fn arriving(&self) -> Vec<Point> {
@@ -487,7 +470,7 @@ impl<'r> Summarizing<'r> {
         let mut points = self.arriving();
         let arriving = arriving(comparison);
         let joining = comparison.rows_that(Presence::Joins).filter(|row| {
-            is_of_clusters(comparison, row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
+            comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
             let (cluster, receive) = if row.clusters.len() == 1 {
@@ -515,11 +498,8 @@ impl<'r> Summarizing<'r> {
         let gateways: Vec<_> = added.iter().filter(|(change, _)| heavy(change)).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            Point::default().name(change.object.to_string()).plain(format!(
-                " is added on {}{}",
-                self.on(clusters),
-                with(&added, gateway)
-            ))
+            let with = with(&added, gateway);
+            about(change, format!(" is added on {}{with}", self.on(clusters)))
         }));
         points.extend(
             remaining_groups(self.report, &told)
@@ -542,29 +522,22 @@ impl<'r> Summarizing<'r> {
         let mut points: Vec<Point> = changed.map(group_point).collect();
         // The settings say what such an object changes.
         let kinds: BTreeSet<&str> = groups.iter().map(|group| group.kind.as_str()).collect();
-        let objects: Vec<_> = self
-            .objects(Change::Changed, Effect::Real)
-            .into_iter()
-            .filter(|(change, _)| !kinds.contains(change.object.kind.as_str()))
-            .collect();
-        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
-            let mut point = Point::default()
-                .name(change.object.to_string())
-                .plain(format!(" changes on {}", self.on(clusters)));
-            if let (Some(old), Some(new)) = (&change.old, &change.new) {
-                let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
-                point = one_or_count(point, &lines, "field");
-            }
-            points.push(point);
-        }
-        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
-        points.extend(more.map(|more| Point::default().plain(more)));
-        for (change, clusters) in self.objects(Change::Removed, Effect::Orphaned) {
-            points.push(Point::default().name(change.object.to_string()).plain(format!(
-                " is no longer managed, and stays on {}",
-                self.on(&clusters)
-            )));
-        }
+        let mut objects = self.objects(Change::Changed, Effect::Real);
+        objects.retain(|(change, _)| !kinds.contains(change.object.kind.as_str()));
+        let objects = objects.iter().map(|(change, clusters)| {
+            let point = about(change, format!(" changes on {}", self.on(clusters)));
+            let (Some(old), Some(new)) = (&change.old, &change.new) else {
+                return point;
+            };
+            let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
+            one_or_count(point, &lines, "field")
+        });
+        points.extend(limited(objects.collect(), "object"));
+        let orphaned = self.objects(Change::Removed, Effect::Orphaned);
+        points.extend(orphaned.iter().map(|(change, clusters)| {
+            let on = self.on(clusters);
+            about(change, format!(" is no longer managed, and stays on {on}"))
+        }));
         points
     }
 }
@@ -597,15 +570,6 @@ fn with(objects: &[Placed<'_>], gateway: &Placed<'_>) -> String {
         0 => String::new(),
         count => format!(", with {}", counted(count, "other object")),
     }
-}
-
-/// Replica sets and hub objects come and go without a cluster that does.
-fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
-    let mut names = row
-        .clusters
-        .iter()
-        .filter_map(|cluster| comparison.name(*cluster));
-    names.all(is_cluster)
 }
 
 fn group_point(group: &EffectiveGroup) -> Point {
@@ -653,7 +617,7 @@ pub(super) struct EffectiveGroup {
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
-    let mut order: Vec<(EffectiveGroup, usize)> = Vec::new();
+    let mut order: Vec<EffectiveGroup> = Vec::new();
     let mut positions: BTreeMap<(String, Vec<String>, usize), usize> = BTreeMap::new();
     let mut lines_of: HashMap<*const Vec<SettingChange>, Vec<String>> = HashMap::new();
     let mut sets = Sets::default();
@@ -682,30 +646,22 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
                     paths: Vec::new(),
                     lines,
                 };
-                order.push((group, 0));
+                order.push(group);
                 order.len().saturating_sub(1)
             });
-        if let Some((group, count)) = order.get_mut(position) {
-            if *count < MOST_GROUP_PATHS {
-                group.paths.push(change.label.clone());
-            }
-            *count = count.saturating_add(1);
+        if let Some(group) = order.get_mut(position) {
+            group.paths.push(change.label.clone());
         }
     }
-    order.sort_by_key(|(group, _)| match group.change {
+    order.sort_by_key(|group| match group.change {
         Change::Removed => 0,
         Change::Added => 1,
         Change::Changed => 2,
     });
+    for group in &mut order {
+        group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
+    }
     order
-        .into_iter()
-        .map(|(mut group, count)| {
-            group
-                .paths
-                .extend(and_more(count.saturating_sub(MOST_GROUP_PATHS), "path"));
-            group
-        })
-        .collect()
 }
 
 /// Sets of clusters by number: most paths share theirs.

@@ -49,8 +49,19 @@ impl Look {
     }
 }
 
-/// The report as text.
+/// The report as text: a table of clusters, then unified hunks, each change once.
 pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
+    with_changes(report, look, |text, change, clusters| {
+        hunks_of(text, report, (change, clusters), locate, look);
+    })
+}
+
+/// What both formats begin with, then each change that is more than the arrival of clusters.
+fn with_changes(
+    report: &DiffReport,
+    look: Look,
+    append: impl Fn(&mut String, &ObjectChange, &[u32]),
+) -> String {
     let mut text = String::new();
     look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());
     if report.is_empty() {
@@ -63,13 +74,14 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
     for change in &report.comparison.changes {
         let clusters = remaining(change, &arriving);
         if !clusters.is_empty() {
-            object(&mut text, report, (change, &clusters), locate, look);
+            text.push('\n');
+            append(&mut text, change, &clusters);
         }
     }
     text
 }
 
-fn object(
+fn hunks_of(
     text: &mut String,
     report: &DiffReport,
     (change, clusters): (&ObjectChange, &[u32]),
@@ -79,7 +91,6 @@ fn object(
     let plain = Style::new();
     let sentence = report.comparison.sentence(change, clusters);
     let title = format!("{} {sentence}", word(change));
-    text.push('\n');
     look.line(text, (0, 2), plain.bold(), &title);
     let places = places(change, locate);
     if !places.is_empty() {
@@ -107,43 +118,27 @@ fn object(
     }
 }
 
-/// The report as text.
+/// The report as text: one line for each field that differs, `path: old -> new`.
 pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
-    let mut text = String::new();
-    let plain = Style::new();
-    look.line(&mut text, (0, 2), plain.bold(), &report.headline());
-    if report.is_empty() {
-        return text;
-    }
-    first(&mut text, report, look);
-    table(&mut text, &report.comparison, look);
-    effective(&mut text, report, look);
-    let arriving = arriving(&report.comparison);
-    for change in &report.comparison.changes {
+    with_changes(report, look, |text, change, clusters| {
         let mark = match (change.effect, change.change) {
             (Effect::Real, Change::Added) => '+',
             (Effect::Real, Change::Removed) => '-',
             // What another work has, or what stays, is there before and after.
             _ => '~',
         };
-        let clusters = remaining(change, &arriving);
-        if clusters.is_empty() {
-            continue;
-        }
-        let mut title = format!("{mark} {}", report.comparison.sentence(change, &clusters));
+        let mut title = format!("{mark} {}", report.comparison.sentence(change, clusters));
         let places = places(change, locate);
         if !places.is_empty() {
             let _ = write!(title, "  ({})", places.join(", "));
         }
-        text.push('\n');
-        look.line(&mut text, (0, 4), plain, &title);
+        look.line(text, (0, 4), Style::new(), &title);
         if let (Some(old), Some(new)) = (&change.old, &change.new) {
             for field in field_changes(old, new) {
-                look.line(&mut text, (4, 8), plain, &field_line(&field));
+                look.line(text, (4, 8), Style::new(), &field_line(&field));
             }
         }
-    }
-    text
+    })
 }
 
 /// Appends `clusters x {added, changed, removed}`.
