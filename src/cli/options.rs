@@ -81,7 +81,7 @@ pub(crate) struct ReadOptions {
     pub(crate) speech: Speech,
 
     /// Also write the findings to a file, as in `sarif=findings.sarif`
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = print::parse)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = print::parse_also)]
     #[arg(help_heading = "Messages", hide_short_help = true)]
     also: Vec<Also>,
 }
@@ -184,7 +184,7 @@ impl ReadOptions {
 
     /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
-        print::write(&self.also, findings, locate, self.speech)
+        print::write_also(&self.also, findings, locate, self.speech)
     }
 
     /// How many findings of each severity a command shows that makes nothing else of them

@@ -469,7 +469,7 @@ pub(crate) struct Also {
 }
 
 /// Reads `FORMAT=FILE`.
-pub(crate) fn parse(text: &str) -> Result<Also, String> {
+pub(crate) fn parse_also(text: &str) -> Result<Also, String> {
     let (format, file) = text
         .split_once('=')
         .ok_or("write FORMAT=FILE, as in sarif=findings.sarif")?;
@@ -490,7 +490,7 @@ pub(crate) fn parse(text: &str) -> Result<Also, String> {
 }
 
 /// Writes each form, warnings included, whatever stderr is spared.
-pub(crate) fn write(all: &[Also], findings: &Findings, locate: &dyn Locate, speech: Speech) -> Findings {
+pub(crate) fn write_also(all: &[Also], findings: &Findings, locate: &dyn Locate, speech: Speech) -> Findings {
     let mut failed = Findings::new();
     for also in all {
         let speech = Speech {
