@@ -23,8 +23,7 @@ use spokewright::report::diff::{
 use spokewright::source::{RootRelative, Sources};
 
 use super::completions;
-use super::object_arg::named;
-use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, named};
 use super::print::{self, Speech, Status};
 use super::reporting::{is_stdout, kept, put};
 
@@ -479,7 +478,7 @@ enum Allowed {
 
 impl BudgetOptions {
     /// The limits: these, else those of the configuration.
-    pub(super) fn of(&self, configured: Budget) -> Budget {
+    fn of(&self, configured: Budget) -> Budget {
         let own = Budget {
             max_removed: self.max_removed,
             max_clusters: self.max_clusters,
@@ -489,7 +488,7 @@ impl BudgetOptions {
     }
 
     /// The same against a rendered tree, which does not say what applied.
-    pub(super) fn of_tree(&self, configured: Budget, speech: Speech) -> Result<Budget, Stop> {
+    fn of_tree(&self, configured: Budget, speech: Speech) -> Result<Budget, Stop> {
         if self.max_lost_policies.is_some() {
             return Err(usage(
                 "a rendered tree does not say which policies applied, so `--max-lost-policies` cannot be checked",
@@ -509,7 +508,7 @@ impl BudgetOptions {
     }
 
     /// What the user allowed.
-    pub(super) fn allowed(&self) -> Vec<Limit> {
+    fn allowed(&self) -> Vec<Limit> {
         let limit = |allowed: &Allowed| match allowed {
             Allowed::Removed => Limit::Removed,
             Allowed::Clusters => Limit::Clusters,

@@ -10,8 +10,7 @@ use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, EmptyResult};
 use spokewright::report::{Graph, Only};
 
-use super::object_arg::named;
-use super::options::{ClustersOption, ReadOptions, check_cluster};
+use super::options::{ClustersOption, ReadOptions, check_cluster, named};
 use super::print::{Status, refuse};
 use super::reporting::{Answer, whole};
 use super::{completions, print, reporting};

@@ -11,7 +11,6 @@ mod diff;
 mod finding;
 mod graph;
 mod init;
-mod object_arg;
 mod options;
 mod page;
 mod placement;

@@ -17,8 +17,7 @@ use spokewright::report::{
 };
 
 use super::finding::print_page;
-use super::object_arg::{named, one_text, without_first};
-use super::options::{ReadOptions, check_cluster};
+use super::options::{ReadOptions, check_cluster, named, one_text, without_first};
 use super::print::{Refusal, Status, refuse};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
 use super::{completions, print, reporting};

@@ -16,8 +16,7 @@ use spokewright::report::{
     Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
 };
 
-use super::object_arg::of_kind;
-use super::options::{ClustersOption, ReadOptions};
+use super::options::{ClustersOption, ReadOptions, of_kind};
 use super::print::{self, MessageFormat, Refusal, Status, refuse};
 use super::reporting::{self, Answer, ReportFormat, Reporting, WorksOption, kept};
 

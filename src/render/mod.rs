@@ -8,7 +8,6 @@
 
 mod assemble;
 mod carried;
-mod drafted;
 mod earlier_works;
 mod hub_objects;
 mod input;

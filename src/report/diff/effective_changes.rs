@@ -617,13 +617,13 @@ struct Collapsing<'s> {
 
 /// One path that stands for some.
 struct Collapsed {
-    pub locators: Vec<String>,
+    locators: Vec<String>,
     /// `Gateway gw/web > listener a`.
-    pub label: String,
+    label: String,
     /// `listener a of gw/web`.
-    pub place: String,
+    place: String,
     /// How many paths it stands for.
-    pub paths: usize,
+    paths: usize,
 }
 
 /// The paths that change in the same way.
@@ -668,7 +668,7 @@ impl Changing<'_> {
 }
 
 impl<'s> Collapsing<'s> {
-    pub(super) fn new(settings: &'s EffectiveSettings) -> Self {
+    fn new(settings: &'s EffectiveSettings) -> Self {
         Self {
             settings,
             below: OnceLock::new(),
@@ -676,7 +676,7 @@ impl<'s> Collapsing<'s> {
     }
 
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
-    pub(super) fn collapse(
+    fn collapse(
         &self,
         paths: &BTreeSet<PathNames>,
         classes: &BTreeSet<usize>,
