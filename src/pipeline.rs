@@ -16,50 +16,28 @@
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
-mod request;
-
-mod suppress;
-
-mod origins;
-
-mod loaded;
-
-mod exported;
-mod inputs;
-mod misplaced;
-
-mod projections;
-
-mod placed;
-
-mod policies;
-
 mod analysis;
-
-mod nothing;
-mod one_name;
-mod results;
-mod stages;
-mod unreadable;
-
-mod deleted;
-mod page;
-
-mod variables;
-mod withdrawn;
-
-// Other ways to name the input, the schemas, and the files to begin with.
 pub mod argocd;
+mod dedup;
+mod inputs;
+mod loaded;
+mod page;
+mod placed;
+mod policies;
+mod projections;
+mod request;
+mod results;
 mod schemas;
 #[cfg(feature = "git")]
 mod staged;
+mod stages;
 pub mod start;
+mod suppress;
 
 pub use crate::api::config::{Budget, PlacementMode, PlacementSource, RenderConfig};
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Received, Spokes};
-pub use exported::{load_prunable, load_works};
 pub use inputs::{configuration, load, load_checkout, load_from, load_staged, watched};
 pub use loaded::Loaded;
 pub use page::PageInput;
@@ -68,4 +46,4 @@ pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 #[cfg(feature = "git")]
 pub use staged::InIndex;
-pub use stages::{Before, EmptyResult, PruneOptions, Rendered, lost_by_replacing};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, load_prunable, load_works, lost_by_replacing};

@@ -17,8 +17,8 @@ use spokewright::pipeline::argocd::{
 use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
 use spokewright::source::{Checkout, Files, Sources, repository_around};
 
-use super::show;
-use super::status::Status;
+use super::print;
+use super::print::Status;
 
 /// What Argo CD's components send each other in one message, unless configured otherwise
 /// (docs/systems/gitops.md#plugin-output).
@@ -127,7 +127,7 @@ fn generate() -> anyhow::Result<Status> {
     };
     output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
     if stdout.bytes > MESSAGE_LIMIT {
-        show::line(&format!(
+        print::line(&format!(
             "warning: the output has {} MiB, but Argo CD accepts {} MiB in one message; split the Application with the parameter `clusters`",
             stdout.bytes.div_euclid(1024 * 1024),
             MESSAGE_LIMIT.div_euclid(1024 * 1024)
@@ -143,7 +143,7 @@ fn parameters() -> anyhow::Result<Status> {
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
-        Status::Done => print(&show::json(&announcements(&config))),
+        Status::Done => print(&print::json(&announcements(&config))),
         wrong => Ok(wrong),
     }
 }

@@ -10,12 +10,11 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, Severity, counted};
 use spokewright::pipeline::{self, EmptyResult, Request};
 
-use super::next;
 use super::options::{ClustersOption, ReadOptions};
+use super::print::Status;
 use super::reporting::{UNWRITTEN, to_stdout};
-use super::show;
-use super::status::Status;
 use super::watch::watch;
+use super::{print, reporting};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -58,7 +57,7 @@ impl Check {
             ..self.clusters.request(&self.options)?
         };
         let loaded = self.options.load(&request, EmptyResult::Refused)?;
-        show::read(&loaded, self.options.speech);
+        print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
@@ -66,27 +65,27 @@ impl Check {
         // For this command the findings are the data (docs/reference/exit-statuses.md).
         let (speech, terminal) = (self.options.speech, std::io::stdout().is_terminal());
         to_stdout(|out| {
-            show::write_findings(out, &findings, &loaded.sources, speech, terminal).context(UNWRITTEN)
+            print::write_findings(out, &findings, &loaded.sources, speech, terminal).context(UNWRITTEN)
         })?;
-        show::passed_over(&loaded, &show::unused(&loaded, speech), speech);
+        print::passed_over(&loaded, &print::unused(&loaded, speech), speech);
         if !self.options.speech.quiet {
-            show::line(&format!(
+            print::line(&format!(
                 "{} in {}: {}, {}{}",
                 counted(loaded.hub.objects.len(), "object"),
                 counted(loaded.sources.files().len(), "file"),
                 counted(findings.count(Severity::Error), "error"),
                 counted(findings.count(Severity::Warning), "warning"),
-                show::suppressed(&findings)
+                print::suppressed(&findings)
             ));
         }
-        show::without_schema(&loaded, self.options.speech);
-        show::explained(&findings, self.options.speech, std::io::stdout().is_terminal());
+        print::without_schema(&loaded, self.options.speech);
+        print::explained(&findings, self.options.speech, std::io::stdout().is_terminal());
         for directory in &self.options.paths {
-            next::without_owner(directory, self.options.speech);
+            reporting::without_owner(directory, self.options.speech);
         }
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
-            next::after_clean_check(&loaded, &self.options);
+            reporting::after_clean_check(&loaded, &self.options);
         }
         Ok(status)
     }

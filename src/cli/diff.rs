@@ -1,18 +1,15 @@
-//! `spokewright diff`: what a change of the input does to every cluster.
-//!
-//! Owns: its options, which two sides are compared, and the exit status. Flows in: arguments. Flows out: a report on
-//! stdout. Must not know: how two sides are compared.
+//! `spokewright diff`: what a change of the input does to every cluster. Here are its options, also those for change budgets
+//! and for `--without`, and which two sides are compared.
 
 pub(super) mod base;
-mod budget;
-pub(super) mod stop;
-mod without;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, Stop, changes, judge_base, usage};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
+use spokewright::Object;
 use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
@@ -20,21 +17,15 @@ use spokewright::output::{self, Earlier};
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Terms, Titles, Unreadable,
-    Which,
+    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Limit, Look, Side, Terms, Titles,
+    Unreadable, Which,
 };
 use spokewright::source::{RootRelative, Sources};
 
-use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, changes, judge_base};
-use budget::BudgetOptions;
-use stop::Stop;
-use without::remove;
-
-use super::candidates;
-use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
+use super::completions;
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, named};
+use super::print::{self, Speech, Status};
 use super::reporting::{is_stdout, kept, put};
-use super::show;
-use super::status::Status;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -59,7 +50,7 @@ pub(crate) struct Diff {
     base: BaseOptions,
 
     /// Show what removing this object would do
-    #[arg(long, value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
+    #[arg(long, value_name = "OBJECT", add = ArgValueCompleter::new(completions::objects))]
     #[arg(conflicts_with = GROUP_OF_BASES)]
     without: Option<String>,
 
@@ -206,7 +197,7 @@ impl Diff {
             Err(error) => {
                 let mut findings = Findings::new();
                 findings.extend(error.findings());
-                show::findings(&findings, &Sources::default(), self.options.speech);
+                print::findings(&findings, &Sources::default(), self.options.speech);
                 return Err(Stop::Said(Status::of(&findings)));
             }
         };
@@ -236,7 +227,7 @@ impl Diff {
     fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
         let mut refused = lost.clone();
         refused.retain(|finding| ![Code::OBJECT_WITHDRAWN, Code::OBJECT_MOVED].contains(&finding.code));
-        show::findings(&refused, &new.loaded.sources, self.options.speech);
+        print::findings(&refused, &new.loaded.sources, self.options.speech);
         found.extend(lost.clone());
         self.also(new, &mut found);
         Status::compared(differs, &found)
@@ -248,7 +239,7 @@ impl Diff {
         let mut all = input.findings.clone();
         all.extend(found.clone());
         let failed = self.options.also(&all, &input.loaded.sources);
-        show::findings(&failed, &input.loaded.sources, self.options.speech);
+        print::findings(&failed, &input.loaded.sources, self.options.speech);
         found.extend(failed);
     }
 
@@ -306,7 +297,7 @@ impl Diff {
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
-            show::findings(&errors, &loaded.sources, self.options.speech);
+            print::findings(&errors, &loaded.sources, self.options.speech);
             self.say(&format!(
                 "without {title} the input has {}",
                 counted(errors.count(Severity::Error), "error")
@@ -339,7 +330,7 @@ impl Diff {
         if findings.is_empty() {
             return Ok(());
         }
-        show::findings(&findings, &new.loaded.sources, self.options.speech);
+        print::findings(&findings, &new.loaded.sources, self.options.speech);
         self.also(new, &mut findings);
         Err(Stop::Said(Status::of(&findings)))
     }
@@ -347,7 +338,7 @@ impl Diff {
     /// Says what is wrong with the work tree; errors end the run.
     fn judge(&self, new: &Evaluated) -> Result<(), Stop> {
         let findings = &new.findings;
-        show::findings(findings, &new.loaded.sources, self.options.speech);
+        print::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
             let mut found = Findings::new();
             self.also(new, &mut found);
@@ -384,7 +375,7 @@ impl Diff {
             Err(error) => {
                 let mut findings = Findings::new();
                 findings.push(unreadable(&titles, &error));
-                show::findings(&findings, &loaded.sources, self.options.speech);
+                print::findings(&findings, &loaded.sources, self.options.speech);
                 return Ok((true, findings));
             }
         };
@@ -397,15 +388,15 @@ impl Diff {
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
         let mut found = diff::over_budget(&report.exceeded);
         found.extend(self.print(&report, locate).map_err(Stop::Failed)?);
-        show::findings(&found, &loaded.sources, self.options.speech);
+        print::findings(&found, &loaded.sources, self.options.speech);
         Ok((!report.is_empty(), found))
     }
 
     fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<Findings> {
         let is_terminal = is_stdout(&self.output_file) && std::io::stdout().is_terminal();
         let look = Look {
-            colour: show::colour(self.options.speech.color, is_terminal),
-            width: is_terminal.then(show::width),
+            colour: print::colour(self.options.speech.color, is_terminal),
+            width: is_terminal.then(print::width),
         };
         let text = match self.format {
             Form::Text => diff::human(report, locate, look),
@@ -428,7 +419,7 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        show::note(text, self.options.speech);
+        print::note(text, self.options.speech);
     }
 }
 
@@ -449,4 +440,96 @@ fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
         error.message.clone(),
     )
     .help("render the base again: `spokewright render --force`")
+}
+
+/// How much a change may do.
+#[derive(Debug, Args)]
+struct BudgetOptions {
+    /// Objects that may be deleted [default: `diff.budget` in the configuration]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
+    max_removed: Option<u32>,
+
+    /// Clusters that may change
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
+    max_clusters: Option<u32>,
+
+    /// Paths that may lose the policies of a kind
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
+    max_lost_policies: Option<u32>,
+
+    /// What is meant, however much it is
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    #[arg(help_heading = "Budget", hide_short_help = true)]
+    allow: Vec<Allowed>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Allowed {
+    /// Deleted objects
+    Removed,
+    /// Changed clusters
+    Clusters,
+    /// Lost policies
+    LostPolicies,
+}
+
+impl BudgetOptions {
+    /// The limits: these, else those of the configuration.
+    fn of(&self, configured: Budget) -> Budget {
+        let own = Budget {
+            max_removed: self.max_removed,
+            max_clusters: self.max_clusters,
+            max_lost_policies: self.max_lost_policies,
+        };
+        own.or(configured)
+    }
+
+    /// The same against a rendered tree, which does not say what applied.
+    fn of_tree(&self, configured: Budget, speech: Speech) -> Result<Budget, Stop> {
+        if self.max_lost_policies.is_some() {
+            return Err(usage(
+                "a rendered tree does not say which policies applied, so `--max-lost-policies` cannot be checked",
+                "compare with an input: `--base GIT-REV` or `--base-dir DIR`",
+            ));
+        }
+        if configured.max_lost_policies.is_some() {
+            print::note(
+                "note: `maxLostPolicies` is not checked: a rendered tree does not say which policies applied",
+                speech,
+            );
+        }
+        Ok(Budget {
+            max_lost_policies: None,
+            ..self.of(configured)
+        })
+    }
+
+    /// What the user allowed.
+    fn allowed(&self) -> Vec<Limit> {
+        let limit = |allowed: &Allowed| match allowed {
+            Allowed::Removed => Limit::Removed,
+            Allowed::Clusters => Limit::Clusters,
+            Allowed::LostPolicies => Limit::LostPolicies,
+        };
+        self.allow.iter().map(limit).collect()
+    }
+}
+
+/// Removes an object from the hub, or else from every cluster where it lives, and returns its name.
+pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
+    let hub: Vec<&Object> = loaded.hub.objects.iter().collect();
+    let anywhere: Vec<&Object> = hub
+        .iter()
+        .copied()
+        .chain(loaded.hub.spokes.values().flatten())
+        .collect();
+    let object = named(loaded, &hub, wanted)
+        .or_else(|_| named(loaded, &anywhere, wanted))
+        .map_err(|refusal| usage(&refusal.to_string(), &refusal.help))?;
+    let identity = object.identity();
+    loaded.remove(&identity);
+    Ok(identity.to_string())
 }

@@ -10,9 +10,8 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{CODES, Code, Severity, nearest, wrapped_hanging};
 
-use super::candidates;
-use super::show;
-use super::status::{Refusal, Status};
+use super::print::{Refusal, Status};
+use super::{completions, print};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -25,7 +24,7 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Finding {
     /// The code, such as `policy/same-target`, or what is before its slash; without it, all codes
-    #[arg(add = ArgValueCompleter::new(candidates::codes))]
+    #[arg(add = ArgValueCompleter::new(completions::codes))]
     code: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl Finding {
         match Code::from_name(wanted) {
             Some(code) => print_page(code),
             None => {
-                let width = std::io::stdout().is_terminal().then(show::width);
+                let width = std::io::stdout().is_terminal().then(print::width);
                 write(&list(wanted, width).ok_or_else(|| unknown(wanted))?)
             }
         }

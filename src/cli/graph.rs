@@ -10,13 +10,10 @@ use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, EmptyResult};
 use spokewright::report::{Graph, Only};
 
-use super::candidates;
-use super::named::named;
-use super::next;
-use super::options::{ClustersOption, ReadOptions, check_cluster};
+use super::options::{ClustersOption, ReadOptions, check_cluster, named};
+use super::print::{Status, refuse};
 use super::reporting::{Answer, whole};
-use super::show;
-use super::status::{Status, refuse};
+use super::{completions, print, reporting};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -36,11 +33,11 @@ pub(crate) struct GraphCommand {
     format: Language,
 
     /// Show one cluster, with the policies that live there
-    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(completions::cluster))]
     cluster: Option<String>,
 
     /// Draw what belongs to this Gateway, route, policy, namespace, or cluster
-    #[arg(long, value_name = "OBJECT", value_parser = only, add = ArgValueCompleter::new(candidates::objects))]
+    #[arg(long, value_name = "OBJECT", value_parser = only, add = ArgValueCompleter::new(completions::objects))]
     only: Vec<String>,
 
     /// Draw every node, even in a graph too large to read
@@ -74,7 +71,7 @@ impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.clusters.request(&self.options)?;
         let loaded = self.options.load(&request, EmptyResult::Refused)?;
-        show::read(&loaded, self.options.speech);
+        print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
         cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
@@ -122,7 +119,7 @@ impl GraphCommand {
         }
         let everything = graph.things();
         if !self.all && graph.collapse() {
-            show::calm(
+            print::calm(
                 &format!(
                     "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
                      and `spokewright page` shows it",
@@ -146,7 +143,7 @@ impl GraphCommand {
         };
         let status = answer.finish(&loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
-            next::without_nodes(&loaded, self.options.speech);
+            reporting::without_nodes(&loaded, self.options.speech);
         }
         Ok(status)
     }

@@ -14,11 +14,9 @@ use spokewright::output;
 use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
 
-use super::next;
 use super::options::read_stdin;
-use super::show;
-use super::speech::Speech;
-use super::status::{Refusal, Status};
+use super::print::{Refusal, Speech, Status};
+use super::{print, reporting};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -110,7 +108,7 @@ impl Init {
             let mut out = std::io::stdout().lock();
             out.write_all(EXPORT.as_bytes())
                 .context("cannot write to stdout")?;
-            show::calm(
+            print::calm(
                 "next: `spokewright init DIR --from exported.yaml` sorts it into files",
                 self.speech,
             );
@@ -136,9 +134,9 @@ impl Init {
                 let mut findings = Findings::new();
                 loaded.finish(&mut findings);
                 if findings.has_errors() {
-                    show::findings(&findings, &loaded.sources, self.speech);
+                    print::findings(&findings, &loaded.sources, self.speech);
                     let errors = counted(findings.count(Severity::Error), "error");
-                    show::note(&format!("{errors}; nothing was written"), self.speech);
+                    print::note(&format!("{errors}; nothing was written"), self.speech);
                     return Ok(Status::of(&findings));
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
@@ -186,7 +184,7 @@ impl Init {
         }
         output::write_files(&self.directory, &files)?;
         let directory = shell_path(&self.directory.display().to_string());
-        show::calm(
+        print::calm(
             &format!("{} written into {directory}", counted(files.len(), "file")),
             self.speech,
         );
@@ -196,7 +194,7 @@ impl Init {
             } else {
                 " (-v lists them)"
             };
-            show::calm(
+            print::calm(
                 &format!(
                     "left out, because it does not belong in Git: {}{more}",
                     left_out.join(", ")
@@ -205,20 +203,20 @@ impl Init {
             );
         }
         for note in tools.iter().filter_map(|tool| note_on(*tool, &self.directory)) {
-            show::calm(&note, self.speech);
+            print::calm(&note, self.speech);
         }
         let path = if self.directory.as_os_str() == "." {
             String::new()
         } else {
             format!(" {directory}")
         };
-        show::calm(
+        print::calm(
             &format!(
                 "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
             ),
             self.speech,
         );
-        next::without_owner(&self.directory, self.speech);
+        reporting::without_owner(&self.directory, self.speech);
         Ok(Status::Done)
     }
 }

@@ -4,34 +4,25 @@
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.
 //! Must not know: how anything is decided; the library decides.
 
-mod also;
 mod argocd;
-mod candidates;
 mod check;
 mod completions;
 mod diff;
 mod finding;
 mod graph;
-mod hook;
 mod init;
-mod man;
-mod named;
-mod next;
 mod options;
 mod page;
 mod placement;
 mod policies;
+mod print;
 mod progress;
 mod prune_list;
 mod render;
 mod reporting;
 mod schema;
-mod show;
-mod speech;
 mod status;
-mod status_command;
 mod watch;
-mod works_option;
 
 use std::panic::UnwindSafe;
 use std::path::PathBuf;
@@ -40,8 +31,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use clap_complete::CompleteEnv;
+use print::Status;
 use spokewright::diagnostic::whole_line;
-use status::Status;
 
 const AFTER_HELP: &str = "\
 Options:
@@ -103,11 +94,11 @@ enum Command {
     Graph(graph::GraphCommand),
     Page(page::PageCommand),
     Argocd(argocd::Argocd),
-    Status(status_command::StatusCommand),
+    Status(status::StatusCommand),
     PruneList(prune_list::PruneListCommand),
     Schema(schema::Schema),
     Completions(completions::Completions),
-    Man(man::Man),
+    Man(completions::Man),
 }
 
 /// Runs the command line and says with which status to exit.
@@ -120,7 +111,7 @@ pub(crate) fn main() -> ExitCode {
         let words = std::env::args_os().skip(1).collect();
         let status = guarded(
             || ended(completions::for_kubectl(Cli::command(), words)),
-            show::line,
+            print::line,
         );
         return ExitCode::from(status.code());
     }
@@ -146,12 +137,12 @@ pub(crate) fn main() -> ExitCode {
                 if std::env::args_os().all(is_as_shown) {
                     let _ = error.print();
                 } else {
-                    show::line(&error.render().to_string());
+                    print::line(&error.render().to_string());
                 }
                 status
             }
         },
-        show::line,
+        print::line,
     );
     ExitCode::from(status.code())
 }
@@ -221,8 +212,8 @@ fn run(cli: Cli) -> Status {
 fn ended(result: anyhow::Result<Status>) -> Status {
     match result {
         Ok(status) => status,
-        Err(error) if status::is_broken_pipe(&error) => Status::Done,
-        Err(error) => show::error(&error),
+        Err(error) if print::is_broken_pipe(&error) => Status::Done,
+        Err(error) => print::error(&error),
     }
 }
 

@@ -13,13 +13,11 @@ use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, 
 use spokewright::report::{Compared, PageOptions, PolicyView};
 use spokewright::source::Sources;
 
-use super::diff::base::{Base, BaseOptions, Evaluated, judge_base};
-use super::diff::stop::{Stop, usage};
+use super::diff::base::{Base, BaseOptions, Evaluated, Stop, judge_base, usage};
 use super::options::{ClustersOption, ReadOptions, WorkKindOption};
-use super::reporting::{is_stdout, kept, put};
-use super::show;
-use super::status::Status;
-use super::works_option::WorksOption;
+use super::print;
+use super::print::Status;
+use super::reporting::{WorksOption, is_stdout, kept, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -113,7 +111,7 @@ impl PageCommand {
         let loaded = self.options.load(request, EmptyResult::Allowed);
         let mut loaded = kept(loaded.map_err(Stop::Failed)?);
         let exported = self.works.works(&mut loaded, &mut findings);
-        show::read(&loaded, self.options.speech);
+        print::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (received, spokes) = analysis.received(None);
         let spokes = kept(spokes);
@@ -129,7 +127,7 @@ impl PageCommand {
             None
         };
         if self.base.is_given() && old.is_none() {
-            show::note(
+            print::note(
                 "note: the input has errors, so it is not compared with a base",
                 self.options.speech,
             );
@@ -174,7 +172,7 @@ impl PageCommand {
                     Err(error) => {
                         let mut findings = Findings::new();
                         findings.extend(error.findings());
-                        show::findings(&findings, &Sources::default(), self.options.speech);
+                        print::findings(&findings, &Sources::default(), self.options.speech);
                         Err(Stop::Said(Status::of(&findings)))
                     }
                 }
@@ -260,13 +258,13 @@ impl PageCommand {
     ) -> anyhow::Result<Status> {
         findings.extend(put(&self.output, html)?);
         self.options.write_also(&mut findings, &loaded.sources);
-        show::findings(&findings, &loaded.sources, self.options.speech);
+        print::findings(&findings, &loaded.sources, self.options.speech);
         if !is_stdout(&self.output)
             && !findings
                 .iter()
                 .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
         {
-            show::calm(
+            print::calm(
                 &format!(
                     "{}: {}, {}",
                     self.output.display(),

@@ -12,16 +12,13 @@ use spokewright::diagnostic::{Code, Finding, Findings, counted};
 use spokewright::output::{OutputError, write_files};
 use spokewright::pipeline::{self, EmptyResult, Loaded};
 use spokewright::progress::Stage;
-use spokewright::render::PLACEMENT_LABEL_POINTER;
-use spokewright::render::{decision_file, decision_files};
+use spokewright::render::{PLACEMENT_LABEL_POINTER, decision_file, decision_files};
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
-use super::candidates;
-use super::next;
 use super::options::{ClustersOption, ReadOptions, unknown_cluster};
+use super::print::{Refusal, Status};
 use super::reporting::{Reporting, finish};
-use super::show;
-use super::status::{Refusal, Status};
+use super::{completions, print, reporting};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -38,7 +35,7 @@ pub(crate) struct Placement {
     reporting: Reporting,
 
     /// Explain why each Placement selects this cluster or not
-    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(completions::cluster))]
     why: Option<String>,
 
     /// Also write PlacementDecision files for the next run
@@ -56,7 +53,7 @@ impl Placement {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.clusters.request(&self.options)?;
         let loaded = self.options.load(&request, EmptyResult::Refused)?;
-        show::read(&loaded, self.options.speech);
+        print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let inventory = pipeline::inventory(&loaded.hub, &mut findings);
         let input = loaded.evaluation_input(&inventory);
@@ -74,7 +71,7 @@ impl Placement {
             Some(Err(refusal)) => {
                 // It may be in a file that cannot be read: then this says so.
                 loaded.finish(&mut findings);
-                show::findings(&findings, &loaded.sources, self.options.speech);
+                print::findings(&findings, &loaded.sources, self.options.speech);
                 return Err(refusal.into());
             }
         };
@@ -98,12 +95,12 @@ impl Placement {
                     .is_narrowed()
                     .then_some(&admits as &dyn Fn(&str) -> bool);
                 let report = PlacementReport::new(&evaluation, &loaded.hub, source, locate, admits);
-                let text = |report: &PlacementReport<'_>| placement_table(report, show::width());
+                let text = |report: &PlacementReport<'_>| placement_table(report, print::width());
                 self.reporting.write(out, &report, text)
             }
         })?;
         if self.why.is_none() && inventory.placements().next().is_none() {
-            next::without_placements(&loaded, self.options.speech);
+            reporting::without_placements(&loaded, self.options.speech);
         }
         if let (Some(directory), Status::Done) = (&self.write, status) {
             let done = match write_files(directory, &decision_files(evaluation.decision_objects())) {
@@ -111,7 +108,7 @@ impl Placement {
                 Err(error) => return Ok(self.refused(&error, &loaded)),
             };
             if !self.options.speech.quiet {
-                show::line(&format!(
+                print::line(&format!(
                     "{} written, {} unchanged in `{}`",
                     counted(done.written, "file"),
                     done.unchanged,
@@ -126,7 +123,7 @@ impl Placement {
     fn refused(&self, error: &OutputError, loaded: &Loaded) -> Status {
         let mut findings = Findings::new();
         findings.extend(error.findings());
-        show::findings(&findings, &loaded.sources, self.options.speech);
+        print::findings(&findings, &loaded.sources, self.options.speech);
         Status::of(&findings)
     }
 }

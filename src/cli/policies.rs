@@ -11,20 +11,16 @@ use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Spokes};
-use spokewright::report::{PolicyReport, PolicyView};
-use spokewright::report::{Request, is_request};
 use spokewright::report::{
-    effective_paths, explain, explain_request, explanation_text, policies_text, request_text,
+    PolicyReport, PolicyView, Request, effective_paths, explain, explain_request, explanation_text,
+    is_request, policies_text, request_text,
 };
 
-use super::candidates;
 use super::finding::print_page;
-use super::named::{named, one_text, without_first};
-use super::next;
-use super::options::{ReadOptions, check_cluster};
+use super::options::{ReadOptions, check_cluster, named, one_text, without_first};
+use super::print::{Refusal, Status, refuse};
 use super::reporting::{ReportFormat, Reporting, kept, whole};
-use super::show;
-use super::status::{Refusal, Status, refuse};
+use super::{completions, print, reporting};
 
 const POLICIES_AFTER_HELP: &str = "\
 Examples:
@@ -70,7 +66,7 @@ pub(crate) struct Explain {
     ///
     /// A kind may be a plural or a short name, and include its group, as in `ratelimitpolicy.kuadrant.io`. `KIND NAME` is
     /// the same as `KIND/NAME`. A request is a method and a URL, as in `GET https://shop.example.com/cart`.
-    #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
+    #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(completions::objects))]
     object: String,
 
     /// Header of the request; repeatable
@@ -87,7 +83,7 @@ pub(crate) struct Explain {
 #[derive(Debug, Args)]
 struct ReportOptions {
     /// Show one cluster, with the policies that live there
-    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
+    #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(completions::cluster))]
     cluster: Option<String>,
 
     /// Namespace of the object
@@ -112,7 +108,7 @@ impl ReportOptions {
         ) -> anyhow::Result<Status>,
     ) -> anyhow::Result<Status> {
         let loaded = kept(options.load(&options.request()?, EmptyResult::Refused)?);
-        show::read(&loaded, options.speech);
+        print::read(&loaded, options.speech);
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
         cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
@@ -176,7 +172,7 @@ impl ReportOptions {
             );
             answer.finish(loaded, findings, options, |out| {
                 self.reporting.write(out, &explanation, |report| {
-                    explanation_text(report, show::width())
+                    explanation_text(report, print::width())
                 })
             })
         })
@@ -215,11 +211,12 @@ impl Policies {
                 });
                 let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
                 let status = answer.finish(loaded, findings, options, |out| {
-                    let text = |report: &PolicyReport| policies_text(report, paths.as_deref(), show::width());
+                    let text =
+                        |report: &PolicyReport| policies_text(report, paths.as_deref(), print::width());
                     reporting.write(out, &*report, text)
                 })?;
                 if report.policies.is_empty() && self.report.cluster.is_none() {
-                    next::without_policies(loaded, options.speech);
+                    reporting::without_policies(loaded, options.speech);
                 }
                 Ok(status)
             })
@@ -248,7 +245,7 @@ impl Explain {
             let locate = reporting.locate(&loaded.sources, &relative);
             let explanation = explain_request(view, &request, locate);
             reporting.answer().finish(loaded, findings, options, |out| {
-                reporting.write(out, &explanation, |report| request_text(report, show::width()))
+                reporting.write(out, &explanation, |report| request_text(report, print::width()))
             })
         })
     }

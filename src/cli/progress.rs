@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spokewright::progress::{Observer, Progress, Stage};
 
-use super::speech::Speech;
+use super::print::Speech;
 
 /// Shorter runs show nothing.
 const DELAY: Duration = Duration::from_millis(500);

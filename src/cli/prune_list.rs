@@ -14,10 +14,9 @@ use spokewright::pipeline::{Analysis, PruneOptions};
 use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
-use super::reporting::kept;
-use super::show;
-use super::status::Status;
-use super::works_option::WorksOption;
+use super::print;
+use super::print::Status;
+use super::reporting::{WorksOption, kept};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -82,7 +81,7 @@ impl PruneListCommand {
         self.options.write_also(&mut findings, &loaded.sources);
         if findings.has_errors() {
             // What is not planned because of a mistake must not be deleted for it.
-            show::findings(&findings, &loaded.sources, self.options.speech);
+            print::findings(&findings, &loaded.sources, self.options.speech);
             return Ok(Status::of(&findings));
         }
         std::io::stdout()
@@ -102,7 +101,7 @@ impl PruneListCommand {
             } else {
                 "the rendered tree"
             };
-            show::calm(
+            print::calm(
                 &if list.waiting.is_empty() {
                     format!("nothing to delete: {what} has no work of this input that is not planned")
                 } else {
@@ -117,14 +116,14 @@ impl PruneListCommand {
         let unclaimed = unclaimed.map(|entry| format!("{entry} is not planned, and its owner is unknown"));
         for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {
             for line in lines.iter().take(MOST_NAMED) {
-                show::note(&format!("note: {line}"), speech);
+                print::note(&format!("note: {line}"), speech);
             }
             if let Some(more) = lines.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
-                show::note(&format!("note: and {more} more"), speech);
+                print::note(&format!("note: and {more} more"), speech);
             }
         }
         if !list.unclaimed.is_empty() {
-            show::note(
+            print::note(
                 "help: if no other input renders into this hub, add `--sole`",
                 speech,
             );

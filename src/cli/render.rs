@@ -1,7 +1,5 @@
-//! `spokewright render`: one directory per cluster, or one stream.
-//!
-//! Owns: its options, the lines after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream, a
-//! report. Must not know: how a work is made, or who owns a file.
+//! `spokewright render`: one directory per cluster, or one stream. As a Git hook, it also asks Git which findings the last
+//! commit already had, and which files the next one would lack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -11,19 +9,20 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
-use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
+use spokewright::output::{self, Change, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
+use spokewright::pipeline::{self, Analysis, Before, Loaded, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 
-use super::hook;
-use super::next;
+#[cfg(not(feature = "git"))]
+use super::options::Index;
 use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
-use super::reporting::{is_stdout, to_file};
-use super::show;
-use super::speech::MessageFormat;
-use super::status::{Status, refuse};
+use super::print::{self, MessageFormat, Status, refuse};
+use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
+
+#[cfg(feature = "git")]
+pub(crate) use spokewright::pipeline::InIndex;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -104,7 +103,7 @@ struct Asked<'a> {
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     tree: &'a dyn Tree,
-    in_index: Option<&'a hook::InIndex<'a>>,
+    in_index: Option<&'a InIndex<'a>>,
 }
 
 impl Render {
@@ -155,7 +154,7 @@ impl Render {
             request: &request,
             index: index.as_ref(),
         };
-        show::read(&loaded, self.options.speech);
+        print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         // An output that cannot be read stops the writing below, which says so.
         let (analysis, earlier) = rayon::join(
@@ -198,13 +197,13 @@ impl Render {
                 let _ = analysis.compare_earlier((rendered, layout), &before, &mut findings);
             }
         };
-        let (unused, ()) = rayon::join(|| show::unused(loaded, self.options.speech), compare_earlier);
+        let (unused, ()) = rayon::join(|| print::unused(loaded, self.options.speech), compare_earlier);
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }
         loaded.finish(&mut findings);
 
-        show::passed_over(loaded, &unused, self.options.speech);
+        print::passed_over(loaded, &unused, self.options.speech);
         let sources = &loaded.sources;
         if let Some(path) = &self.report {
             let relative = sources.root_relative();
@@ -220,18 +219,18 @@ impl Render {
         }
         self.options.write_also(&mut findings, sources);
         if findings.has_errors() {
-            show::findings(&findings, sources, self.options.speech);
+            print::findings(&findings, sources, self.options.speech);
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
         let in_index = self.in_index(asked, &loaded.output, layout);
         let in_index = in_index.as_ref();
         let known = if self.is_hook() {
-            hook::take_known(&mut findings, loaded, asked.request)
+            take_known(&mut findings, loaded, asked.request)
         } else {
             0
         };
-        show::findings(&findings, sources, self.options.speech);
+        print::findings(&findings, sources, self.options.speech);
         if known > 0 {
             let which = if known == 1 { "it" } else { "them" };
             let what = counted(known, "warning");
@@ -288,7 +287,7 @@ impl Render {
             Err(error) => {
                 let mut findings = Findings::new();
                 findings.extend(error.findings());
-                show::findings(&findings, &loaded.sources, self.options.speech);
+                print::findings(&findings, &loaded.sources, self.options.speech);
                 return Ok(Status::of(&findings));
             }
         };
@@ -325,9 +324,9 @@ impl Render {
     }
 
     /// In a hook: a tree, and what the next commit holds of it.
-    fn in_index<'a>(&self, asked: Asked<'a>, output: &Path, tree: &'a dyn Tree) -> Option<hook::InIndex<'a>> {
+    fn in_index<'a>(&self, asked: Asked<'a>, output: &Path, tree: &'a dyn Tree) -> Option<InIndex<'a>> {
         let index = asked.index.filter(|_| self.is_hook() && !self.is_stream())?;
-        hook::InIndex::new(index, output, tree)
+        InIndex::new(index, output, tree)
     }
 
     fn write(
@@ -382,10 +381,10 @@ impl Render {
                     elapsed(start)
                 ));
                 if !self.exit_code {
-                    next::after_first_render(loaded, &summary, self.options.speech);
-                    next::after_deletions(&summary, &self.options);
+                    reporting::after_first_render(loaded, &summary, self.options.speech);
+                    reporting::after_deletions(&summary, &self.options);
                     if summary.differing.is_empty() && !self.watch {
-                        next::after_no_change(loaded, &self.options);
+                        reporting::after_no_change(loaded, &self.options);
                     }
                 }
                 let status = self.report_written(&loaded.output, &summary);
@@ -397,7 +396,7 @@ impl Render {
                 findings.extend(error.findings());
                 said.extend(findings.clone());
                 self.options.write_also(&mut said, &loaded.sources);
-                show::findings(&findings, &loaded.sources, self.options.speech);
+                print::findings(&findings, &loaded.sources, self.options.speech);
                 self.say_nothing_was_written(&findings);
                 Ok(Status::of(&findings))
             }
@@ -442,7 +441,7 @@ impl Render {
             said.extend(findings.clone());
             self.options.write_also(&mut said, &loaded.sources);
         }
-        show::findings(&findings, &loaded.sources, self.options.speech);
+        print::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
             self.say(&format!(
                 "up to date: {} in {}",
@@ -457,12 +456,12 @@ impl Render {
                 ChangeKind::Changed => "changed",
                 ChangeKind::Stale => "stale  ",
             };
-            show::line(&format!(
+            print::line(&format!(
                 "{difference} {}",
                 directory.join(&change.path).display()
             ));
         }
-        show::line(&format!(
+        print::line(&format!(
             "{} not up to date; run the same without `--check` to write",
             if summary.differing.len() == 1 {
                 "1 file is".to_owned()
@@ -480,13 +479,13 @@ impl Render {
         status: Status,
         asked: Asked<'_>,
         output: (&Path, Option<&Path>),
-        in_index: Option<&hook::InIndex<'_>>,
+        in_index: Option<&InIndex<'_>>,
         summary: &Summary,
     ) -> Status {
         let (Some(in_index), Status::Done | Status::Differs) = (in_index, status) else {
             return status;
         };
-        let mut unstaged = hook::unstaged(asked.request, in_index, output, summary.differing.is_empty());
+        let mut unstaged = unstaged(asked.request, in_index, output, summary.differing.is_empty());
         let told: BTreeSet<&str> = summary
             .differing
             .iter()
@@ -502,18 +501,18 @@ impl Render {
                 ChangeKind::Changed => "changed, not added",
                 ChangeKind::Stale => "deleted, not added",
             };
-            show::line(&format!("{how}: {}", output.0.join(&change.path).display()));
+            print::line(&format!("{how}: {}", output.0.join(&change.path).display()));
         }
         let files = counted(unstaged.len(), "file");
         let add = add(output.0);
-        show::line(&format!(
+        print::line(&format!(
             "the next commit would not contain {files} of the output as rendered; type `{add}`, and commit again"
         ));
         Status::Differs
     }
 
     fn say(&self, text: &str) {
-        show::calm(text, self.options.speech);
+        print::calm(text, self.options.speech);
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
@@ -524,7 +523,7 @@ impl Render {
             } else {
                 format!(" and {}", counted(warnings, "warning"))
             };
-            show::line(&format!(
+            print::line(&format!(
                 "{}{warnings}; {}",
                 counted(findings.count(Severity::Error), "error"),
                 // A disk that fills up is met half-way.
@@ -588,4 +587,88 @@ fn elapsed(start: Instant) -> String {
     } else {
         format!("{:.1} s", start.elapsed().as_secs_f64())
     }
+}
+
+/// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
+/// not read at every commit what was accepted long ago.
+#[cfg(feature = "git")]
+fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
+    use std::collections::HashSet;
+
+    use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
+    use spokewright::pipeline::{self, Analysis, EmptyResult};
+    use spokewright::source::{Files, Sources};
+
+    // Lines move; a file and a message say what it is.
+    fn identity(finding: &Finding, sources: &Sources) -> (&'static str, String, Option<String>) {
+        let file = sources.locate(&finding.place).map(|span| span.path.to_owned());
+        (finding.code.name(), finding.message.to_string(), file)
+    }
+    let is_warning = |finding: &Finding| finding.severity == Severity::Warning;
+    if !findings.iter().any(is_warning) {
+        return 0;
+    }
+    let Some(head) = super::options::last_commit(request) else {
+        return 0;
+    };
+    let request = Request {
+        warnings: Warnings::Reported,
+        output: None,
+        ..request.clone()
+    };
+    let before = pipeline::load_from(&request, Files::Tree(&head));
+    let mut earlier = Findings::new();
+    let analysis = Analysis::new(&before, &mut earlier);
+    analysis.render(EmptyResult::Allowed, &mut earlier);
+    before.finish(&mut earlier);
+    let known: HashSet<_> = earlier
+        .iter()
+        .map(|finding| identity(finding, &before.sources))
+        .collect();
+    let all = findings.iter().count();
+    findings.retain(|finding| !is_warning(finding) || !known.contains(&identity(finding, &loaded.sources)));
+    all.saturating_sub(findings.iter().count())
+}
+
+/// A tree and what Git's index has of it; `None` where the index has nothing to do with the output.
+
+/// Files of the output that the next commit would not contain as they are.
+#[cfg(feature = "git")]
+pub(crate) fn unstaged(
+    request: &Request,
+    in_index: &InIndex<'_>,
+    output: (&Path, Option<&Path>),
+    is_up_to_date: bool,
+) -> Vec<Change> {
+    in_index.unstaged(|| super::options::last_commit(request), output, is_up_to_date)
+}
+
+/// Without Git there is no index.
+#[cfg(not(feature = "git"))]
+pub(crate) enum InIndex<'a> {
+    /// Nothing makes one.
+    Never(&'a Index),
+}
+
+#[cfg(not(feature = "git"))]
+impl<'a> InIndex<'a> {
+    pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn spokewright::output::Tree) -> Option<Self> {
+        Some(Self::Never(index))
+    }
+}
+
+#[cfg(not(feature = "git"))]
+pub(crate) fn unstaged(
+    _: &Request,
+    in_index: &InIndex<'_>,
+    _: (&Path, Option<&Path>),
+    _: bool,
+) -> Vec<Change> {
+    let InIndex::Never(index) = in_index;
+    match **index {}
+}
+
+#[cfg(not(feature = "git"))]
+fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
+    0
 }

@@ -1,25 +1,22 @@
-//! The format of a report on stdout, for all commands whose result is data.
-//!
-//! Owns: the formats, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`]. Must
-//! not know: the contents of a report.
+//! What commands whose result is data have in common: the format of a report on stdout, the option `--works` with the works
+//! that were exported from a hub, and the next command to type, on stderr, after a first success or if there was nothing to
+//! show: once, to people, never to scripts.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, Locate, Severity, counted, write_json};
-use spokewright::output;
-use spokewright::pipeline::Loaded;
+use spokewright::diagnostic::{Findings, Locate, Severity, counted, shell_path, write_json};
+use spokewright::output::{self, ChangeKind, Summary};
+use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Request, start};
+use spokewright::report::{ExportedWorks, WorksAndSets};
 use spokewright::source::{RootRelative, Sources};
 
-use super::next;
 use super::options::ReadOptions;
-use super::show;
-use super::speech::MessageFormat;
-use super::status::{Status, refuse};
+use super::print::{self, MessageFormat, Refusal, Speech, Status, refuse};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
@@ -153,7 +150,7 @@ pub(crate) fn finish(
     loaded.finish(&mut findings);
     to_stdout(data)?;
     options.write_also(&mut findings, &loaded.sources);
-    show::findings(&findings, &loaded.sources, options.speech);
+    print::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
 }
 
@@ -189,7 +186,7 @@ impl Answer {
                 move |out: &mut dyn Write| match comment {
                     Some(comment) => writeln!(out, "{comment}{refused}"),
                     None => {
-                        show::note(&refused, speech);
+                        print::note(&refused, speech);
                         Ok(())
                     }
                 }
@@ -205,16 +202,16 @@ impl Answer {
     pub(crate) fn findings(self, loaded: &Loaded, findings: &Findings, options: &ReadOptions) {
         let speech = options.speech;
         if self.with_warnings || speech.message_format != MessageFormat::Human {
-            return show::findings(findings, &loaded.sources, speech);
+            return print::findings(findings, &loaded.sources, speech);
         }
-        show::findings(&findings.only(Severity::Error), &loaded.sources, speech);
+        print::findings(&findings.only(Severity::Error), &loaded.sources, speech);
         let warnings = findings.count(Severity::Warning);
         if warnings > 0 {
             let them = if warnings == 1 { "it" } else { "them" };
-            let check = next::command("check", &options.paths);
-            let suppressed = show::suppressed(findings);
+            let check = command("check", &options.paths);
+            let suppressed = print::suppressed(findings);
             let warnings = counted(warnings, "warning");
-            show::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
+            print::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
         }
     }
 }
@@ -262,4 +259,251 @@ pub(crate) fn to_file(
         findings.extend(error.findings());
     }
     Ok(findings)
+}
+
+/// After a directory was rendered for the first time.
+pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Speech) {
+    let is_first = summary
+        .differing
+        .iter()
+        .any(|change| change.path == output::INVENTORY && change.kind == ChangeKind::Missing);
+    if !is_first {
+        return;
+    }
+    let directory = word(&loaded.output);
+    print::calm(
+        &format!(
+            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
+        ),
+        speech,
+    );
+    print::calm(
+        "      `spokewright diff` then shows what a change does to every cluster",
+        speech,
+    );
+}
+
+/// After nothing was written because nothing changed.
+pub(crate) fn after_no_change(loaded: &Loaded, options: &ReadOptions) {
+    let (directory, page) = (word(&loaded.output), command("page", &options.paths));
+    print::calm(
+        &format!("next: open {directory}, or make one page of it: `{page} -o fleet.html`"),
+        options.speech,
+    );
+}
+
+/// Where files of tools in the directory of the configuration name spokewright's repository without its owner.
+pub(crate) fn without_owner(directory: &Path, speech: Speech) {
+    let files = start::without_owner(directory);
+    if !files.is_empty() {
+        let files = files.join(", ");
+        let line = format!("next: put the owner of spokewright's repository in place of OWNER in {files}");
+        print::calm(&line, speech);
+    }
+}
+
+/// After works left the tree: what deletes them on the hub (docs/systems/gitops.md#what-prunes).
+pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
+    let is_work = |path: &str| {
+        path.contains('/') && !path.starts_with("_hub/") && !path.ends_with("/kustomization.yaml")
+    };
+    let left = summary.differing.iter();
+    let left = left.filter(|change| change.kind == ChangeKind::Stale && is_work(&change.path));
+    let left = left.count();
+    if left == 0 {
+        return;
+    }
+    print::calm(
+        &format!(
+            "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
+            counted(left, "work"),
+            command("prune-list", &options.paths),
+        ),
+        options.speech,
+    );
+}
+
+/// After nothing was wrong in an input that was never rendered.
+pub(crate) fn after_clean_check(loaded: &Loaded, options: &ReadOptions) {
+    // Whoever has a configuration knows how to go on, or lets Argo CD render.
+    let first = loaded.sources.files().first();
+    let is_configured = first.is_some_and(|file| file.relative == CONFIG_NAME);
+    if is_configured || options.reads_stdin() || output::is_tree(&loaded.output) {
+        return;
+    }
+    print::calm(
+        &format!(
+            "next: `{}` writes one directory per cluster into {}",
+            command("render", &options.paths),
+            word(&loaded.output)
+        ),
+        options.speech,
+    );
+}
+
+/// Where the input has no Placement.
+pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
+    let decisions = loaded
+        .hub
+        .objects
+        .of_kind(ocm_placement::GROUP, "PlacementDecision");
+    let lines = if decisions.is_empty() {
+        [
+            "next: add the objects that the hub decides by:",
+            "      `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`",
+        ]
+    } else {
+        [
+            "the PlacementDecisions of the input apply as they are; `spokewright render` uses them",
+            "next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`",
+        ]
+    };
+    say(loaded, "placement", &lines, speech);
+}
+
+/// Where the input has no policy.
+pub(crate) fn without_policies(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "policies",
+        &[
+            "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in the input",
+        ],
+        speech,
+    );
+}
+
+/// Where nothing in the input has a status that could be predicted.
+pub(crate) fn without_statuses(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "status",
+        &["next: `spokewright check` shows what is missing to render"],
+        speech,
+    );
+}
+
+/// Where nothing can be drawn.
+pub(crate) fn without_nodes(loaded: &Loaded, speech: Speech) {
+    say(
+        loaded,
+        "graph",
+        &[
+            "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
+            "next: `spokewright check` shows what is missing to render",
+        ],
+        speech,
+    );
+}
+
+/// `lines`, or what explains more: that nothing at all was read.
+fn say(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
+    if !loaded.hub.objects.is_empty() {
+        for line in lines {
+            print::calm(line, speech);
+        }
+        return;
+    }
+    print::calm("no Kubernetes object was read", speech);
+    print::calm(
+        &format!(
+            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
+        ),
+        speech,
+    );
+}
+
+/// A command over the same input.
+pub(crate) fn command(name: &str, paths: &[PathBuf]) -> String {
+    let mut words = vec!["spokewright".to_owned(), name.to_owned()];
+    let named = paths.iter().filter(|path| path.as_os_str() != ".");
+    words.extend(named.map(|path| word(path)));
+    words.join(" ")
+}
+
+/// A path as a shell takes it.
+fn word(path: &Path) -> String {
+    let parts = path
+        .components()
+        .filter(|part| *part != std::path::Component::CurDir);
+    shell_path(&parts.collect::<PathBuf>().display().to_string())
+}
+
+/// The exported works.
+#[derive(Debug, Args)]
+pub(crate) struct WorksOption {
+    /// Works exported from the hub: a file, directory, or `-`
+    #[arg(long, value_name = "PATH")]
+    works: Option<PathBuf>,
+}
+
+impl WorksOption {
+    /// What was typed.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.works.as_deref()
+    }
+
+    fn is_stdin(&self) -> bool {
+        self.path() == Some(Path::new("-"))
+    }
+
+    /// Keeps the export out of the input, also where it lies inside.
+    ///
+    /// # Errors
+    /// When both come from standard input, which can be read only once.
+    pub(crate) fn keep_out_of(&self, request: &mut Request, input: &ReadOptions) -> Result<(), Refusal> {
+        if self.is_stdin() && input.reads_stdin() {
+            return refuse(
+                "standard input can be read only once",
+                "name a file for the input or for `--works`",
+            );
+        }
+        let file = self.path().filter(|_| !self.is_stdin());
+        request.skip.extend(file.map(Path::to_owned));
+        Ok(())
+    }
+
+    /// Reads the works of the export; `None` where none was named.
+    pub(crate) fn works(
+        &self,
+        loaded: &mut Loaded,
+        findings: &mut Findings,
+    ) -> Option<(&Path, ManuallyDrop<ExportedWorks>)> {
+        self.read(|path, stdin| pipeline::load_works(loaded, path, stdin, findings))
+    }
+
+    /// Reads what of the export may be pruned; `None` where none was named.
+    pub(crate) fn prunable(
+        &self,
+        loaded: &mut Loaded,
+        findings: &mut Findings,
+    ) -> Option<ManuallyDrop<WorksAndSets>> {
+        let read = self.read(|path, stdin| pipeline::load_prunable(loaded, path, stdin, findings));
+        read.map(|(_, objects)| objects)
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Path, Option<&mut dyn Read>) -> T,
+    ) -> Option<(&Path, ManuallyDrop<T>)> {
+        let path = self.path()?;
+        let mut stdin = io::stdin().lock();
+        let stdin: Option<&mut dyn Read> = if self.is_stdin() { Some(&mut stdin) } else { None };
+        Some((path, kept(read(path, stdin))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_as_it_stands() {
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(command("render", &paths(&["."])), "spokewright render");
+        assert_eq!(
+            command("render", &paths(&["./hub", "my hub", "it's"])),
+            "spokewright render hub 'my hub' 'it'\\''s'"
+        );
+    }
 }

@@ -12,9 +12,8 @@ use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::nearest;
 use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 
-use super::candidates;
-use super::show;
-use super::status::Status;
+use super::print::Status;
+use super::{completions, print};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -40,7 +39,7 @@ const SCHEMA_STORE: &str = "schema-store";
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Schema {
     /// Name of the schema; without it, list the names
-    #[arg(add = ArgValueCompleter::new(candidates::schemas))]
+    #[arg(add = ArgValueCompleter::new(completions::schemas))]
     name: Option<String>,
 }
 
@@ -55,9 +54,9 @@ impl Schema {
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),
                 None => {
-                    show::line(&format!("error: there is no schema `{wanted}`"));
+                    print::line(&format!("error: there is no schema `{wanted}`"));
                     let near = nearest(wanted, names.iter().copied());
-                    show::line(&near.map_or_else(
+                    print::line(&near.map_or_else(
                         || format!("help: the schemas are: {}", names.join(", ")),
                         |near| format!("help: did you mean `{near}`?"),
                     ));
@@ -72,7 +71,7 @@ impl Schema {
             .context("cannot write to stdout")?;
         // Scripts want the names; people, how to go on.
         if is_list && std::io::stdout().is_terminal() {
-            show::line("next: `spokewright schema config > config.schema.json`");
+            print::line("next: `spokewright schema config > config.schema.json`");
         }
         Ok(Status::Done)
     }

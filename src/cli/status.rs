@@ -1,94 +1,292 @@
-//! Exit statuses (docs/reference/exit-statuses.md): stable, because scripts test them.
+//! `spokewright status`: the status of hub objects, predicted or aggregated from what the clusters report.
 //!
-//! Owns: the numbers, and the reason why a run ends before it begins ([`Refusal`]). Flows in: findings, errors. Flows
-//! out: a [`Status`]. Must not know: commands.
+//! Owns: its options, the choice between predicted and aggregated statuses, and the options that make it a gate. Flows
+//! in: arguments, exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status
+//! comes about.
 
-use std::io::ErrorKind;
+use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::path::Path;
 
-use spokewright::diagnostic::Findings;
+use clap::Args;
+use spokewright::Object;
+use spokewright::diagnostic::{Findings, Locate as _, Severity, nearest};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
+use spokewright::report::{
+    Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
+};
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
-    /// Done, and nothing to say.
-    Done,
-    /// `--check` or `diff` found a difference.
-    Differs,
-    /// The arguments make no sense.
-    Usage,
-    /// The input has errors.
-    Invalid,
-    /// A conflict or a placement could not be resolved, or what `status` should make sure of does not hold.
-    Unresolved,
-    /// Reading or writing failed.
-    Io,
-    /// Our fault.
-    Bug,
+use super::options::{ClustersOption, ReadOptions, of_kind};
+use super::print::{self, MessageFormat, Refusal, Status, refuse};
+use super::reporting::{self, Answer, ReportFormat, Reporting, WorksOption, kept};
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright status            the status of every object once all is applied
+  spokewright status -o json    with effectivePolicy and Affected conditions
+  spokewright status -o yaml    an EffectivePolicy document for each target
+
+  Collect what the clusters report:
+  kubectl get manifestwork -A -o yaml | spokewright status hub --works -
+
+  Wait for a rollout; exits 4 until it is done:
+  spokewright status hub --works works.yaml --exit-code
+  spokewright status hub --works works.yaml --require gateway=Programmed";
+
+/// At most so many objects or works are named on stderr; the report has them all.
+const MOST_UNMET: usize = 10;
+
+/// Predict the status of objects, or collect it from clusters
+#[derive(Debug, Args)]
+#[command(name = "status", after_long_help = AFTER_HELP)]
+pub(crate) struct StatusCommand {
+    #[command(flatten)]
+    reporting: Reporting,
+
+    #[command(flatten)]
+    works: WorksOption,
+
+    /// Exit 4 unless all of the kind meet it; repeatable
+    #[arg(long, value_name = "KIND=COND", value_parser = requirement)]
+    require: Vec<(String, String)>,
+
+    /// Exit 4 unless the clusters have exactly what is planned
+    #[arg(long, requires = "works")]
+    exit_code: bool,
+
+    #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
 }
 
-impl Status {
-    /// The number.
-    pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Differs => 1,
-            Self::Usage => 2,
-            Self::Invalid => 3,
-            Self::Unresolved => 4,
-            Self::Io => 5,
-            Self::Bug => 70,
+/// What a run came to.
+struct Outcome {
+    loaded: ManuallyDrop<Loaded>,
+    data: Data,
+    /// What keeps the gate closed.
+    unmet: Result<Vec<String>, Refusal>,
+    /// Whether there is no status at all.
+    is_empty: bool,
+}
+
+/// For stdout.
+enum Data {
+    Nothing,
+    Predicted(ManuallyDrop<Vec<ObjectStatus>>),
+    Aggregated(Aggregated),
+    /// EffectivePolicy documents, as YAML.
+    Documents(Vec<String>),
+}
+
+impl Data {
+    fn write(&self, reporting: &Reporting, out: &mut dyn Write) -> anyhow::Result<()> {
+        let report = match self {
+            Self::Nothing => return Ok(()),
+            Self::Documents(documents) => {
+                for (number, document) in documents.iter().enumerate() {
+                    out.write_all(if number > 0 { b"---\n" } else { b"" })?;
+                    out.write_all(document.as_bytes())?;
+                }
+                return Ok(());
+            }
+            Self::Predicted(statuses) => StatusReport::predicted(statuses),
+            Self::Aggregated(aggregated) => StatusReport::aggregated(aggregated),
+        };
+        reporting.write(out, &report, |report| status_text(report, width()))
+    }
+}
+
+fn requirement(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((kind, condition)) if !kind.is_empty() && !condition.is_empty() => {
+            Ok((kind.to_owned(), condition.to_owned()))
+        }
+        _ => Err("write KIND=CONDITION, as in gateway=Programmed".to_owned()),
+    }
+}
+
+impl StatusCommand {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let mut request = self.clusters.request(&self.options)?;
+        self.works.keep_out_of(&mut request, &self.options)?;
+        let mut findings = Findings::new();
+        let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
+        let exported = self.works.works(&mut loaded, &mut findings);
+        let of_export = findings.count(Severity::Error);
+        let outcome = match exported {
+            Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
+            None => self.predicted(loaded, &mut findings),
+        };
+        let answer = Answer {
+            with_warnings: self.works.path().is_some(),
+            of_export,
+            ..self.reporting.answer()
+        };
+        let unmet = match outcome.unmet {
+            Ok(unmet) => unmet,
+            Err(refusal) => {
+                // A kind may be missing because its file cannot be read: then this says so.
+                outcome.loaded.finish(&mut findings);
+                answer.findings(&outcome.loaded, &findings, &self.options);
+                return Err(refusal.into());
+            }
+        };
+        let status = answer.finish(&outcome.loaded, findings, &self.options, |out| {
+            outcome.data.write(&self.reporting, out)
+        })?;
+        if outcome.is_empty {
+            reporting::without_statuses(&outcome.loaded, self.options.speech);
+        }
+        // Not between the findings of a document.
+        if self.options.speech.message_format == MessageFormat::Human {
+            for line in unmet.iter().take(MOST_UNMET) {
+                print::line(&format!("error: {line}"));
+            }
+            if let Some(more) = unmet.len().checked_sub(MOST_UNMET).filter(|more| *more > 0) {
+                print::line(&format!("error: and {more} more"));
+            }
+        }
+        Ok(if unmet.is_empty() || status != Status::Done {
+            status
+        } else {
+            Status::Unresolved
+        })
+    }
+
+    fn predicted(&self, loaded: ManuallyDrop<Loaded>, findings: &mut Findings) -> Outcome {
+        let analysis = kept(Analysis::new(&loaded, findings));
+        let (received, spokes) = analysis.received(None);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, findings));
+        let (statuses, too_many) = match analysis.statuses(&view) {
+            Ok(statuses) => (kept(statuses), None),
+            Err(too_many) => (kept(Vec::new()), Some(*too_many)),
+        };
+        // Of objects without a status only because there are too many, an error says so: nothing is known of them.
+        let unmet = match too_many {
+            None => self.unmet(&loaded, &statuses),
+            Some(_) => Ok(self.unknown()),
+        };
+        let is_empty = statuses.is_empty() && too_many.is_none();
+        let too_much = view
+            .too_much_to_list()
+            .filter(|_| self.reporting.format == ReportFormat::Yaml)
+            .or(too_many);
+        let data = if let Some(too_much) = too_much {
+            findings.push(too_much);
+            Data::Nothing
+        } else if self.reporting.format == ReportFormat::Yaml {
+            let documents = view.effective_policy_documents();
+            Data::Documents(
+                documents
+                    .map(|document| kube_yaml::write_document(&document))
+                    .collect(),
+            )
+        } else {
+            Data::Predicted(statuses)
+        };
+        Outcome {
+            loaded,
+            data,
+            unmet,
+            is_empty,
         }
     }
 
-    /// The status of a run with these findings (the library knows the rule).
-    pub(crate) fn of(findings: &Findings) -> Self {
-        match findings.exit_status() {
-            0 => Self::Done,
-            4 => Self::Unresolved,
-            5 => Self::Io,
-            _ => Self::Invalid,
+    fn aggregated(
+        &self,
+        loaded: ManuallyDrop<Loaded>,
+        path: &Path,
+        exported: &ExportedWorks,
+        findings: &mut Findings,
+    ) -> Outcome {
+        if exported.has_no_work() && findings.has_errors() {
+            // That every work is missing would be a lie: nobody could read them.
+            return Outcome {
+                loaded,
+                data: Data::Nothing,
+                unmet: Ok(Vec::new()),
+                is_empty: false,
+            };
+        }
+        self.say_what_was_skipped(exported, &loaded, path);
+        let aggregated = Analysis::new(&loaded, findings).aggregate(exported, findings);
+        let in_the_way = if self.exit_code {
+            works_in_the_way(&aggregated.works)
+        } else {
+            Vec::new()
+        };
+        let unmet = self.unmet(&loaded, &aggregated.objects);
+        Outcome {
+            loaded,
+            data: Data::Aggregated(aggregated),
+            unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
+            is_empty: false,
         }
     }
 
-    /// The status of a comparison: whatever is wrong outranks a difference.
-    pub(crate) fn compared(differs: bool, findings: &Findings) -> Self {
-        match Self::of(findings) {
-            Self::Done if differs => Self::Differs,
-            status => status,
+    /// What is required, where there are too many statuses to look at.
+    fn unknown(&self) -> Vec<String> {
+        let required = self.require.iter();
+        required
+            .map(|(kind, condition)| {
+                format!("{kind}={condition} is not checked: there are too many statuses")
+            })
+            .collect()
+    }
+
+    /// The objects that lack a condition which is required of their kind.
+    fn unmet(&self, loaded: &Loaded, statuses: &[ObjectStatus]) -> Result<Vec<String>, Refusal> {
+        let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
+        let mut unmet = Vec::new();
+        for (kind, condition) in &self.require {
+            let required = Required::new(statuses, &of_kind(loaded, &objects, kind)?);
+            if required.is_empty() {
+                return refuse(
+                    &format!("no `{kind}` of the input is ours"),
+                    "`controllerName` in the configuration decides which GatewayClasses and Gateways are ours",
+                );
+            }
+            let lines = required.without(condition);
+            let known = required.conditions();
+            let misspelled = nearest(condition, known).filter(|near| !near.eq_ignore_ascii_case(condition));
+            if let (Some(near), false) = (misspelled, lines.is_empty()) {
+                return refuse(
+                    &format!("no `{kind}` has a condition `{condition}`"),
+                    &format!("did you mean `{kind}={near}`?"),
+                );
+            }
+            unmet.extend(lines);
+        }
+        Ok(unmet)
+    }
+
+    fn say_what_was_skipped(&self, exported: &ExportedWorks, loaded: &Loaded, path: &Path) {
+        let speech = self.options.speech;
+        if exported.has_no_work() && !speech.quiet {
+            print::line(&format!("note: there is no ManifestWork in `{}`", path.display()));
+        }
+        if !speech.verbose {
+            return;
+        }
+        for object in exported.skipped() {
+            let place = object.place("/kind");
+            let at = loaded.sources.locate(&place);
+            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            let identity = object.identity();
+            print::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
+        }
+        if exported.passed_over() > 0 {
+            let count = exported.passed_over();
+            print::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }
 }
 
-/// Why a command cannot begin, and how the run ends for it.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct Refusal {
-    message: String,
-    /// How to fix it.
-    pub(crate) help: String,
-    pub(crate) status: Status,
-}
-
-impl Refusal {
-    pub(crate) fn new(status: Status, message: &str, help: &str) -> Self {
-        Self {
-            message: message.to_owned(),
-            help: help.to_owned(),
-            status,
-        }
-    }
-}
-
-/// Refuses what the arguments ask for.
-pub(crate) fn refuse<T, E: From<Refusal>>(message: &str, help: &str) -> Result<T, E> {
-    Err(Refusal::new(Status::Usage, message, help).into())
-}
-
-/// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-    })
+/// Tables are read, not scanned: wider than this they only move apart.
+fn width() -> usize {
+    const WIDEST: usize = 80;
+    print::width().min(WIDEST)
 }

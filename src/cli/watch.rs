@@ -11,9 +11,8 @@ use spokewright::diagnostic::{counted, first_items};
 use spokewright::pipeline::{Request, watched};
 use spokewright::source::{Change, Watched};
 
-use super::show;
-use super::speech::Speech;
-use super::status::{Refusal, Status};
+use super::print;
+use super::print::{Refusal, Speech, Status};
 
 /// The shortest pause between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -46,20 +45,20 @@ pub(crate) fn watch(
     }
     loop {
         match run() {
-            Err(error) if super::status::is_broken_pipe(&error) => return Err(error),
+            Err(error) if super::print::is_broken_pipe(&error) => return Err(error),
             // The next change may mend it.
             Err(error) => {
-                show::error(&error);
+                print::error(&error);
             }
             Ok(_) => {}
         }
-        show::calm(
+        print::calm(
             &format!("watching {}; Ctrl-C ends", counted(input.len(), "file")),
             speech,
         );
         let changes = next_changes(request, &mut input);
-        show::note("", speech);
-        show::calm(&format!("{}; {doing} again", changed(&changes)), speech);
+        print::note("", speech);
+        print::calm(&format!("{}; {doing} again", changed(&changes)), speech);
     }
 }
 

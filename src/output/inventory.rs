@@ -1,19 +1,17 @@
-//! The inventory: which files are ours, and with which bytes.
-//!
-//! Owns: its format, and reading and writing it. Flows in: a file, or paths with hashes. Flows out: an [`Inventory`],
-//! lines. Must not know: what is wanted, or which other files are on disk.
+//! The inventory: which files are ours, and with which bytes. Inventory and plan together are the [`Record`], and with it
+//! wanted and stale files are grouped by directory.
 //!
 //! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` works: 64 hexadecimal
 //! digits, two blanks, the path; a path with a backslash, a newline or a carriage return is escaped and its line
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 
-use super::error::{Action, InventoryFault, OutputError};
-use super::hash::Hash;
-use super::root::Root;
-use super::tree::is_safe_path;
+use super::error::{Action, InventoryFault, OutputError, TreeFault};
+use super::root::{Hash, Root};
+use super::tree::{Tree, directory_of, is_safe_path, prefixes};
 use crate::beneath::Entry;
 
 /// The files that we wrote. Lists every file of ours except itself.
@@ -217,6 +215,179 @@ fn from_hex(digits: &str) -> Option<Hash> {
         *byte = value(high)? << 4 | value(low)?;
     }
     Some(hash)
+}
+
+/// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    inventory: Option<Inventory>,
+    plan: Option<Inventory>,
+}
+
+impl Record {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// When one of them cannot be read or trusted.
+    pub(super) fn read(root: &Root) -> Result<Self, OutputError> {
+        let inventory = Inventory::read(root, INVENTORY)?;
+        let plan = Inventory::read(root, PLAN)?;
+        Ok(Self { inventory, plan })
+    }
+
+    /// The inventory of the last complete run.
+    pub(super) fn inventory(&self) -> Option<&Inventory> {
+        self.inventory.as_ref()
+    }
+
+    /// The plan of an interrupted run.
+    pub(super) fn plan(&self) -> Option<&Inventory> {
+        self.plan.as_ref()
+    }
+
+    /// Both.
+    pub(super) fn lists(&self) -> impl Iterator<Item = &Inventory> {
+        self.inventory.iter().chain(&self.plan)
+    }
+
+    /// The paths of both, those of each in ascending order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.lists().flat_map(Inventory::iter).map(|(path, _)| path)
+    }
+
+    /// Whether a path is on record, with whatever bytes.
+    pub(super) fn mentions(&self, path: &str) -> bool {
+        self.lists().any(|list| list.hashes(path).next().is_some())
+    }
+
+    /// Whether a file with these bytes is ours.
+    pub(super) fn is_ours(&self, path: &str, hash: &Hash) -> bool {
+        // Two branches rendered the list of a directory, each its own way: what is there now is what Git made of both. It
+        // lists files and nothing else, so that nothing is lost with it; any other file must have the bytes of one side.
+        let is_list = path.rsplit('/').next() == Some("kustomization.yaml");
+        let is_merged = |list: &Inventory| is_list && list.hashes(path).nth(1).is_some();
+        self.lists()
+            .any(|list| list.hashes(path).any(|listed| listed == hash))
+            || self.inventory.as_ref().is_some_and(is_merged)
+    }
+}
+
+/// The files of one directory.
+#[derive(Debug, Default)]
+pub(super) struct DirectoryFiles {
+    /// Path inside the output, `""` for the root.
+    pub(super) path: String,
+    /// Indices of the wanted files that are directly in it.
+    pub(super) wanted: Vec<usize>,
+    /// Paths on record that are directly in it and not wanted, sorted, each once.
+    pub(super) stale: Vec<String>,
+    /// Whether it exists.
+    pub(super) exists: bool,
+}
+
+/// All directories by path. The root is always among them.
+#[derive(Debug)]
+pub(super) struct FilesByDirectory(BTreeMap<String, DirectoryFiles>);
+
+impl FilesByDirectory {
+    /// Those of the wanted files.
+    ///
+    /// # Errors
+    /// When the tree breaks the rules of [`Tree`].
+    pub(super) fn of(tree: &dyn Tree) -> Result<Self, OutputError> {
+        let fault = |path: &str, fault| OutputError::Tree {
+            path: path.to_owned(),
+            fault,
+        };
+        let mut directories = Self(BTreeMap::from([(String::new(), DirectoryFiles::default())]));
+        let mut run = DirectoryFiles::default();
+        let mut previous: Option<std::borrow::Cow<'_, str>> = None;
+        for index in 0..tree.len() {
+            let path = tree.path(index);
+            if !is_safe_path(&path) {
+                return Err(fault(&path, TreeFault::Unsafe));
+            }
+            if previous
+                .as_deref()
+                .is_some_and(|previous| previous >= path.as_ref())
+            {
+                return Err(fault(&path, TreeFault::Order));
+            }
+            // Neighbors nearly always share their directory: the map is asked once for a run of them.
+            let directory = directory_of(&path);
+            if directory != run.path {
+                directories.keep(std::mem::take(&mut run));
+                directory.clone_into(&mut run.path);
+            }
+            run.wanted.push(index);
+            previous = Some(path);
+        }
+        directories.keep(run);
+        for directory in directories.0.keys() {
+            if let Some(path) = prefixes(directory).find(|prefix| position(tree, prefix).is_some()) {
+                return Err(fault(path, TreeFault::FileAndDirectory));
+            }
+        }
+        Ok(directories)
+    }
+
+    fn keep(&mut self, run: DirectoryFiles) {
+        if !run.wanted.is_empty() {
+            self.at(&run.path).wanted.extend(run.wanted);
+        }
+    }
+
+    fn at(&mut self, path: &str) -> &mut DirectoryFiles {
+        self.0.entry(path.to_owned()).or_insert_with(|| DirectoryFiles {
+            path: path.to_owned(),
+            ..DirectoryFiles::default()
+        })
+    }
+
+    /// Those of the stale files of a record too, and those around all of them, where new ones have their temporary names; sorted by
+    /// path.
+    pub(super) fn with_stale(mut self, tree: &dyn Tree, record: &Record) -> Vec<DirectoryFiles> {
+        for path in record.lists().flat_map(|list| stale(tree, Some(list))) {
+            self.at(directory_of(&path)).stale.push(path);
+        }
+        let around: BTreeSet<String> = self.0.keys().map(|path| directory_of(path).to_owned()).collect();
+        for path in around {
+            self.at(&path);
+        }
+        let mut directories = self.0.into_values().collect::<Vec<_>>();
+        for directory in &mut directories {
+            directory.stale.sort_unstable();
+            directory.stale.dedup();
+        }
+        directories
+    }
+}
+
+/// The paths in a list that are not wanted, as far as the tree speaks for them.
+pub(super) fn stale(tree: &dyn Tree, list: Option<&Inventory>) -> Vec<String> {
+    let mut wanted = (0..tree.len()).map(|index| tree.path(index)).peekable();
+    let mut stale = Vec::new();
+    for (path, _) in list.into_iter().flat_map(Inventory::iter) {
+        while wanted.next_if(|wanted| wanted.as_ref() < path).is_some() {}
+        if wanted.peek().is_none_or(|wanted| wanted.as_ref() != path) && tree.owns(path) {
+            stale.push(path.to_owned());
+        }
+    }
+    stale
+}
+
+/// The index of a path in the tree.
+pub(crate) fn position(tree: &dyn Tree, path: &str) -> Option<usize> {
+    let (mut low, mut high) = (0_usize, tree.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        match tree.path(middle).as_ref().cmp(path) {
+            std::cmp::Ordering::Less => low = middle.saturating_add(1),
+            std::cmp::Ordering::Equal => return Some(middle),
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -9,39 +9,24 @@
 //! `write.rs` explains the state machine: what every interruption leaves, and why the next run is right.
 
 mod apply;
-mod atomic;
-mod compare;
-mod directories;
-mod earlier;
 mod error;
-mod hash;
-mod inside;
 mod inventory;
-mod lock;
-mod others;
 mod place;
 mod read;
-mod record;
 mod root;
 mod scan;
-mod storage;
-mod stream;
 mod tree;
-mod unexpected;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use atomic::{WrittenFiles, existing_files, write_files, write_named};
-pub(crate) use directories::position;
-pub use earlier::Earlier;
+pub use apply::{WrittenFiles, existing_files, write_files, write_named};
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
-pub use hash::{Hash, sha256};
-pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
-pub(crate) use place::misplaced;
-pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
-pub use stream::stream;
-pub use tree::{FileKind, Tree, Turn};
+pub(crate) use inventory::position;
+pub(crate) use place::{misplaced, same_or_inside};
+pub use read::{Earlier, TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
+pub use root::{Hash, sha256};
+pub use tree::{FileKind, Tree, Turn, stream};
 pub use write::{Change, ChangeKind, Options, Output, Summary, write, write_into};

@@ -39,7 +39,7 @@
 //! the plan is synced, single files are not (100,000 syncs would take minutes). Such a
 //! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
 //!
-//! The name of a temporary file has `storage::TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
+//! The name of a temporary file has `TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
 //! Only those whose mark belongs to a path in the plan are removed; a file of yours with the same prefix stays.
 //!
 //! # New directories
@@ -63,23 +63,19 @@
 //! exactly the bytes that one run over the whole leaves. Files that belong to no part (the root's list of clusters) are
 //! the same in each.
 //!
-//! Where the system has no locks (`lock.rs`), two runs at once into one directory are the caller's mistake; they cannot
+//! Where the system has no locks ([`Lock`]), two runs at once into one directory are the caller's mistake; they cannot
 //! tear a file, but one of them fails.
 
 use std::borrow::Cow;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::apply::apply;
-use super::directories::Directories;
 use super::error::{Offender, OutputError};
-use super::hash::Hash;
-use super::inventory::{INVENTORY, Inventory, PLAN};
-use super::lock::{Access, lock, stands_at};
+use super::inventory::{FilesByDirectory, INVENTORY, Inventory, PLAN, Record};
 use super::place::open;
-use super::record::Record;
-use super::root::Root;
+use super::root::{Disk, Hash, Root, Storage};
 use super::scan::{Scan, State, scan};
-use super::storage::{Disk, Storage};
 use super::tree::Tree;
 use crate::progress::Progress;
 
@@ -239,7 +235,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
-    let (directories, record) = rayon::join(|| Directories::of(tree), record);
+    let (directories, record) = rayon::join(|| FilesByDirectory::of(tree), record);
     let (directories, record) = (directories?, record?);
     let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
     scan.offenders
@@ -323,4 +319,59 @@ fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
         kind: ChangeKind::Stale,
     });
     inventory.into_iter().chain(plan).collect()
+}
+
+/// The purpose of a run under the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It reads: with others that do.
+    Read,
+    /// It writes: alone.
+    Write,
+}
+
+/// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. The
+/// directory may be gone by then: [`stands_at`] checks that.
+pub(super) fn lock(root: &Root, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
+    let Ok(directory) = root.directory.as_file() else {
+        // The next reader or writer reports why.
+        return Ok(None);
+    };
+    let tried = match access {
+        Access::Read => directory.try_lock_shared(),
+        Access::Write => directory.try_lock(),
+    };
+    match tried {
+        Ok(()) => {}
+        Err(TryLockError::Error(_)) => return Ok(None),
+        Err(TryLockError::WouldBlock) if no_wait => {
+            return Err(OutputError::Busy {
+                root: root.path().to_path_buf(),
+            });
+        }
+        Err(TryLockError::WouldBlock) => {
+            // What cannot be waited for is not there to be had.
+            let _ = match access {
+                Access::Read => directory.lock_shared(),
+                Access::Write => directory.lock(),
+            };
+        }
+    }
+    Ok(Some(directory))
+}
+
+/// Whether what is locked is what a path leads to now: a run that wrote nothing removes the root that it made.
+pub(super) fn stands_at(lock: &File, root: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+        let locked = lock.metadata().map(identity);
+        std::fs::metadata(root).map(identity).ok() == locked.ok()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (lock, root);
+        true
+    }
 }

@@ -1,28 +1,14 @@
-//! Argo CD's config management plugin: its parameters, where they may lead, and its `plugin.yaml`.
-//!
-//! Owns: which parameters there are ([`PARAMETERS`]), reading `ARGOCD_APP_PARAMETERS` ([`Parameters`]), announcing
-//! them with the defaults of the real configuration ([`announcements`]), the boundary of the checkout
-//! ([`boundary`]) and the text of `plugin.yaml` ([`plugin_yaml`]).
-//! Flows in: texts of the environment, the configuration. Flows out: a [`Request`], findings, JSON values.
-//! Must not know: the environment itself, or what Argo CD does with the objects.
+//! Argo CD's config management plugin: its parameters ([`PARAMETERS`]), reading `ARGOCD_APP_PARAMETERS` ([`Parameters`]),
+//! announcing them with the defaults of the real configuration ([`announcements`]), where they may lead ([`boundary`]), and
+//! the text of `plugin.yaml` ([`plugin_yaml`]), which the sidecar reads at `/home/argocd/cmp-server/config/plugin.yaml`.
 //!
 //! docs/systems/gitops.md#plugin-parameters: a parameter is a string, an array of strings or a map of
 //! strings; `PARAM_*` variables can collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
-pub(in crate::pipeline) mod announcement;
-mod parameter;
-mod plugin;
-
-#[cfg(test)]
-mod tests;
-
-pub use announcement::announcements;
-pub use parameter::{PARAMETERS, Shape};
-pub use plugin::{Discovery, plugin_yaml};
-
 use std::path::{Path, PathBuf};
 
-use kube_json::{Map, Value};
+use kube_json::{Map, Value, json};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::request::Request;
@@ -367,3 +353,215 @@ pub fn boundary(directory: &Path, source_path: &str) -> PathBuf {
     }
     boundary.to_owned()
 }
+
+/// The type of a parameter in Argo CD's terms: its `collectionType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One string.
+    Text,
+    /// A list of strings.
+    List,
+}
+
+impl Shape {
+    /// The key of the value in `ARGOCD_APP_PARAMETERS`.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::List => "array",
+        }
+    }
+}
+
+/// Every parameter: the configuration's fields and the options that an Application may set
+/// (docs/guides/argo-cd.md).
+pub const PARAMETERS: [(&str, Shape); 10] = [
+    ("allow-empty", Shape::Text),
+    ("clusters", Shape::Text),
+    ("hub", Shape::List),
+    ("hubObjects", Shape::Text),
+    ("now", Shape::Text),
+    ("placement.mode", Shape::Text),
+    ("placement.source", Shape::Text),
+    ("secrets", Shape::Text),
+    ("spokes", Shape::Text),
+    ("work-kind", Shape::Text),
+];
+
+/// A parameter, as Argo CD reads it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct Announcement {
+    name: &'static str,
+    title: &'static str,
+    tooltip: &'static str,
+    required: bool,
+    /// The type of the value, or of the items of an array.
+    item_type: &'static str,
+    /// `string` or `array`: the field that has the default. Argo CD never infers it from the value.
+    collection_type: &'static str,
+    /// The default of a parameter that is a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    string: Option<String>,
+    /// The default of a parameter that is a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    array: Option<Vec<String>>,
+}
+
+/// The JSON Schema of what [`announcements`] returns.
+#[cfg(test)]
+pub(in crate::pipeline) fn json_schema() -> serde_json::Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<Vec<Announcement>>();
+    schema.insert("title".to_owned(), "Parameters of Argo CD".into());
+    schema.to_value()
+}
+
+/// Title and what a tooltip says.
+const fn words(name: &str) -> (&'static str, &'static str) {
+    match name.as_bytes() {
+        b"allow-empty" => (
+            "Allow an empty result",
+            "true: accept a result without clusters, which deletes everything; false or true",
+        ),
+        b"clusters" => (
+            "Clusters",
+            "Render only the clusters whose names match this glob, such as eu-*; all of them when not set",
+        ),
+        b"hub" => (
+            "Inputs",
+            "Files and directories of hub objects, relative to the directory of the Application",
+        ),
+        b"hubObjects" => (
+            "Hub objects",
+            "Annotated: also render the Gateways and policies of the hub with what is known about them; None or Annotated",
+        ),
+        b"now" => (
+            "Time",
+            "The RFC 3339 time that tolerations and scores are compared with; needed only if the result depends on it",
+        ),
+        b"placement.mode" => (
+            "Placement mode",
+            "How Placements see each other's results: Snapshot, Sequential or Fixpoint",
+        ),
+        b"placement.source" => (
+            "Placement source",
+            "Where placements come from: Auto, Decisions or Evaluate",
+        ),
+        b"secrets" => (
+            "Secrets",
+            "Whether Secrets that Gateways refer to are copied into ManifestWorks: Omit or Copy",
+        ),
+        b"work-kind" => (
+            "Kind of works",
+            "replica-set: one ManifestWorkReplicaSet for each Gateway instead of a ManifestWork for each cluster; manifest-work or replica-set",
+        ),
+        _ => (
+            "Spoke-local objects",
+            "Directory with one directory per cluster of objects that already live there, relative to the Application",
+        ),
+    }
+}
+
+/// The announcement of every parameter as Argo CD's dynamic parameters command prints it
+/// (docs/systems/gitops.md#plugin-parameters): a JSON array. The values serve only the user interface, and
+/// are what applies when an Application sets nothing.
+pub fn announcements(config: &RenderConfig) -> Value {
+    let announce = |(name, shape): &(&'static str, Shape)| {
+        let (title, tooltip) = words(name);
+        let default = default(name, config);
+        let text = default.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let items = default.as_ref().and_then(Value::as_array).map(|items| {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        });
+        json!(Announcement {
+            name,
+            title,
+            tooltip,
+            required: false,
+            item_type: if *name == "allow-empty" {
+                "boolean"
+            } else {
+                "string"
+            },
+            collection_type: shape.key(),
+            string: text,
+            array: items,
+        })
+    };
+    PARAMETERS.iter().map(announce).collect()
+}
+
+fn default(name: &str, config: &RenderConfig) -> Option<Value> {
+    fn word<T: Serialize>(value: &T) -> Option<Value> {
+        kube_json::to_value(value).ok()
+    }
+    match name {
+        "allow-empty" => Some(Value::from("false")),
+        "hub" => word(&config.hub),
+        "hubObjects" => word(&config.hub_objects),
+        "placement.mode" => word(&config.placement.unwrap_or_default().mode),
+        "placement.source" => word(&config.placement.unwrap_or_default().source),
+        "secrets" => word(&config.secrets),
+        "spokes" => word(&config.spokes),
+        "work-kind" => Some(Value::from("manifest-work")),
+        _ => None,
+    }
+}
+
+/// Everything but discovery.
+const PLUGIN: &str = "\
+# Argo CD's sidecar reads this file; it is not an object of the cluster, so never apply it with kubectl.
+apiVersion: argoproj.io/v1alpha1
+kind: ConfigManagementPlugin
+metadata:
+  # What an Application names in spec.source.plugin.name. No spec.version: it would become part of that name.
+  name: spokewright
+spec:
+  generate:
+    command: [spokewright, argocd, generate]
+  parameters:
+    dynamic:
+      command: [spokewright, argocd, parameters]
+  # Nothing in the repository is executed, and nothing is fetched: neither modes nor credentials are needed.
+  preserveFileMode: false
+  provideGitCreds: false
+";
+
+/// Why there is no discovery.
+const WITHOUT: &str = "\
+  # No discovery: Applications name the plugin, which saves Argo CD from streaming the repository a second time.
+";
+
+/// Discovery by the configuration file.
+const WITH: &str = "\
+  # Applications that name no plugin get this one if a spokewright.yaml is in their directory. For each of them
+  # Argo CD streams the repository twice.
+  discover:
+    fileName: spokewright.yaml
+";
+
+/// Which Applications get the plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discovery {
+    /// Those that name it.
+    Off,
+    /// Also those that name no plugin, where a configuration is in their directory.
+    ByConfiguration,
+}
+
+/// The plugin's declaration.
+pub fn plugin_yaml(discovery: Discovery) -> String {
+    let discovery = match discovery {
+        Discovery::Off => WITHOUT,
+        Discovery::ByConfiguration => WITH,
+    };
+    format!("{PLUGIN}{discovery}")
+}
+
+#[cfg(test)]
+mod tests;

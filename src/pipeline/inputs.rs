@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use kube_json::Value;
 
+use super::loaded;
 use super::loaded::Loaded;
-use super::misplaced::{
-    check_overlap, cluster_names, config_below, config_beside, empty_files, misspelled_spokes,
-    no_such_spokes, not_staged, output_beside, output_outside, submodules, unread_configs,
-};
-use super::origins;
 use super::projections::Projections;
-use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
+use super::request::{
+    CONFIG_NAME, DEFAULT_OUTPUT, Request, check_overlap, cluster_names, config_below, config_beside,
+    empty_files, misspelled_spokes, no_such_spokes, not_staged, output_beside, output_outside, submodules,
+    unread_configs,
+};
 use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
 use crate::diagnostic::{DocumentId, Findings, Locate as _};
@@ -169,7 +169,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     } else {
         &[]
     };
-    let unfound = origins::attribute_piped(&documents, &mut sources, roots);
+    let unfound = loaded::attribute_piped(&documents, &mut sources, roots);
     let options = hub::Options {
         sources: Some(&sources),
         namespace: request.namespace.clone(),

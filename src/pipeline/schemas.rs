@@ -150,11 +150,11 @@ mod tests {
     use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
+    use super::super::argocd;
     use super::*;
     use crate::api::{config, crd, overlay, params};
     use crate::diagnostic::API_VERSION;
     use crate::object::Object;
-    use crate::pipeline::argocd::announcement;
     use crate::policy::ProfileEntry;
     use crate::report;
 
@@ -178,7 +178,7 @@ mod tests {
             ("params", schema_of::<params::Params>()),
         ];
         documents.extend(report::schema_documents());
-        documents.push(("report/argocd-parameters", announcement::json_schema()));
+        documents.push(("report/argocd-parameters", argocd::json_schema()));
         let text = |(name, mut document): (&'static str, Value)| {
             document["$id"] = format!("{PUBLISHED}/{name}.schema.json").into();
             // `{:#}` of a value is its indented JSON.

@@ -1,32 +1,38 @@
-//! The stages from a hub to a plan, and to everything that can be reported about it.
-//!
-//! Owns: the functions of an [`Analysis`]: the plan, statuses, lists of what may be deleted. Flows in: an analysis.
-//! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
+//! The stages from a hub to a plan, and to everything that can be reported about it: statuses, lists of what may be deleted,
+//! why an object is in no work any more, and, if nothing is rendered, which link of the chain from files to clusters is
+//! missing. The latter is the first error that many beginners see, so its help names the one thing to do next, ready to
+//! type. Exported works may be many, so they are read one after the other, and no object is kept.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::io::Read;
+use std::path::Path;
+
+use apimachinery::pointer;
 
 use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
-use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
-use super::withdrawn::withdrawn;
 use crate::api::config::Secrets;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
-use crate::hub::{Hub, Table};
+use crate::api::controllers::product_of_controller;
+use crate::api::gateway::GROUP;
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId, first_names, nearest};
+use crate::hub::kinds::KindTable;
+use crate::hub::{self, Hub, Ours, Table};
+use crate::object::well_known::PLACEMENT_LABEL;
 use crate::object::{Object, Origin};
 use crate::outcome::{OverlayChanges, Prediction};
-use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
-use crate::parallel;
+use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, Shared,
-    StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
+    Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
+    Shared, StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
     NamespaceLabels, OnSpokes, Withheld, check_admission, report_chosen_nowhere, report_misspelled_backends,
     report_references, report_same_hostnames, report_unused,
 };
+use crate::{parallel, source};
 
 /// The output of a run, and the findings about it.
 #[derive(Debug, Default)]
@@ -43,7 +49,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()).
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::tree()).
     /// `loaded` is the input that this was rendered from: if it selects a part of the fleet, the files of all other
     /// clusters stay.
     #[must_use]
@@ -398,4 +404,285 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     }
     // A Namespace has the labels that listeners on any cluster select by.
     check_admission(routes, attachments, hub, ours, clusters, &mut Findings::new())
+}
+
+/// At most so many names in a row.
+const MOST: usize = 5;
+
+/// Adds the error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet. A warning about a Placement that
+/// selects nothing becomes part of it.
+fn report_nothing_rendered(
+    loaded: &Loaded,
+    ours: &Ours<'_>,
+    all_clusters: &[String],
+    findings: &mut Findings,
+) {
+    let found = |code: Code| findings.iter().find(|finding| finding.code == code);
+    let unplaced = Code::UNPLACED
+        .into_iter()
+        .find_map(found)
+        .filter(|_| all_clusters.is_empty())
+        .cloned();
+    // An error that the configuration turns into a warning stays separate from this one: at the same place, it would
+    // become a part of it.
+    let is_part = |finding: &&Finding| finding.code != Code::PLACEMENT_MISCONFIGURED;
+    let place = unplaced
+        .as_ref()
+        .filter(is_part)
+        .map(|finding| finding.place.clone());
+    let empty = Finding::new(
+        Code::EMPTY_NOTHING_RENDERED,
+        place.clone().unwrap_or(Place::Run),
+        "no cluster would receive anything",
+    )
+    .note("with an empty result, Argo CD deletes everything that was applied before");
+    let Some(unplaced) = unplaced else {
+        let help = next_step(loaded, ours, all_clusters);
+        findings.push(empty.help(help));
+        return;
+    };
+    let help = unplaced.help.as_deref().unwrap_or_default();
+    let or = if help.ends_with('?') {
+        " Otherwise, "
+    } else {
+        "; or "
+    };
+    let lacking = unplaced.lacking().cloned();
+    let empty = empty
+        .help(format!(
+            "{help}{or}pass --allow-empty if nothing should be rendered"
+        ))
+        .note(unplaced.message);
+    findings.push(match lacking {
+        Some(lacks) => empty.lacks(lacks.what, lacks.near),
+        None => empty,
+    });
+}
+
+fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
+    let objects = &loaded.hub.objects;
+    if objects.is_empty() {
+        return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
+                `-v` lists the files that were read"
+            .to_owned();
+    }
+    if ours.classes.is_empty() {
+        return no_class(loaded);
+    }
+    if ours.gateways.is_empty() {
+        let classes = list(ours.classes.keys().copied());
+        return if objects.of_kind(GROUP, "Gateway").is_empty() {
+            format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
+        } else {
+            format!(
+                "no Gateway of the input has a class of ours: write `gatewayClassName: {classes}` in a Gateway that \
+                 clusters should have"
+            )
+        };
+    }
+    if let Some(shard) = loaded.selection.shard
+        && all_clusters
+            .iter()
+            .any(|cluster| loaded.selection.matches(cluster))
+    {
+        return format!(
+            "shard {shard} has none of these clusters: {}; use fewer shards, or pass --allow-empty",
+            first_names(all_clusters, MOST)
+        );
+    }
+    if !all_clusters.is_empty() {
+        return format!(
+            "`--clusters` matches none of: {}",
+            first_names(all_clusters, MOST)
+        );
+    }
+    format!(
+        "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
+         PlacementDecisions; or pass --allow-empty if nothing should be rendered"
+    )
+}
+
+/// No class is ours: whose are they?
+fn no_class(loaded: &Loaded) -> String {
+    let ours = &loaded.config.controller_name;
+    let controllers: BTreeSet<&str> = loaded
+        .hub
+        .objects
+        .of_kind(GROUP, "GatewayClass")
+        .iter()
+        .filter_map(|class| class.root().get("spec").text("controllerName"))
+        .collect();
+    if controllers.is_empty() {
+        return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
+    }
+    if let Some(near) = nearest(ours, controllers.iter().copied()) {
+        return format!("correct the controllerName `{near}`: did you mean `{ours}`?");
+    }
+    let unknown = controllers
+        .into_iter()
+        .filter(|name| product_of_controller(name).is_none());
+    let own = match list(unknown) {
+        names if names.is_empty() => String::new(),
+        names => format!(
+            "; or, if a class is for spokewright, name its controller in spokewright.yaml: `controllerName: {names}`"
+        ),
+    };
+    format!(
+        "no GatewayClass has the controllerName `{ours}`: add one of its own for spokewright, such as `spokewright init` \
+         writes, and leave those of other controllers as they are{own}"
+    )
+}
+
+/// `a`, or `a` or `b`: inside one pair of backticks.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.take(MOST).collect::<Vec<_>>().join("` or `")
+}
+
+/// The finding about an object that leaves all clusters; `said` are the findings of the run.
+pub(super) fn withdrawn(
+    object: &Object,
+    placed: &Placed<'_>,
+    withheld: &[WithheldPolicy],
+    said: &[&Findings],
+) -> Finding {
+    let reason = of_findings(object, said).unwrap_or_else(|| of_parameters(object, placed, withheld));
+    let message = format!(
+        "{} was shipped and is still in the input, but no cluster receives it any more: {reason}",
+        object.identity()
+    );
+    Finding::new(Code::OBJECT_WITHDRAWN, object.place(""), message)
+        .help("correct that, or remove the object from the input if it is meant to leave all clusters")
+}
+
+/// What a finding at the object says.
+fn of_findings(object: &Object, said: &[&Findings]) -> Option<String> {
+    let is_inside = |pointer: &str| pointer::inside(pointer, &object.origin.pointer).is_some();
+    let is_about = |finding: &Finding| {
+        let place = finding.place.field();
+        finding.code != Code::REFERENCE_NOT_SHIPPED
+            && place
+                .is_some_and(|(document, pointer)| document == object.origin.document && is_inside(pointer))
+    };
+    let mut all = said.iter().flat_map(|findings| findings.iter());
+    all.find(|finding| is_about(finding))
+        .map(|finding| finding.message.to_string())
+}
+
+fn of_parameters(object: &Object, placed: &Placed<'_>, withheld: &[WithheldPolicy]) -> String {
+    let kind = object.group_kind();
+    if kind.group == GROUP && kind.kind == "Gateway" {
+        let is_ours = placed
+            .ours
+            .gateways
+            .rows()
+            .iter()
+            .any(|ours| ours.gateway.object.origin == object.origin);
+        return if is_ours {
+            "its placement selects no cluster".to_owned()
+        } else {
+            format!(
+                "its class has another controllerName than `{}`",
+                placed.loaded.config.controller_name
+            )
+        };
+    }
+    if object.is(GROUP, "ReferenceGrant") {
+        return "nothing that is shipped needs it".to_owned();
+    }
+    let locator = object.identity().locator();
+    if let Some(by) = withheld.iter().find(|withheld| withheld.policy == locator) {
+        return format!("`{}` overrides it, because {}", by.winner, by.because);
+    }
+    let classes = placed.ours.classes.values();
+    let mut params = classes.filter_map(|class| class.params.as_deref().ok());
+    let is_synced = params.any(|params| {
+        let lists = [&params.policies_to_sync, &params.resources_to_sync];
+        let mut listed = lists.into_iter().flatten();
+        listed.any(|resource| resource.group == kind.group && resource.kind == kind.kind)
+    });
+    if is_synced {
+        "no Gateway that a cluster receives leads to it".to_owned()
+    } else {
+        "no class of ours lists its kind in `policiesToSync` or `resourcesToSync`".to_owned()
+    }
+}
+
+/// Reads exported works: a file, a directory, or standard input, of any size, because each object is dropped as soon as
+/// it is read. The texts that findings need join those of the input.
+pub fn load_works(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> ExportedWorks {
+    let shared = Shared::default();
+    let (objects, passed_over) = load_exported(loaded, path, stdin, findings, |loaded, object, findings| {
+        ExportedObject::read(&object, |cluster| loaded.admits(cluster), &shared, findings)
+    });
+    ExportedWorks::new(objects, passed_over)
+}
+
+/// The same for a list of works and sets that may be deleted.
+pub fn load_prunable(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> WorksAndSets {
+    let shared = Shared::default();
+    let (all, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
+        (WorkOrSet::read(&object, &shared), false)
+    });
+    WorksAndSets::new(all)
+}
+
+/// What is made of each exported object, and how many documents are none. `make` also says whether somebody may ask where
+/// something stands in it.
+fn load_exported<T: AsRef<Object> + Send>(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+    make: impl Fn(&Loaded, Object, &mut Findings) -> (T, bool) + Sync,
+) -> (Vec<T>, usize) {
+    let wanted = source::Request {
+        hub: if stdin.is_some() {
+            Vec::new()
+        } else {
+            vec![path.to_owned()]
+        },
+        output_marker: Some(INVENTORY),
+        root: path.to_owned(),
+        progress: loaded.progress.clone(),
+        ..source::Request::default()
+    };
+    let kinds = KindTable::built_in();
+    let mut sources = std::mem::take(&mut loaded.sources);
+    let of_document = |document: source::Document| {
+        let origin = Origin {
+            document: document.id,
+            pointer: String::new(),
+        };
+        let hub::Exported {
+            objects,
+            passed_over,
+            wrong,
+        } = hub::exported(document.value, origin, &kinds);
+        let mut found = Findings::new();
+        found.extend(wrong);
+        let made = objects.into_iter().map(|object| make(loaded, object, &mut found));
+        let (made, asks): (Vec<T>, Vec<bool>) = made.unzip();
+        let asks = asks.contains(&true) || !found.is_empty();
+        ((made, passed_over, found), asks)
+    };
+    let read = source::read_exported(&wanted, stdin, &mut sources, findings, hub::is_list, &of_document);
+    loaded.sources = sources;
+    let mut passed_over = 0_usize;
+    let mut all = Vec::with_capacity(read.len());
+    for (made, passed, found) in read {
+        all.extend(made);
+        passed_over = passed_over.saturating_add(passed);
+        findings.extend(found);
+    }
+    (hub::without_duplicates(all, findings).0, passed_over)
 }

@@ -1,22 +1,42 @@
-//! The works of an earlier rendering that a plan replaces or removes, read from their texts.
+//! The works of an earlier rendering that a plan replaces or removes, read from their texts, and what the update from them to
+//! the plan would break on a cluster. A thousand clusters have the same works but for their names in them: each content is
+//! read and kept once.
 //!
-//! A thousand clusters have the same works but for their names in them: each content is read and kept once.
+//! - Objects that are still in the input, that an earlier rendering shipped, and that no cluster receives any more
+//!   ([`withdrawn`]): a letter too many in a reference, a label that is gone, or a kind that is no longer synced takes an
+//!   object off every cluster, and each has a finding of its own at best. This is the net below them.
+//! - Objects that leave one work for another ([`moved`]): the agent may delete and recreate them
+//!   (docs/systems/ocm-work.md#what-leaves-a-work).
+//! - Rights that would disappear before the objects that they are for ([`narrowed`]). An agent that may not delete an object
+//!   that has left a work tries forever, and the work stays Applied all the while. A plan grants rights to everything that
+//!   it ships. So if a cluster would lose a right, it no longer gets objects of that kind: every object of that kind in its
+//!   earlier works has to be deleted. A cluster that no longer gets anything is not checked: its agent deletes whole works,
+//!   including the rights.
+//! - Updates that clusters would refuse, although they would accept the new object if it were not there yet ([`refused`]).
+//!   An update is refused as a whole, again and again, so nothing else in the new object arrives either. An object stays the
+//!   same object when it moves to another work, or changes its version.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use kube_json::Value;
+use apimachinery::{ApiVersion, GroupKind, Identity, Work};
+use kube_json::{Text, Value};
+use kube_yaml::scalar;
 
-use super::plan::REPLICA_SETS;
-use super::rbac::Rights;
-use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
+use super::rbac::{self, Rights};
+use crate::api::crd;
+use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
+use crate::api::params::ParamsPlace;
+use crate::api::updates::{Refusal, refusals};
+use crate::diagnostic::{Code, Finding, Part, Place, and_more, counted, first_items, first_names};
+use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
 use crate::object::well_known::PARENT_ANNOTATION;
+use crate::object::{Object, Origin};
 use crate::output::OutputError;
 use crate::parallel;
 use crate::sync::PlacedGateway;
-use apimachinery::{ApiVersion, Identity};
-use kube_yaml::scalar;
 
 /// The earlier works by path; `None` for one that stays as it is.
 #[derive(Debug)]
@@ -90,7 +110,7 @@ impl EarlierWorks {
     }
 
     /// The works in a directory of the tree.
-    pub(super) fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
+    fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
         let before = format!("{directory}/");
         let works = self.0.range(before.clone()..);
         let works = works.take_while(move |(path, _)| path.starts_with(&before));
@@ -125,7 +145,7 @@ impl<'a> Replaced<'a> {
 
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
     /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
-    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+    fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
             let mut placed = gateways
@@ -203,6 +223,389 @@ fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> 
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
+}
+
+/// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
+pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -> Vec<&'a Object> {
+    let works = plan.works.rows().iter().map(|work| &work.manifests);
+    let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
+    let manifests = works.chain(sets).flatten();
+    let made_from: HashSet<&Origin> = manifests.flat_map(|manifest| &manifest.origins).collect();
+    let mut left: HashMap<Identity, &Object> = HashMap::new();
+    for object in &hub.objects {
+        // Namespaces come and go with what is in them.
+        if made_from.contains(&object.origin) || (object.kind == "Namespace" && object.namespace.is_none()) {
+            continue;
+        }
+        let mut identity = object.identity();
+        left.insert(identity.clone(), object);
+        if let Some(namespace) = &mut identity.namespace {
+            namespace.insert_str(0, NAMESPACE_PREFIX);
+            left.entry(identity).or_insert(object);
+        }
+    }
+    let earlier = earlier.contents().into_iter();
+    let earlier = earlier.flat_map(|(work, _)| &work.objects);
+    let mut objects: Vec<&Object> = earlier
+        .filter_map(|object| left.get(&object.identity).copied())
+        .collect();
+    objects.sort_by_key(|object| object.identity());
+    objects.dedup_by_key(|object| object.identity());
+    objects
+}
+
+/// What leaves one work on the clusters.
+#[derive(Debug, Default)]
+struct Leaving<'p> {
+    /// Each object with the work that it comes to, and whether it is a policy.
+    objects: BTreeMap<(String, String), bool>,
+    origin: Option<&'p Origin>,
+    clusters: BTreeSet<&'p str>,
+}
+
+/// One finding for each work that objects leave for another one.
+pub(crate) fn moved(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
+    let clusters: Vec<&String> = plan.clusters.keys().collect();
+    let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));
+    let mut all: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
+    for (cluster, moved) in clusters.into_iter().zip(found) {
+        for moved in moved {
+            let leaving = all.entry(moved.from).or_default();
+            leaving.objects.insert((moved.object, moved.to), moved.is_policy);
+            leaving.origin = leaving.origin.or(moved.origin);
+            leaving.clusters.insert(cluster);
+        }
+    }
+    all.iter().map(moved_finding).collect()
+}
+
+fn moved_finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
+    let place = leaving.origin;
+    let place = place.map_or(Place::Run, |origin| origin.place("/metadata/name", Part::Value));
+    let objects = leaving.objects.len();
+    let (leave, them) = if objects == 1 {
+        ("leaves", "it")
+    } else {
+        ("leave", "them")
+    };
+    let agents = if leaving.clusters.len() == 1 {
+        "agent"
+    } else {
+        "agents"
+    };
+    let sentence = format!(
+        "{} {leave} the work `{work}` for another one on {}: the {agents} there may delete and recreate {them}",
+        counted(objects, "object"),
+        first_names(&leaving.clusters, MOST_NAMES),
+    );
+    let listed = leaving.objects.iter().take(MOST_NAMES);
+    let listed = listed.map(|((object, to), is_policy)| {
+        let effect = if *is_policy {
+            ", and has no effect meanwhile"
+        } else {
+            ""
+        };
+        format!("{object} comes to `{to}`{effect}")
+    });
+    let more = and_more(objects.saturating_sub(MOST_NAMES), "object");
+    let finding = Finding::new(Code::OBJECT_MOVED, place, sentence).help(
+        "set `workPer: Both` in the parameters first, apply that, and change the rest when `status --works` says that every \
+         work is applied",
+    );
+    listed.chain(more).fold(finding, Finding::note)
+}
+
+/// An object that changes its work on a cluster.
+struct Moved<'p> {
+    /// `HTTPRoute shop/api`, as the clusters name it.
+    object: String,
+    is_policy: bool,
+    origin: Option<&'p Origin>,
+    /// The work, or set, that it leaves.
+    from: String,
+    /// The one that it comes to.
+    to: String,
+}
+
+fn moved_on<'p>(cluster: &str, plan: &'p Plan, replaced: &Replaced<'_>) -> Vec<Moved<'p>> {
+    let mut before: BTreeMap<&Identity, (Vec<String>, bool)> = BTreeMap::new();
+    let mut unchanged: BTreeSet<String> = BTreeSet::new();
+    for (path, work) in replaced.on_cluster(cluster) {
+        let name = name(path);
+        if work.is_none() {
+            unchanged.insert(name.clone());
+        }
+        for object in work.iter().flat_map(|work| &work.objects) {
+            let (works, _) = before
+                .entry(&object.identity)
+                .or_insert_with(|| (Vec::new(), is_synced_policy(&object.value)));
+            works.push(name.clone());
+        }
+    }
+    let mut now: BTreeMap<Identity, Vec<(String, &ManifestSummary)>> = BTreeMap::new();
+    for (name, manifests) in planned_on(cluster, plan).filter(|_| !before.is_empty()) {
+        // A Namespace stays where it is: no agent deletes it.
+        for manifest in manifests.iter().filter(|manifest| !manifest.namespace.is_empty()) {
+            let works = now.entry(manifest.identity()).or_default();
+            works.push((name.clone(), manifest));
+        }
+    }
+    let moved = now.into_iter().filter_map(|(object, works)| {
+        let (earlier, is_policy) = before.get(&object)?;
+        // A work that had it already keeps it in place.
+        let is_kept = |(work, _): &(String, _)| earlier.contains(work) || unchanged.contains(work);
+        let (to, manifest) = works.iter().all(|work| !is_kept(work)).then(|| works.first())??;
+        Some(Moved {
+            is_policy: *is_policy,
+            origin: manifest.origins.first(),
+            from: earlier.first()?.clone(),
+            to: to.clone(),
+            object: object.to_string(),
+        })
+    });
+    moved.collect()
+}
+
+/// The works that a cluster will have, or the sets that its works will be made from.
+fn planned_on<'p>(
+    cluster: &str,
+    plan: &'p Plan,
+) -> Box<dyn Iterator<Item = (String, &'p [ManifestSummary])> + 'p> {
+    if let Some(sets) = &plan.replica_sets {
+        let cluster = cluster.to_owned();
+        let sets = sets.iter().filter(move |set| set.clusters.contains(&cluster));
+        return Box::new(sets.map(|set| (format!("{}/{}", set.namespace, set.name), &*set.manifests)));
+    }
+    let works = plan.clusters.get(cluster).into_iter().flatten();
+    let works = works.map(|id| plan.works.get(*id));
+    Box::new(works.map(|work| (work.name.clone(), &*work.manifests)))
+}
+
+/// The name of a work, or the namespace and name of a set, from its path.
+fn name(path: &str) -> String {
+    let path = path.strip_suffix(".yaml").unwrap_or(path);
+    path.split_once('/').map_or(path, |(_, name)| name).to_owned()
+}
+
+/// The objects of one class that would stay behind.
+#[derive(Debug, Default)]
+struct Left<'a> {
+    rights: Rights,
+    clusters: BTreeSet<&'a str>,
+    objects: BTreeSet<String>,
+}
+
+/// Rights of clusters that would go before the objects that they are for: one finding for each class.
+pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
+    let clusters = plan.clusters.iter().filter(|(_, works)| !works.is_empty());
+    let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();
+    let of_clusters = parallel::map(&clusters, |cluster| replaced.left_on(cluster, plan));
+    let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+    for of_cluster in of_clusters {
+        for (class, there) in of_cluster {
+            let left = left.entry(class).or_default();
+            left.rights.extend(there.rights);
+            left.clusters.extend(there.clusters);
+            left.objects.extend(there.objects);
+        }
+    }
+    left.into_iter()
+        .filter_map(|(class, left)| {
+            Some(replaced.finding(replaced.ours.classes.get(class)?.class.object, &left))
+        })
+        .collect()
+}
+
+impl<'a> Replaced<'a> {
+    /// The objects that would stay behind on a cluster, by class.
+    fn left_on<'c>(&self, cluster: &'c str, plan: &Plan) -> BTreeMap<&'a str, Left<'c>> {
+        let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+        let works = || self.on_cluster(cluster).filter_map(|(_, work)| work);
+        let mut rights: Rights = works().flat_map(|work| work.rights.iter().cloned()).collect();
+        rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
+        if rights.is_empty() {
+            return left;
+        }
+        for work in works() {
+            for object in &work.objects {
+                let needed = self.rights_for(object, &rights);
+                if let (false, Some(class)) = (needed.is_empty(), self.class(cluster, work)) {
+                    let left = left.entry(class).or_default();
+                    left.rights.extend(needed);
+                    left.clusters.insert(cluster);
+                    left.objects.insert(object.identity.to_string());
+                }
+            }
+        }
+        left
+    }
+
+    /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then
+    /// each resource of its group that is not another kind's may be the one.
+    fn rights_for(&self, object: &ShippedObject, rights: &Rights) -> Rights {
+        let kinds = &self.hub.kinds;
+        let GroupKind { group, kind } = &object.identity.group_kind;
+        let is_its = |(of, resource): &&(String, String)| {
+            of == group
+                && match kinds.kind(group, kind) {
+                    Some(info) => info.plural == resource.as_str(),
+                    None => kinds.plural(group, resource).is_none(),
+                }
+        };
+        rights.iter().filter(is_its).cloned().collect()
+    }
+
+    /// The class whose parameters can keep the right: that of the Gateway that a work was made for, or else the first
+    /// one that has a Gateway on the cluster.
+    fn class(&self, cluster: &str, work: &Shipped) -> Option<&'a str> {
+        let there = self.gateways.rows().iter();
+        let there = there.filter(|placed| placed.clusters.iter().any(|placed| placed == cluster));
+        let is_other = |gateway: &Object| Some(gateway.key()) != work.parent;
+        there
+            .map(|placed| (is_other(placed.gateway.object), placed.gateway.class_name))
+            .min()
+            .map(|(_, class)| class)
+    }
+
+    fn finding(&self, class: &Object, left: &Left<'_>) -> Finding {
+        let resources: Vec<String> = left
+            .rights
+            .iter()
+            .map(|(group, resource)| dotted(group, resource))
+            .collect();
+        let message = format!(
+            "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would remain there",
+            class.name,
+            if left.clusters.len() == 1 {
+                "agent"
+            } else {
+                "agents"
+            },
+            first_names(&left.clusters, MOST_NAMES),
+            first_names(&resources, MOST_NAMES),
+            counted(left.objects.len(), "object"),
+        );
+        let place = params_place(self.hub, class);
+        let entries: Vec<String> = left
+            .rights
+            .iter()
+            .map(|(group, resource)| match place {
+                Some(ParamsPlace { is_json: true, .. }) => {
+                    kube_json::json!({"group": group, "resource": resource}).to_string()
+                }
+                _ => format!("{{group: {}, resource: {}}}", scalar(group), scalar(resource)),
+            })
+            .collect();
+        let entries = entries.join(", ");
+        let (place, help) = match place {
+            Some(ParamsPlace { place, is_json }) => {
+                let key = if is_json {
+                    "\"retainedResources\""
+                } else {
+                    "retainedResources"
+                };
+                (place, format!("add `{key}: [{entries}]` to these parameters"))
+            }
+            None => (
+                class.place("/spec"),
+                format!(
+                    "give the class parameters, `spec.parametersRef`, with `retainedResources: [{entries}]`"
+                ),
+            ),
+        };
+        Finding::new(Code::RBAC_NARROWED, place, message)
+            .label("no longer listed here")
+            .note(format!("leaving: {}", first_items(&left.objects, MOST_NAMES)))
+            .help(format!(
+                "{help}, and remove it again when the clusters have deleted them"
+            ))
+    }
+}
+
+/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+fn dotted(group: &str, resource: &str) -> String {
+    if group.is_empty() {
+        resource.to_owned()
+    } else {
+        format!("{resource}.{group}")
+    }
+}
+
+/// An update that is refused, the main origin of the object, and the clusters.
+type Refused<'a> = ((Identity, Refusal), (Option<&'a Origin>, BTreeSet<&'a str>));
+
+/// One finding for each rule that refuses the update of an object.
+pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Finding> {
+    let hub = replaced.hub;
+    // The works that have an object whose update a rule may refuse.
+    let mut places: BTreeMap<Identity, Vec<(WorkId, Option<&Origin>)>> = BTreeMap::new();
+    for (id, work) in plan.works.iter() {
+        for summary in &work.manifests {
+            let identity = summary.identity();
+            if !hub.update_rules(&identity.group_kind, true).is_empty() {
+                let places = places.entry(identity).or_default();
+                places.push((id, summary.origins.first()));
+            }
+        }
+    }
+    let (new, spent) = (plan.works.map(|_| OnceLock::new()), Work::default());
+    let of_work = |(old, clusters): &(&'a Shipped, BTreeSet<&'a str>)| {
+        let mut clusters = clusters.clone();
+        if clusters.remove(REPLICA_SETS) {
+            let all = plan.clusters.keys().map(String::as_str);
+            clusters.extend(all.filter(|cluster| replaced.may_reach(old, cluster)));
+        }
+        let mut found: Vec<Refused<'_>> = Vec::new();
+        for before in &old.objects {
+            for (id, origin) in places.get(&before.identity).into_iter().flatten() {
+                let mut clusters = clusters.clone();
+                clusters.retain(|name| plan.clusters.get(*name).is_some_and(|works| works.contains(id)));
+                let new = new.get(*id).get_or_init(|| {
+                    let (before, after) = plan.works.get(*id).text.halves();
+                    shipped(&[before, "x", after].concat())
+                });
+                let after = new.objects.iter().find(|after| after.identity == before.identity);
+                let Some(after) = after.filter(|after| !clusters.is_empty() && after.value != before.value)
+                else {
+                    continue;
+                };
+                for (version, rules) in hub.update_rules(&before.identity.group_kind, new.server_side) {
+                    if version.is_none_or(|version| version == after.version) {
+                        let refusals = refusals(rules, &before.value, &after.value, &spent).into_iter();
+                        let refused =
+                            |refusal| ((before.identity.clone(), refusal), (*origin, clusters.clone()));
+                        found.extend(refusals.map(refused));
+                    }
+                }
+            }
+        }
+        found
+    };
+    let mut all = BTreeMap::new();
+    for (refused, (origin, clusters)) in parallel::map(&replaced.earlier.contents(), of_work)
+        .into_iter()
+        .flatten()
+    {
+        let (_, all) = all.entry(refused).or_insert((origin, BTreeSet::new()));
+        all.extend(clusters);
+    }
+    let definitions = hub.objects.of_kind(crd::GROUP, crd::KIND);
+    match definitions.first().filter(|_| spent.is_spent()) {
+        Some(definition) => vec![crd::too_much_work(definition)],
+        None => all.into_iter().map(refused_finding).collect(),
+    }
+}
+
+fn refused_finding(((object, refusal), (origin, clusters)): Refused<'_>) -> Finding {
+    let place = origin.map_or(Place::Run, |origin| origin.place(&refusal.pointer, Part::Value));
+    let (clusters, why) = (first_names(&clusters, MOST_NAMES), refusal.message);
+    let message = format!("{object}: {clusters} would refuse the whole update: {why}");
+    let mut finding = Finding::new(Code::OBJECT_UPDATE_REFUSED, place, message).help(
+        "keep the old value; or give the object another name; or remove it in this commit, and add it in a later one when \
+         the clusters have deleted it",
+    );
+    finding.notes = refusal.changes.into_iter().map(Text::from).collect();
+    finding
 }
 
 #[cfg(test)]

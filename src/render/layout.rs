@@ -1,19 +1,19 @@
-//! The layout of the output tree: which file of a plan is where.
-//!
-//! Owns: the paths, and which kustomization lists what. Flows in: a [`Plan`], and which clusters the run speaks for.
-//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what is on disk.
+//! The layout of the output tree: which file of a plan is where, which `kustomization.yaml` lists what, and Flux
+//! Kustomizations, one for each directory of the tree: each applies the works of a cluster, and waits until they are
+//! healthy. The expressions match `health.lua` of examples/argocd; a test compares the two on the same works.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::kustomization::{LIST_BEGIN, kustomization};
+use kube_yaml::scalar;
+
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
 use crate::parallel;
 
-pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";
+const KUSTOMIZATION: &str = "kustomization.yaml";
 
 /// A plan as a tree of files, in byte order of their paths.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Hub objects first, so that applying these in order begins with what others may refer to.
-    pub(super) fn root_resources(&self) -> Vec<&str> {
+    fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
         let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);
         let sets = (!self.sets.is_empty()).then_some(REPLICA_SETS);
@@ -285,8 +285,176 @@ fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
     files.into_iter().map(|(_, name)| name).collect()
 }
 
+/// How each begins.
+const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+
+/// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize sorts them by kind
+/// and name unless the one that is built says otherwise, and each of ours may be (docs/systems/gitops.md#kustomize).
+///
+/// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
+/// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
+pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
+    let names = resources.iter().map(AsRef::as_ref);
+    let mut text = LIST_BEGIN.to_owned();
+    if resources.is_empty() {
+        text.push_str("resources: []\n");
+        return text;
+    }
+    text.push_str("resources:\n");
+    for name in names {
+        text.push_str("- ");
+        text.push_str(&scalar(name));
+        text.push('\n');
+    }
+    text.push_str("sortOptions:\n  order: fifo\n");
+    text
+}
+
+/// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none
+/// holds or one fails: `has(status)` is no valid CEL, so a work that no agent has seen fails, and is waited for.
+const HEALTH: &str = r"  wait: true
+  healthCheckExprs:
+  - apiVersion: work.open-cluster-management.io/v1
+    kind: ManifestWork
+    inProgress: >-
+      has(status.conditions) &&
+      status.conditions.exists(e, e.type in ['Applied', 'Available'] &&
+        has(e.observedGeneration) && e.observedGeneration < metadata.generation)
+    failed: >-
+      has(status.conditions) &&
+      (status.conditions.exists(e, (e.type == 'Applied' && e.status == 'False') ||
+        (e.type == 'Degraded' && e.status == 'True' &&
+        !(has(e.observedGeneration) && e.observedGeneration < metadata.generation))) ||
+      (status.conditions.exists(e, e.type == 'Applied') &&
+      has(status.resourceStatus) && has(status.resourceStatus.manifests) &&
+      status.resourceStatus.manifests.exists(m, has(m.statusFeedback) && has(m.statusFeedback.values) &&
+        m.statusFeedback.values.exists(v, v.name in ['accepted', 'attached', 'programmed', 'enforced'] &&
+        v.fieldValue.string == 'False' &&
+        !(v.name == 'programmed' && m.resourceMeta.resource == 'gateways') &&
+        !m.statusFeedback.values.exists(r, r.name == v.name + 'Reason' &&
+        r.fieldValue.string in ['Overridden', 'Pending', 'Unknown', 'Waiting'])))))
+    current: >-
+      has(status.conditions) &&
+      status.conditions.exists(e, e.type == 'Applied' && e.status == 'True') &&
+      status.conditions.exists(e, e.type == 'Available' && e.status == 'True') &&
+      !status.conditions.exists(e, e.type == 'Progressing' && e.status == 'True' &&
+        !(has(e.observedGeneration) && e.observedGeneration < metadata.generation)) &&
+      (!has(spec.manifestConfigs) || spec.manifestConfigs.all(c, !has(c.feedbackRules) ||
+        c.feedbackRules.all(f, !has(f.jsonPaths) || f.jsonPaths.all(p,
+        !(p.name in ['accepted', 'attached', 'programmed', 'enforced']) ||
+        (has(status.resourceStatus) && has(status.resourceStatus.manifests) &&
+        status.resourceStatus.manifests.exists(m,
+        m.resourceMeta.resource == c.resourceIdentifier.resource &&
+        m.resourceMeta.group == c.resourceIdentifier.group &&
+        m.resourceMeta.namespace == c.resourceIdentifier.namespace &&
+        m.resourceMeta.name == c.resourceIdentifier.name &&
+        has(m.statusFeedback) && has(m.statusFeedback.values) &&
+        (m.statusFeedback.values.exists(v, v.name == p.name && v.fieldValue.string == 'True') ||
+        m.statusFeedback.values.exists(v, v.name == p.name + 'Reason' && v.fieldValue.string == 'Overridden') ||
+        (p.name == 'programmed' && m.resourceMeta.resource != 'gateways' &&
+        !m.statusFeedback.values.exists(v, v.name == 'programmed') &&
+        m.statusFeedback.values.exists(v, v.name == 'accepted' && v.fieldValue.string == 'True')))))))))
+";
+
+/// A Kustomization for each directory of a tree, and a `kustomization.yaml` that lists them.
+///
+/// They carry what a bootstrapped Flux has: the namespace and the GitRepository `flux-system`. A kustomization that
+/// includes the directory changes what is otherwise elsewhere, and puts clusters into an order (examples/flux).
+#[derive(Debug)]
+pub struct FluxKustomizations {
+    /// The directory of the tree, from the root of its repository.
+    tree: String,
+    /// The directories below it, by the name of their file.
+    directories: Vec<(String, String)>,
+}
+
+impl FluxKustomizations {
+    /// For every directory that the root of `layout` lists. `tree` is the path of the tree from the root of its
+    /// repository, with `/` between components.
+    pub fn new(layout: &Layout<'_>, tree: &str) -> Self {
+        let directories = layout.root_resources();
+        let mut directories: Vec<(String, String)> = directories
+            .into_iter()
+            // A cluster may be called `kustomization`.
+            .map(|directory| (format!("works-{directory}.yaml"), directory.to_owned()))
+            .collect();
+        directories.sort_unstable();
+        Self {
+            tree: tree.to_owned(),
+            directories,
+        }
+    }
+}
+
+impl Tree for FluxKustomizations {
+    fn len(&self) -> usize {
+        self.directories.len().saturating_add(1)
+    }
+
+    fn path(&self, index: usize) -> Cow<'_, str> {
+        // `kustomization.yaml` comes before `works-`.
+        let at = index.checked_sub(1).and_then(|index| self.directories.get(index));
+        Cow::Borrowed(at.map_or(KUSTOMIZATION, |(file, _)| file))
+    }
+
+    fn kind(&self, index: usize) -> FileKind {
+        if index == 0 {
+            FileKind::Kustomization
+        } else {
+            FileKind::Object
+        }
+    }
+
+    fn has_shape(&self, path: &str, start: &[u8]) -> bool {
+        let begins: &str = if path == KUSTOMIZATION { LIST_BEGIN } else { BEGIN };
+        !path.contains('/') && path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
+    }
+
+    fn content(&self, index: usize, buffer: &mut Vec<u8>) {
+        let Some(index) = index.checked_sub(1) else {
+            let files: Vec<&str> = self.directories.iter().map(|(file, _)| file.as_str()).collect();
+            buffer.extend(kustomization(&files).bytes());
+            return;
+        };
+        if let Some((_, directory)) = self.directories.get(index) {
+            buffer.extend(text(&self.tree, directory).bytes());
+        }
+    }
+}
+
+/// How each begins.
+const BEGIN: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n";
+
+/// One Kustomization. Its name is that of the cluster: Flux puts it into a label of every object, which has room for 63
+/// characters. A directory of no cluster gets a name that no cluster can have.
+fn text(tree: &str, directory: &str) -> String {
+    let name = directory
+        .strip_prefix('_')
+        .map_or_else(|| directory.to_owned(), |rest| format!("rendered.{rest}"));
+    let path = format!("./{tree}/{directory}").replace("//", "/");
+    format!(
+        "{BEGIN}metadata:
+  name: {name}
+  namespace: flux-system
+spec:
+  interval: 10m
+  retryInterval: 1m
+  timeout: 5m
+  path: {path}
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: flux-system
+{HEALTH}",
+        name = scalar(&name),
+        path = scalar(&path),
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::rbac::Rights;
     use super::super::work::{WorkParts, work_text};
     use super::*;
@@ -323,5 +491,86 @@ mod tests {
         let paths: Vec<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
         assert_eq!(paths.len(), 1 + 5 * (1 + names.len()) + 3);
         assert!(paths.is_sorted_by(|path, next| path < next), "{paths:#?}");
+    }
+
+    #[test]
+    fn a_kustomization_lists_resources_in_the_order_that_is_asked_for() {
+        assert_eq!(
+            kustomization(&["_hub", "10", "eu-1"]),
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- _hub\n- \"10\"\n- eu-1\nsortOptions:\n  order: fifo\n"
+        );
+        assert!(kustomization::<&str>(&[]).ends_with("\nresources: []\n"));
+    }
+
+    #[test]
+    fn what_a_yaml_reader_could_take_for_something_else_is_quoted_and_nothing_more() {
+        for name in [
+            "on",
+            "off",
+            "yes",
+            "no",
+            "y",
+            "n",
+            "true",
+            "false",
+            "null",
+            "NO",
+            "Yes",
+            "1e3",
+            "0x1f",
+            "0o17",
+            "0b1",
+            "017",
+            "1",
+            "1.5",
+            "1-2",
+            "2001-01-01",
+            "1_000",
+            ".5",
+            ".inf",
+            "~",
+            "-a",
+            "...",
+            "a: b",
+            "a #b",
+            "",
+            "\"",
+            "a\tb",
+            "*a",
+            "&a",
+            "1e-3",
+            "0",
+        ] {
+            let text = kustomization(&[name]);
+            assert!(text.lines().nth(3).unwrap().starts_with("- \""), "{text}");
+        }
+        for name in [
+            "eu-1",
+            "once",
+            "1a",
+            "10.0.0.1",
+            "_hub",
+            "gateway-a.yaml",
+            "0x1g",
+            "nope",
+            "100m",
+            "1-cluster",
+        ] {
+            assert_eq!(
+                kustomization(&[name]).lines().nth(3),
+                Some(format!("- {name}").as_str())
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_kustomization_is_read_back_as_exactly_the_names(
+            names in proptest::collection::btree_set("[ -~]{0,8}|[0-9a-fxo._eE-]{1,6}|[^\\x00]{0,4}", 0..6),
+        ) {
+            let names = names.into_iter().collect::<Vec<_>>();
+            let read = kube_yaml::read_all(&kustomization(&names), &kube_yaml::Limits::default()).unwrap();
+            prop_assert_eq!(&read[0]["resources"], &kube_json::json!(names));
+        }
     }
 }

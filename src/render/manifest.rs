@@ -1,15 +1,23 @@
-//! One object inside a work, and its identifier in OCM.
+//! One object inside a work, its identifier in OCM, and `manifestConfigs`: how the agent applies it and what it reports about
+//! it. Feedback rules request the status fields that the kind has; condition rules make conditions of a work in addition to
+//! Applied; and the orphaning rule keeps Namespaces on a cluster.
 //!
-//! Owns: [`Manifest`] and its [`ResourceIdentifier`].
-//! Flows in: objects as they are on a spoke. Flows out: the same.
-//! Must not know: which work it is in.
+//! The agent sets no condition Progressing by itself, and a ManifestWorkReplicaSet waits for it
+//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
+//! no expression reads a field that may be missing without testing for it first.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use kube_json::Value;
-use kube_yaml::append_text;
+use apimachinery::GroupKind;
+use kube_json::{Map, Text, Value, json};
+use kube_yaml::{KeyOrder, append_deeper, append_entry, append_fields, append_key, append_text};
 
-use super::condition_rules::Reported;
+use crate::api::gateway::Gateway;
+use crate::api::params::{Params, SyncedResource, UpdateStrategy};
+use crate::hub::Hub;
 use crate::object::Origin;
 
 /// So many spaces are before a field of `manifestConfigs[]` in a ManifestWork: rules that many manifests have are written
@@ -77,3 +85,416 @@ impl Manifest {
         }
     }
 }
+
+/// The conditions that the controllers of a kind report about one of its objects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reported {
+    /// No condition that all of them report: the object is ready once it is applied.
+    #[default]
+    Nothing,
+    /// These conditions, in `status.conditions`; it is ready when all are True.
+    Conditions(&'static [&'static str]),
+    /// These conditions, in `status.conditions`, of the generation in `status.observedGeneration` where that is given.
+    ConditionsAtOnce(&'static [&'static str]),
+    /// These conditions, in each of `status.ancestors[]`.
+    OfAncestors(&'static [&'static str]),
+}
+
+/// Whether a condition, `c`, is about the current generation of the object. Not every controller reports the generation
+/// that it has seen.
+const CURRENT: &str = "(!has(c.observedGeneration) || c.observedGeneration == object.metadata.generation)";
+/// The same for all conditions of a policy: Kuadrant reports it once.
+const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.status.observedGeneration == object.metadata.generation)";
+
+/// The rules of a manifest; `is_main` for the one that its work is about, and one manifest of a work is.
+///
+/// All manifests take part in Progressing, which is True of a work as soon as it is True of one of them. Degraded is False as
+/// soon as it is False of one, and Available of others is that they exist: both are the main manifest's.
+fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
+    let rule = |condition: &str, expressions: &[&Text]| {
+        Value::from_iter([
+            ("celExpressions", expressions.iter().copied().collect()),
+            ("condition", condition.into()),
+            ("type", "CEL".into()),
+        ])
+    };
+    let Some(Expressions {
+        given,
+        ready,
+        refused,
+    }) = Expressions::of(reported)
+    else {
+        return is_main.then(|| Value::from(vec![rule("Progressing", &[&"false".into()])]));
+    };
+    let mut rules = vec![rule("Progressing", &[&format!("!({given} && {ready})").into()])];
+    if is_main {
+        rules.push(rule("Degraded", &[&given, &refused]));
+        rules.push(rule("Available", &[&given, &ready]));
+    }
+    Some(Value::Array(rules))
+}
+
+/// Of an object whose controllers report conditions.
+struct Expressions {
+    /// The fields are there that the others read.
+    given: Text,
+    /// It is as it should be.
+    ready: Text,
+    /// A controller has refused it.
+    refused: Text,
+}
+
+impl Expressions {
+    fn of(reported: Reported) -> Option<Self> {
+        // Between apostrophes, so that YAML needs no escapes.
+        let some = |list: &str, types: &[&str], status: &str, quantifier: &str| -> Text {
+            match types {
+                [only] => format!("{list}.exists(c, c.type == '{only}' && c.status == '{status}' && {CURRENT})"),
+                types => format!(
+                    "['{}'].{quantifier}(t, {list}.exists(c, c.type == t && c.status == '{status}' && {CURRENT}))",
+                    types.join("', '")
+                ),
+            }
+            .into()
+        };
+        Some(match reported {
+            Reported::Nothing => return None,
+            Reported::Conditions(types) => Self {
+                given: "has(object.status) && has(object.status.conditions)".into(),
+                ready: some("object.status.conditions", types, "True", "all"),
+                refused: some("object.status.conditions", types, "False", "exists"),
+            },
+            Reported::ConditionsAtOnce(types) => {
+                let of = Self::of(Reported::Conditions(types))?;
+                Self {
+                    given: format!("{} && {ALL_CURRENT}", of.given).into(),
+                    ..of
+                }
+            }
+            Reported::OfAncestors(types) => Self {
+                given:
+                    "has(object.status) && has(object.status.ancestors) && size(object.status.ancestors) > 0"
+                        .into(),
+                ready: format!(
+                    "object.status.ancestors.all(a, has(a.conditions) && {})",
+                    some("a.conditions", types, "True", "all")
+                )
+                .into(),
+                refused: format!(
+                    "object.status.ancestors.exists(a, has(a.conditions) && {})",
+                    some("a.conditions", types, "False", "exists")
+                )
+                .into(),
+            },
+        })
+    }
+}
+
+/// Where the conditions of a kind are, and their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PolicyConditions {
+    /// `status.ancestors[].conditions` instead of `status.conditions`.
+    pub ancestors: bool,
+    /// The condition for an accepted policy, if there is one: `Accepted`, or its equivalent.
+    pub acceptance: Option<&'static str>,
+    /// The condition for a policy in effect, if the kind has one.
+    pub outcome: Option<&'static str>,
+}
+
+/// Group, kinds (none: all others of the group), ancestors, acceptance, outcome.
+type Row = (
+    &'static str,
+    &'static [&'static str],
+    bool,
+    &'static str,
+    Option<&'static str>,
+);
+
+const GKE_FLAT: &[&str] = &[
+    "GCPBackendPolicy",
+    "GCPGatewayPolicy",
+    "GCPSessionAffinityPolicy",
+    "HealthCheckPolicy",
+];
+
+/// How policies report. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
+/// docs/systems/other-policies.md.
+#[rustfmt::skip] // one row a line
+const ROWS: &[Row] = &[
+    ("extensions.kuadrant.io", &[], false, "Accepted", Some("Enforced")),
+    ("gateway.envoyproxy.io", &["EnvoyPatchPolicy"], true, "Accepted", Some("Programmed")),
+    ("gateway.envoyproxy.io", &[], true, "Accepted", None),
+    ("gateway.kgateway.dev", &[], true, "Accepted", Some("Attached")),
+    ("gateway.networking.k8s.io", &[], true, "Accepted", None),
+    ("gateway.networking.x-k8s.io", &[], true, "Accepted", None),
+    ("gateway.nginx.org", &["WAFPolicy"], true, "Accepted", Some("Programmed")),
+    ("gateway.nginx.org", &[], true, "Accepted", None),
+    ("kuadrant.io", &[], false, "Accepted", Some("Enforced")),
+    ("networking.gke.io", GKE_FLAT, false, "Attached", None),
+    ("networking.gke.io", &["GCPRoutingExtension", "GCPTrafficExtension"], true, "Accepted", None),
+    ("networking.gke.io", &[], true, "Attached", None),
+];
+
+/// The status of a kind: built in; else the one in its CRD; else the one that GEP-713 requires of a policy.
+pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
+    // Istio writes no condition of Gateway API (docs/systems/other-policies.md#istio): nobody waits for one.
+    if kind.group.ends_with(".istio.io") {
+        return PolicyConditions {
+            ancestors: false,
+            acceptance: None,
+            outcome: None,
+        };
+    }
+    let is_of = |(group, kinds, ..): &&Row| {
+        *group == kind.group && (kinds.is_empty() || kinds.contains(&kind.kind.as_str()))
+    };
+    if let Some((_, _, ancestors, acceptance, outcome)) = ROWS.iter().find(is_of) {
+        return PolicyConditions {
+            ancestors: *ancestors,
+            acceptance: Some(acceptance),
+            outcome: *outcome,
+        };
+    }
+    let schemas = hub.crds.get(kind).into_iter().flat_map(|crd| &crd.versions);
+    let ancestors = schemas
+        .filter_map(|version| version.schema.as_ref())
+        .any(|schema| schema.has_field(&["status", "ancestors"]));
+    PolicyConditions {
+        ancestors,
+        acceptance: Some("Accepted"),
+        outcome: (!ancestors).then_some("Programmed"),
+    }
+}
+
+/// Whether values were requested raw, the names of the listeners, and the text.
+type Last = (bool, Vec<String>, Arc<str>);
+
+/// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
+///
+/// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
+pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
+    thread_local! {
+        /// Those of the Gateway before, of listeners of these names: many Gateways are alike in this.
+        static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+    }
+    let listeners = gateway.listeners.iter().map(|listener| listener.name);
+    LAST.with_borrow_mut(|last| {
+        if let Some((raw, names, rules)) = last
+            && *raw == raw_feedback
+            && listeners.clone().eq(names.iter())
+        {
+            return Some(Arc::clone(rules));
+        }
+        let rules = rules_of_listeners(listeners.clone(), raw_feedback)?;
+        *last = Some((
+            raw_feedback,
+            listeners.map(str::to_owned).collect(),
+            Arc::clone(&rules),
+        ));
+        Some(rules)
+    })
+}
+
+fn rules_of_listeners<'a>(listeners: impl Iterator<Item = &'a str>, raw_feedback: bool) -> Option<Arc<str>> {
+    let mut paths = Vec::new();
+    if raw_feedback {
+        paths.push(path("addresses", ".status.addresses"));
+    } else {
+        paths.push(path("addressType", ".status.addresses[0].type"));
+        paths.push(path("addressValue", ".status.addresses[0].value"));
+    }
+    for name in listeners {
+        paths.push(path(
+            &format!("listener{name}AttachedRoutes"),
+            &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
+        ));
+    }
+    paths.push(path(
+        "accepted",
+        ".status.conditions[?(@.type==\"Accepted\")].status",
+    ));
+    paths.push(path(
+        "programmed",
+        ".status.conditions[?(@.type==\"Programmed\")].status",
+    ));
+    rules(paths)
+}
+
+/// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
+pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Arc<str>> {
+    let list = if conditions.ancestors {
+        ".status.ancestors[0].conditions"
+    } else {
+        ".status.conditions"
+    };
+    let mut paths = Vec::new();
+    for condition in conditions.acceptance.into_iter().chain(conditions.outcome) {
+        let name = condition.to_lowercase();
+        paths.push(path(&name, &format!("{list}[?(@.type==\"{condition}\")].status")));
+        paths.push(path(
+            &format!("{name}Reason"),
+            &format!("{list}[?(@.type==\"{condition}\")].reason"),
+        ));
+    }
+    paths.extend(asked_paths(resource));
+    rules(paths)
+}
+
+/// The rules that the parameters request. Nothing else is reported about a route.
+pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Arc<str>> {
+    rules(asked_paths(resource).collect())
+}
+
+fn asked_paths(resource: &SyncedResource) -> impl Iterator<Item = Value> {
+    let feedback = resource.feedback.iter();
+    feedback.map(|feedback| path(&feedback.name, &feedback.path.to_string()))
+}
+
+fn path(name: &str, path: &str) -> Value {
+    Value::from_iter([("name", Value::from(name)), ("path", Value::from(path))])
+}
+
+/// The text of one rule with these paths; none without any.
+fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
+    if paths.is_empty() {
+        return None;
+    }
+    let rule = [
+        ("jsonPaths", Value::Array(paths)),
+        ("type", Value::from("JSONPaths")),
+    ];
+    let rules = Value::from(vec![Value::from_iter(rule)]);
+    let mut text = String::new();
+    append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
+    Some(text.into())
+}
+
+/// Appends the option behind `indent` spaces, if a Namespace is among the manifests.
+///
+/// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there: Secrets that were created on
+/// the spoke, local policies, whatever other works put there. Only a rule keeps the agent from deleting what leaves a work,
+/// also while the work lives on (docs/systems/ocm-work.md#appliedmanifestwork).
+pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>], indent: usize) {
+    let resources = manifests.iter().map(|manifest| &manifest.resource);
+    let is_namespace = |(group, resource): (&str, &str)| (group, resource) == ("", "namespaces");
+    let namespaces = resources.filter(|resource| is_namespace((&resource.group, &resource.resource)));
+    let mut namespaces = namespaces.peekable();
+    if namespaces.peek().is_none() {
+        return;
+    }
+    append_deeper(out, OPTION, indent);
+    for namespace in namespaces {
+        append_deeper(out, "    - group: \"\"\n", indent);
+        append_text(out, "name", &namespace.name, indent.saturating_add(6));
+        append_deeper(out, RULE_END, indent);
+    }
+}
+
+/// The option up to its rules.
+const OPTION: &str = "deleteOption:
+  propagationPolicy: SelectivelyOrphan
+  selectivelyOrphans:
+    orphaningRules:
+";
+
+/// The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one
+/// (docs/systems/ocm-work.md#orphaning-rules).
+const RULE_END: &str = "      namespace: \"\"
+      resource: namespaces
+";
+
+/// Appends the list behind `indent` spaces, with the entries for the manifests of a work, which is never none. `params`
+/// are those of the class that it belongs to, none for the RBAC work.
+pub(super) fn append_manifest_configs(
+    out: &mut String,
+    manifests: &[Arc<Manifest>],
+    params: Option<&Params>,
+    indent: usize,
+) {
+    // A work is about its Gateway, or else about the first of its manifests that a controller reports on; if there is
+    // none, about its last, because Namespaces come first.
+    let position = |is_main: fn(&Reported) -> bool| {
+        let mut reported = manifests.iter().map(|manifest| &manifest.reported);
+        reported.position(is_main)
+    };
+    let main = position(|reported| matches!(reported, Reported::Conditions(_)))
+        .or_else(|| position(|reported| *reported != Reported::Nothing))
+        .unwrap_or(manifests.len().saturating_sub(1));
+    let strategy = params.and_then(update_strategy);
+    let column = indent.saturating_add(2);
+    let deeper = column.saturating_sub(CONFIG_COLUMN);
+    append_key(out, "manifestConfigs", indent);
+    for (index, manifest) in manifests.iter().enumerate() {
+        let rules = condition_rules_text(manifest.reported, index == main);
+        if rules.is_none() && manifest.feedback.is_none() && strategy.is_none() {
+            continue;
+        }
+        append_fields(out, indent, |out| {
+            for rules in rules.as_deref().into_iter().chain(manifest.feedback.as_deref()) {
+                append_deeper(out, rules, deeper);
+            }
+            append_key(out, "resourceIdentifier", column);
+            manifest.resource.append(out, column.saturating_add(2));
+            if let Some(strategy) = &strategy {
+                append_entry(out, "updateStrategy", strategy, column, KeyOrder::Bytes);
+            }
+        });
+    }
+}
+
+/// By what a manifest reports, and whether its work is about it.
+type Made = BTreeMap<(Reported, bool), Option<Rc<str>>>;
+
+/// The text of `conditionRules`, behind [`CONFIG_COLUMN`] spaces.
+fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
+    thread_local! {
+        /// A handful of rules, which thousands of manifests have.
+        static MADE: RefCell<Made> = RefCell::default();
+    }
+    let make = || {
+        let mut text = String::new();
+        let rules = condition_rules(reported, is_main)?;
+        append_entry(
+            &mut text,
+            "conditionRules",
+            &rules,
+            CONFIG_COLUMN,
+            KeyOrder::Bytes,
+        );
+        Some(Rc::from(text))
+    };
+    MADE.with_borrow_mut(|made| made.entry((reported, is_main)).or_insert_with(make).clone())
+}
+
+/// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field
+/// first.
+fn update_strategy(params: &Params) -> Option<Value> {
+    if params.update_strategy == UpdateStrategy::Update {
+        return None;
+    }
+    let apply = params.server_side_apply.clone().unwrap_or_default();
+    let mut options = Map::new();
+    if apply.force {
+        options.insert("force".to_owned(), json!(true));
+    }
+    let ignored = apply.ignore_fields.items().map(|(_, ignored)| {
+        let fields = ignored.fields();
+        let mut entry: Map = fields
+            .map(|(way, fields)| (way.to_owned(), json!(fields)))
+            .collect();
+        entry.insert("condition".to_owned(), json!(ignored.condition));
+        Value::Object(entry)
+    });
+    let ignored: Vec<Value> = ignored.collect();
+    if !ignored.is_empty() {
+        options.insert("ignoreFields".to_owned(), Value::Array(ignored));
+    }
+    let mut strategy = json!({"type": "ServerSideApply"});
+    if let (Some(map), false) = (strategy.as_object_mut(), options.is_empty()) {
+        map.insert("serverSideApply".to_owned(), Value::Object(options));
+    }
+    Some(strategy)
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@
 //!
 //! The right to delete must outlive the object: an agent that may no longer delete an object that has left a work tries
 //! forever, and the work stays Applied all the while. So the role covers all listed kinds, shipped or not, and follows
-//! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
+//! the parameters instead of the objects; `narrowed` in `earlier_works.rs` handles a kind that leaves the parameters.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

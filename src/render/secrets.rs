@@ -1,25 +1,23 @@
-//! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
-//!
-//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that are
-//! left out. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
-//! know: works, clusters.
+//! The downstream Gateway in a work, and the Secrets that listeners need: left out and reported, or copied
+//! (docs/reference/what-is-rendered.md). Certificate references are resolved with ReferenceGrants. The findings about works
+//! that cannot be applied are here, too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use apimachinery::Identity;
 use kube_json::Value;
 
-use super::condition_rules::Reported;
 use super::input::Input;
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::{Manifest, Reported, ResourceIdentifier, gateway_rules};
 use crate::api::config::Secrets;
-use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
+use crate::api::params::{Params, WorkPer};
 use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::{Hub, Objects};
-use crate::object::Object;
-use crate::sync::{PlacedGateway, shipped};
-use apimachinery::Identity;
+use crate::object::{Object, SUBSTITUTE_FIRST};
+use crate::sync::{OnSpokes, PlacedGateway, redirected, shipped};
 
 /// The Secrets that the listeners of one Gateway or ListenerSet need, and those that are shipped.
 #[derive(Debug, Default)]
@@ -318,4 +316,95 @@ fn not_rendered(
         finding = finding.related(place, "also needed here");
     }
     Some(finding)
+}
+
+/// The Gateway as it is on every spoke that it goes to.
+pub(super) fn gateway_manifest(
+    placed: &PlacedGateway<'_>,
+    secrets: &ListenerSecrets<'_>,
+    on_spokes: &OnSpokes<'_>,
+    findings: &mut Findings,
+) -> Option<Manifest> {
+    let Some(object) = placed.downstream() else {
+        findings.push(namespace_too_long(placed.gateway.object));
+        return None;
+    };
+    let mut value = object.value;
+    rewrite(&mut value, &redirected(placed, on_spokes));
+    rewrite(&mut value, &secrets.rewrites);
+    Some(Manifest {
+        resource: ResourceIdentifier {
+            group: GROUP.to_owned(),
+            resource: "gateways".to_owned(),
+            namespace: object.namespace.unwrap_or_default().into(),
+            name: object.name.into(),
+        },
+        kind: object.kind.into(),
+        value,
+        feedback: gateway_rules(placed.gateway, placed.params.raw_feedback),
+        reported: Reported::Conditions(&["Accepted", "Programmed"]),
+        origins: placed.gateway.object.origins(),
+    })
+}
+
+fn namespace_too_long(object: &Object) -> Finding {
+    let namespace = object.namespace_or_empty();
+    Finding::new(
+        Code::GATEWAY_INVALID,
+        object.place("/metadata/namespace"),
+        format!(
+            "{} cannot be placed: `{NAMESPACE_PREFIX}{namespace}` is longer than 63 characters",
+            object.identity()
+        ),
+    )
+    .label(format!("{} characters", namespace.len()))
+    .note(format!(
+        "on the spokes a Gateway lives in `{NAMESPACE_PREFIX}<namespace>`"
+    ))
+    .help("move it to a namespace of at most 54 characters")
+}
+
+pub(super) fn too_large(object: &Object, size: u64, params: &Params, name: &str) -> Finding {
+    let limit = params.max_work_bytes;
+    let help = if params.work_per != WorkPer::Object && object.kind == "Gateway" {
+        "set `workPer: Both` and a higher `maxWorkBytes` in the parameters until every work is applied, then \
+         `workPer: Object`, which gives each object a work of its own"
+    } else {
+        "make the object smaller, or raise `maxWorkBytes` in the parameters"
+    };
+    Finding::new(
+        Code::WORK_TOO_LARGE,
+        object.place("/metadata/name"),
+        format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}"),
+    )
+    .label("this object's work")
+    .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
+    .help(help)
+}
+
+pub(super) fn too_many(object: &Object) -> Finding {
+    let stage = format!("planning all works up to those of {}", object.identity());
+    Finding::too_costly(&stage, object.place("/metadata/name"), "nothing is rendered")
+    .note("a work counts once on each cluster that receives it")
+    .help("place fewer Gateways on each cluster, set `workPer: Gateway` in the parameters, or render parts of the hub from directories of their own")
+}
+
+pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) -> Finding {
+    let finding = Finding::new(
+        Code::WORK_SUBSTITUTION,
+        object.place("/metadata/name"),
+        format!(
+            "the work `{name}` contains `{}`, which Flux would substitute",
+            variable.unwrap_or("${")
+        ),
+    )
+    .label("this object's work")
+    .note("the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` prevents this");
+    let silence = "`findings: {work/substitution: off}` in spokewright.yaml silences this";
+    match variable {
+        Some(variable) => finding.help(format!(
+            "if `{variable}` should get a value, substitute it first: {SUBSTITUTE_FIRST}; if it is text, {silence}"
+        )),
+        None => finding.help(format!("no change is needed; {silence}")),
+    }
 }

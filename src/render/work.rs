@@ -6,10 +6,8 @@
 
 use std::sync::Arc;
 
-use super::manifest::Manifest;
-use super::manifest_configs::append_manifest_configs;
+use super::manifest::{Manifest, append_delete_option, append_manifest_configs};
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
-use super::orphaning::append_delete_option;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
@@ -171,7 +169,7 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
 mod tests {
     use kube_json::{Value, json};
 
-    use super::super::condition_rules::Reported;
+    use super::super::manifest::Reported;
     use kube_yaml::append_entry;
 
     use super::super::manifest::{CONFIG_COLUMN, ResourceIdentifier};

@@ -6,8 +6,6 @@
 //! Must not know: files, how works are made.
 
 mod instance;
-mod planned;
-mod remains;
 mod rules;
 
 use std::cell::OnceCell;
@@ -18,11 +16,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
-use self::planned::PlannedWork;
-use self::remains::{Resources, Rights, applied_works, of_folders, remains};
 use self::rules::{feedback, gateway_status, policy_condition, unknown};
-use super::exported::{ExportedWork, ExportedWorks};
-use super::whose::{Parents, Whose};
+use super::exported::{ExportedWork, ExportedWorks, Ownership, Parents};
 use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
@@ -36,6 +31,7 @@ use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, WorkId, is_agents_own, manifest_key, policy_conditions,
 };
 use crate::topology::RouteId;
+use instance::{PlannedWork, Resources, Rights, applied_works, of_folders, remains};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -351,11 +347,11 @@ impl Aggregation<'_, '_> {
         let parents = OnceCell::new();
         let problems = others.filter_map(|((cluster, name), work)| {
             let parents = parents.get_or_init(|| Parents::new(self.hub));
-            let state = match parents.whose(&work.object) {
-                Whose::Ours => WorkState::Stale,
-                Whose::OfSet if parents.knows_key(&work.object) => WorkState::Stale,
-                Whose::Unclaimed | Whose::OfSet => WorkState::Unclaimed,
-                Whose::Foreign => return None,
+            let state = match parents.owner(&work.object) {
+                Ownership::Ours => WorkState::Stale,
+                Ownership::OfSet if parents.knows_key(&work.object) => WorkState::Stale,
+                Ownership::Unclaimed | Ownership::OfSet => WorkState::Unclaimed,
+                Ownership::Foreign => return None,
             };
             Some(WorkProblem {
                 parent: work.parent().map(str::to_owned),

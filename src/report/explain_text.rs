@@ -1,19 +1,19 @@
-//! `explain` for people: trees that fit a terminal.
-//!
-//! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
-//! width. Flows out: text. Must not know: why a policy wins.
+//! `explain` for people: trees that fit a terminal, with long values and lists cut. What ClusterOverlays change, and what
+//! many clusters say alike, is also worded here for the other reports.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 
 use apimachinery::Locators;
 use kube_json::Value;
 
-use super::alike::alike;
 use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
-use super::overlays::overlay_lines;
-use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
-use crate::outcome::SourceLine;
+use crate::diagnostic::{Lines, and_more, counted, first_names, fitting_names, one_line};
+use crate::outcome::{OverlayChanges, SourceLine};
 use crate::policy::Rule;
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
@@ -368,4 +368,84 @@ fn line_of(place: &SourceLine) -> String {
 /// File and line behind a name.
 fn at_line(place: Option<&SourceLine>) -> String {
     place.map_or_else(String::new, |place| format!("  {}", line_of(place)))
+}
+
+/// So many clusters are named in one line; the rest is counted.
+const MOST_CLUSTERS: usize = 3;
+
+/// One line about what overlays change: `1 overlay changes 1 object on eu-2`; none if they change nothing.
+#[must_use]
+pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
+    let (mut changing, mut objects, mut clusters) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for change in changes.iter().filter(|change| change.is_effective()) {
+        changing.insert(&change.overlay);
+        objects.insert(&change.object);
+        clusters.extend(&change.clusters);
+    }
+    let verb = if changing.len() == 1 { "changes" } else { "change" };
+    let overlays = counted(changing.len(), "overlay");
+    let objects = counted(objects.len(), "object");
+    let clusters = first_names(clusters, MOST_CLUSTERS);
+    (!changing.is_empty()).then(|| format!("{overlays} {verb} {objects} on {clusters}"))
+}
+
+/// What overlays change, below the title of an overlay or of an object.
+fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
+    let locators = Locators::default();
+    let shown =
+        |value: &Option<kube_json::Value>| value.as_ref().map_or("nothing".to_owned(), ToString::to_string);
+    for change in changes {
+        text.blank();
+        let at = change.place.as_ref();
+        let at = at.map_or_else(String::new, |at| format!("  {}:{}", at.path, at.line));
+        let [overlay, object] = [&change.overlay, &change.object].map(|locator| locators.short(locator));
+        text.push(format_args!("{overlay} changes {object}{at}"));
+        let clusters = fitting_names(&change.clusters, width.saturating_sub(5));
+        text.push(format_args!("  on {clusters}"));
+        for field in &change.fields {
+            let (hub, here) = (shown(&field.hub), shown(&field.here));
+            let overridden = if field.overridden {
+                ", which a higher priority overrides"
+            } else {
+                ""
+            };
+            text.push(format_args!("    {}: {hub} -> {here}{overridden}", field.path));
+        }
+    }
+}
+
+/// Each thing that is said, in the order in which it was first said, with the clusters that say it, each once. What one
+/// cluster says stands together.
+pub(super) fn alike<'c, S: Clone + Eq + Hash>(
+    said: impl IntoIterator<Item = (&'c str, S)>,
+) -> Vec<(S, Vec<&'c str>)> {
+    let mut all: Vec<(S, Vec<&str>)> = Vec::new();
+    let mut numbers: HashMap<S, usize> = HashMap::new();
+    for (cluster, said) in said {
+        match numbers.entry(said) {
+            Entry::Occupied(entry) => {
+                let known = all.get_mut(*entry.get());
+                if let Some((_, clusters)) = known.filter(|(_, known)| known.last() != Some(&cluster)) {
+                    clusters.push(cluster);
+                }
+            }
+            Entry::Vacant(entry) => {
+                all.push((entry.key().clone(), vec![cluster]));
+                entry.insert(all.len().saturating_sub(1));
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_that_say_the_same_stand_together_each_once_and_what_was_said_first_comes_first() {
+        let said = [("a", 2), ("a", 2), ("b", 1), ("c", 2), ("c", 1)];
+        assert_eq!(alike(said), [(2, vec!["a", "c"]), (1, vec!["b", "c"])]);
+        assert_eq!(alike::<u8>([]), []);
+    }
 }

@@ -1,32 +1,31 @@
-//! Exported works: what the hub knows about each cluster.
+//! Exported works: what the hub knows about each cluster. Here a work's conditions, those of its manifests, and their status
+//! feedback are read (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says), and what a work agent
+//! records about one work (docs/systems/ocm-work.md#appliedmanifestwork). [`ExportedWorks`] keep only the parts that a report
+//! needs, and equal parts once: most of a hundred thousand works are the same.
 //!
-//! Owns: reading a work's conditions, those of its manifests, and their status feedback
-//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects, one after the other.
-//! Flows out: [`ExportedWorks`], which keep only the parts that a report needs, and equal parts once. Must not know:
-//! what is planned, what the feedback means for a status.
+//! A hub cluster may have the works of several repositories, and of MGC, all with one label. They differ by the object
+//! that each was made for: on a hub, a namespace and a name identify one Gateway ([`Ownership`]). A work whose object is not
+//! in the input may be left over from this input, or wanted by another one: nothing in the work shows which.
 
-mod applied;
-mod grants;
-mod shared;
 mod spec;
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::borrow::Borrow;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use apimachinery::Field;
 use kube_json::{Map, Value, json};
 
 use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::Hub;
 use crate::object::Object;
-use crate::object::well_known::{MANAGED_WORK_LABEL, PARENT_ANNOTATION};
+use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use crate::outcome::{ManifestProblem, WorkState};
-use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary};
-use apimachinery::Field;
+use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, manifest_key, work_name};
 
-pub(crate) use self::applied::AppliedWork;
-pub(super) use self::grants::Grant;
-pub(super) use self::shared::Pool;
-pub(super) use self::spec::{SpecDigest, list};
+pub(super) use spec::{Grant, SpecDigest, list};
 
 /// The reason that an agent may give for a conflict, and how an API server begins to speak of one
 /// (docs/systems/ocm-work.md#server-side-apply).
@@ -588,5 +587,126 @@ impl Verdict {
                 &**reason == CONFLICT || (because.contains(CONFLICT_WORDS) && because.contains("conflict"))
             }
         }
+    }
+}
+
+/// The record of a work agent about one work.
+#[derive(Debug)]
+pub(crate) struct AppliedWork {
+    /// The object, without its contents.
+    pub(super) object: Object,
+    /// The work's name.
+    pub(super) work: String,
+    /// Whether MGC, or we, made the work: agents copy its labels.
+    pub(super) is_managed: bool,
+    /// Group, plural, namespace and name of what was applied.
+    pub(super) resources: Vec<[Arc<str>; 4]>,
+}
+
+impl AppliedWork {
+    /// Reads an AppliedManifestWork; `None` if it does not name its work. `text` keeps a text, equal ones once.
+    pub(super) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
+        let root = object.root();
+        let resources = root.get("status").get("appliedResources");
+        let resources = resources.items().map(|resource| {
+            ["group", "resource", "namespace", "name"]
+                .map(|name| text(resource.text(name).unwrap_or_default()))
+        });
+        Some(Self {
+            work: root.get("spec").text("manifestWorkName")?.to_owned(),
+            is_managed: object.label(MANAGED_WORK_LABEL) == Some(MANAGED),
+            resources: resources.collect(),
+            object: object.clone_without_value(),
+        })
+    }
+}
+
+/// The objects of an input, as the works that were made for them name them.
+#[derive(Debug)]
+pub(super) struct Parents {
+    /// The key of the work of an object, and its `namespace/name`.
+    keys: BTreeSet<(String, String)>,
+}
+
+/// The owner of a work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ownership {
+    /// It was made for an object of this input.
+    Ours,
+    /// MGC or spokewright made it, and nothing shows for which input.
+    Unclaimed,
+    /// The hub made it from a set: it goes with its set.
+    OfSet,
+    /// Another owner's.
+    Foreign,
+}
+
+impl Parents {
+    /// The objects of a hub.
+    pub(super) fn new(hub: &Hub) -> Self {
+        let objects = hub.objects.iter();
+        Self {
+            keys: objects
+                .map(|object| (manifest_key(&work_name(object)), object.key()))
+                .collect(),
+        }
+    }
+
+    /// The owner of a work or a set.
+    pub(super) fn owner(&self, work: &Object) -> Ownership {
+        // Somebody who owns it deletes it, and makes it again.
+        let owners = work.root().get("metadata").get("ownerReferences");
+        if work.label(MANAGED_WORK_LABEL) != Some(MANAGED) || owners.items().next().is_some() {
+            return Ownership::Foreign;
+        }
+        if work.label(REPLICA_SET_LABEL).is_some() {
+            return Ownership::OfSet;
+        }
+        let key = work
+            .label(MANIFEST_KEY_LABEL)
+            .zip(work.annotation(PARENT_ANNOTATION));
+        let is_ours =
+            key.is_some_and(|(key, parent)| self.keys.contains(&(key.to_owned(), parent.to_owned())));
+        if is_ours {
+            Ownership::Ours
+        } else {
+            Ownership::Unclaimed
+        }
+    }
+
+    /// Whether a work has the key of an object's, regardless of which object that is: the works of a set name no
+    /// parent.
+    pub(super) fn knows_key(&self, work: &Object) -> bool {
+        let Some(key) = work.label(MANIFEST_KEY_LABEL) else {
+            return false;
+        };
+        let first = (key.to_owned(), String::new());
+        self.keys
+            .range(first..)
+            .next()
+            .is_some_and(|(known, _)| known == key)
+    }
+}
+
+/// The values of one type.
+#[derive(Debug)]
+pub(super) struct Pool<T: ?Sized>(Mutex<HashSet<Arc<T>>>);
+
+impl<T: ?Sized> Default for Pool<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Eq + Hash + ?Sized> Pool<T> {
+    /// The value, or the equal one that was there before.
+    pub(super) fn share(&self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(value.borrow()) {
+            return Arc::clone(known);
+        }
+        let value = value.into();
+        known.insert(Arc::clone(&value));
+        value
     }
 }

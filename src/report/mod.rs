@@ -5,39 +5,21 @@
 //! Must not know: the command line, or files.
 
 // What many clusters say alike.
-mod alike;
-
-// The report about a rendering.
-mod render_report;
-
-// Placements.
-mod funnel;
-mod placement;
-
-// Policies: one object in words, all of them as a picture.
-mod overlays;
-
-mod explain;
-mod explain_text;
-mod graph;
-mod policies_text;
-
-// Statuses of hub objects, aggregated from what the clusters report.
-mod exported;
-mod whose;
 
 mod aggregate;
-
-mod prune;
-mod status_gate;
-mod status_report;
-mod status_text;
-
-// The effects of a change.
 pub mod diff;
-
-// All of it, to look at.
+mod explain;
+mod explain_text;
+mod exported;
+mod graph;
 mod page;
+mod placement;
+mod policies_text;
+mod prune;
+mod render_report;
+mod status;
+
+// Policies: one object in words, all of them as a picture.
 
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
@@ -53,11 +35,10 @@ pub use explain::{
     ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
     SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
-pub use explain_text::{explanation_text, request_text};
+pub use explain_text::{explanation_text, overlays_line, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
-pub use overlays::overlays_line;
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
@@ -65,9 +46,7 @@ pub use policies_text::policies_text;
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
-pub use status_gate::{Required, works_in_the_way};
-pub use status_report::{StatusReport, StatusSource};
-pub use status_text::status_text;
+pub use status::{Required, StatusReport, StatusSource, status_text, works_in_the_way};
 #[cfg(test)]
 pub(crate) use tests::schemas::schema_documents;
 

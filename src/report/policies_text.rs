@@ -5,10 +5,9 @@
 
 use apimachinery::Locators;
 
-use super::alike::alike;
 use super::explain::ExplainedPaths;
-use super::explain_text::{MOST_NAMES, MOST_PATHS, effective_part, ties};
-use super::status_text::below;
+use super::explain_text::{MOST_NAMES, MOST_PATHS, alike, effective_part, ties};
+use super::status::below;
 use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row};
 use crate::outcome::{PolicyEntry, PolicyReport};
 

@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::exported::{ExportedWork, Shared, list, manifest_names};
-use super::whose::{Parents, Whose};
+use super::exported::{ExportedWork, Ownership, Parents, Shared, list, manifest_names};
 use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -231,11 +230,11 @@ impl<'x> Pruning<'x> {
             }
             let entry = Prunable::new(&of.object);
             let of_tree = rendered.contains(&entry);
-            match parents.whose(&of.object) {
-                Whose::Ours => candidates.push(of),
-                Whose::Unclaimed if of_tree || self.is_sole => candidates.push(of),
-                Whose::Unclaimed => list.unclaimed.push(entry),
-                Whose::OfSet | Whose::Foreign => {}
+            match parents.owner(&of.object) {
+                Ownership::Ours => candidates.push(of),
+                Ownership::Unclaimed if of_tree || self.is_sole => candidates.push(of),
+                Ownership::Unclaimed => list.unclaimed.push(entry),
+                Ownership::OfSet | Ownership::Foreign => {}
             }
         }
         let there = There::new(all);

@@ -43,7 +43,7 @@ const FALSE_FRIENDS: &[FalseFriend] = &[
         method: "is_dir",
     },
     FalseFriend {
-        file: "src/pipeline/misplaced.rs",
+        file: "src/pipeline/request.rs",
         on: "files",
         method: "is_dir",
     },
@@ -82,7 +82,7 @@ fn json_and_lines_on_stderr_are_printed_in_one_place_each() {
         // `argocd` prints findings, and `progress` words of its own.
         (
             "stderr",
-            &["src/cli/show.rs", "src/cli/argocd.rs", "src/cli/progress.rs"],
+            &["src/cli/print.rs", "src/cli/argocd.rs", "src/cli/progress.rs"],
         ),
     ];
     let around = graph().foreign.iter().filter_map(|used| {

@@ -1,7 +1,5 @@
-//! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it.
-//!
-//! Owns: the options for it, one for each, and the findings about an incomplete base. Flows in: those options. Flows
-//! out: a [`Base`], and its rendering. Must not know: how sides are compared.
+//! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it; and why it stops before it
+//! compares ([`Stop`]).
 //!
 //! Only the option decides which of the three a word means, never what happens to be on disk: whoever opens a pull
 //! request chooses the names in its checkout, even that of a directory named like the base.
@@ -18,11 +16,23 @@ use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
 #[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree};
 
-use super::stop::{Stop, usage};
 use crate::cli::options::ReadOptions;
-use crate::cli::show;
-use crate::cli::speech::Speech;
-use crate::cli::status::Status;
+use crate::cli::print::{self, Speech, Status};
+
+/// Why the command stops before it compares.
+pub(in crate::cli) enum Stop {
+    /// Everything was said.
+    Said(Status),
+    /// stdout is gone.
+    Failed(anyhow::Error),
+}
+
+/// Says what is wrong with the arguments.
+pub(in crate::cli) fn usage(message: &str, help: &str) -> Stop {
+    print::line(&format!("error: {message}"));
+    print::line(&format!("help: {help}"));
+    Stop::Said(Status::Usage)
+}
 
 /// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
@@ -277,7 +287,7 @@ fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
         && same(path)
         && options.state_option().is_empty()
     {
-        show::note(
+        print::note(
             &format!(
                 "note: the base `{}` is the input itself; name another directory or a revision",
                 base.display()
@@ -325,16 +335,16 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
         let prefix = input.prefix();
         let errors = prefixed(base.findings.only(Severity::Error), &prefix);
         let sources = base.loaded.sources.prefixed(&prefix);
-        show::findings(&errors, &sources, speech);
+        print::findings(&errors, &sources, speech);
         let status = Status::of(&errors);
         if status == Status::Io {
-            show::note(
+            print::note(
                 &format!("the base `{title}` could not be read; nothing was compared"),
                 speech,
             );
             return Err(Stop::Said(status));
         }
-        show::note(
+        print::note(
             &format!(
                 "the base `{title}` has {}: objects that it could not render are shown as added",
                 counted(errors.count(Severity::Error), "error")
@@ -342,7 +352,7 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
             speech,
         );
     } else if base.loaded.hub.objects.is_empty() {
-        show::note(
+        print::note(
             &format!(
                 "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
             ),

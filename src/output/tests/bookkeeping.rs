@@ -8,11 +8,10 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::super::error::InventoryFault;
-use super::super::inventory::Inventory;
-use super::super::inventory::PLAN;
+use super::super::inventory::{Inventory, PLAN};
 use super::super::root::Root;
-use super::super::stream;
 use super::*;
+use crate::output::stream;
 
 #[test]
 fn the_inventory_is_what_sha256sum_reads_and_lists_all_files_but_itself_in_byte_order() {

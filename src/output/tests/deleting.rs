@@ -54,7 +54,7 @@ fn a_file_that_somebody_else_deletes_in_time_is_deleted() {
 fn a_directory_that_somebody_else_deletes_in_time_is_deleted() {
     let root = output();
     // Leftovers of an earlier run are removed first: one stands in for the moment before all others.
-    let leftover = super::super::storage::temporary("b/1");
+    let leftover = crate::output::root::temporary("b/1");
     fs::write(root.path().join("b").join(&leftover), b"").unwrap();
     let gone = |name: &str| {
         if name == leftover {
@@ -74,7 +74,7 @@ fn a_directory_that_somebody_else_deletes_in_time_is_deleted() {
 fn a_directory_that_becomes_a_link_before_its_files_are_deleted_is_an_error() {
     let (root, outside) = (output(), tempfile::tempdir().unwrap());
     put(outside.path(), "1", b"foreign");
-    let leftover = super::super::storage::temporary("b/1");
+    let leftover = crate::output::root::temporary("b/1");
     fs::write(root.path().join("b").join(&leftover), b"").unwrap();
     let swap = |name: &str| {
         if name == leftover {

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::super::inventory::PLAN;
-use super::super::storage::{Disk, Storage, TEMPORARY_PREFIX};
 use super::super::write::write_with;
 use super::*;
+use crate::output::root::{Disk, Storage, TEMPORARY_PREFIX};
 
 /// How the disk fails.
 #[derive(Debug, Clone, Copy)]

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::super::hash::sha256;
 use super::super::inventory::Inventory;
 use super::super::root::Root;
 use super::*;
+use crate::output::root::sha256;
 
 /// What somebody may do to an output between two runs.
 #[derive(Debug, Clone)]

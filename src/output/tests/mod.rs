@@ -19,7 +19,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::storage::{Disk, Storage};
+use super::root::{Disk, Storage};
 use super::write::write_with;
 use super::{Action, ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
 use crate::beneath::Directory;
@@ -109,7 +109,7 @@ pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
     let mut wanted = Snapshot::new();
     let mut inventory = Vec::new();
     for (path, content) in &tree.0 {
-        super::inventory::write_line(&mut inventory, path, &super::hash::sha256(content)).unwrap();
+        super::inventory::write_line(&mut inventory, path, &super::root::sha256(content)).unwrap();
     }
     wanted.insert(INVENTORY.to_owned(), Node::File(inventory));
     for (path, content) in tree.0.iter().chain(&foreign.0) {

@@ -22,7 +22,7 @@ fn with(appear: fn(&Path)) -> (tempfile::TempDir, Result<Summary, OutputError>) 
 fn has_temporary(found: &Snapshot) -> bool {
     found
         .keys()
-        .any(|path| path.contains(super::super::storage::TEMPORARY_PREFIX))
+        .any(|path| path.contains(crate::output::root::TEMPORARY_PREFIX))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_empty_directory_that_appears_in_the_place_of_a_new_one_becomes_it() {
 #[test]
 fn a_temporary_name_that_is_taken_by_somebody_does_not_stop_the_run() {
     let root = tempfile::tempdir().unwrap();
-    let taken = super::super::storage::temporary("a");
+    let taken = crate::output::root::temporary("a");
     put(root.path(), &format!("{taken}/mine"), b"mine");
     run(root.path(), &wanted()).unwrap();
     let foreign = Files::new([(format!("{taken}/mine").as_str(), "mine")]);

@@ -283,7 +283,7 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
     assert_eq!(snapshot(&root), expected(&example(), &Files::default()));
 }
 
-// Windows has no such lock (lock.rs).
+// Windows has no such lock (`Lock`).
 #[cfg(unix)]
 #[test]
 fn a_second_run_in_one_directory_waits_or_is_told() {

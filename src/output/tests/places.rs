@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use super::{example, put, run};
 use crate::output::error::RootFault;
-use crate::output::lock::stands_at;
+use crate::output::write::stands_at;
 use crate::output::{OutputError, existing_files};
 
 #[test]

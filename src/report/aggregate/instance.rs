@@ -1,12 +1,21 @@
-//! One hub object on one cluster, as its work and its feedback report it.
-//!
-//! Owns: the problems of a planned work, whether a cluster counts, and its reasons against a condition. Flows in: a
-//! planned work, the exported one. Flows out: the report of one cluster. Must not know: other clusters.
+//! One object on one cluster, as its work and its feedback report it: where the exported work differs from the planned one,
+//! whether the cluster counts, and the objects that stay there although nothing ships them any longer, with the reason
+//! (docs/systems/ocm-work.md#appliedmanifestwork, docs/systems/ocm-work.md#the-agents-rights).
 
-use super::planned::{AskedFeedback, PlannedWork};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kube_json::Value;
+
+use crate::api::feedback_path::FeedbackPath;
+use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
+use crate::diagnostic::first_names;
+use crate::hub::Objects;
+use crate::object::Object;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
-use crate::render::WorkId;
-use crate::report::exported::{ExportedWork, Feedback, ManifestStatus, Verdict};
+use crate::render::{ManifestSummary, Work, WorkId};
+use crate::report::exported::{
+    AppliedWork, ExportedWork, Feedback, Grant, ManifestStatus, Shared, SpecDigest, Verdict, list,
+};
 
 /// One planned work on one cluster.
 #[derive(Debug)]
@@ -289,4 +298,197 @@ impl<'x> Instance<'x> {
             not_reported: silent.map(|kind| kind.to_lowercase()).collect(),
         }
     }
+}
+
+/// One distinct work of the plan.
+#[derive(Debug, Default)]
+pub(super) struct PlannedWork {
+    /// Nothing of one that nobody could read.
+    spec: Option<SpecDigest>,
+    /// For each manifest, in order, the values that its feedback rules request.
+    feedback: Vec<Vec<AskedFeedback>>,
+}
+
+/// One value that a feedback rule requests.
+#[derive(Debug)]
+pub(super) struct AskedFeedback {
+    /// Its name.
+    pub(super) name: String,
+    /// Where it is read.
+    pub(super) path: FeedbackPath,
+    /// The value of its path in the object as it is shipped.
+    pub(super) shipped: Option<Value>,
+}
+
+impl PlannedWork {
+    /// Reads the text of a work: once for all clusters that get it.
+    pub(super) fn read(work: &Work) -> Self {
+        // The cluster's name is not part of the spec, so any will do.
+        let mut text = Vec::new();
+        work.text.write("x", &mut text);
+        let text = String::from_utf8_lossy(&text);
+        let limits = kube_yaml::Limits::default();
+        let Ok(Value::Object(mut object)) = kube_yaml::read_document(&text, &limits) else {
+            return Self::default();
+        };
+        Self::of_spec(&object.remove("spec").unwrap_or_default(), &work.manifests)
+    }
+
+    /// Of a spec whose manifests are these.
+    pub(super) fn of_spec(spec: &Value, manifests: &[ManifestSummary]) -> Self {
+        let feedback = manifests.iter().zip(list(spec, "/workload/manifests"));
+        let feedback = feedback.map(|(summary, manifest)| asked(spec, summary, manifest));
+        Self {
+            feedback: feedback.collect(),
+            spec: Some(SpecDigest::of(spec)),
+        }
+    }
+
+    /// The values that the feedback rules of the manifest at a position request.
+    pub(super) fn feedback(&self, position: usize) -> &[AskedFeedback] {
+        self.feedback.get(position).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The difference of an exported work; `None` if there is none, or if its spec was not exported.
+    pub(super) fn difference(&self, exported: &ExportedWork) -> Option<String> {
+        self.spec.as_ref()?.difference(exported.spec.as_ref()?)
+    }
+}
+
+/// The values that the feedback rules of a manifest request.
+fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
+    let wanted = [
+        &summary.group,
+        &summary.resource,
+        &summary.namespace,
+        &summary.name,
+    ];
+    let keys = ["group", "resource", "namespace", "name"];
+    let configs = list(spec, "/manifestConfigs").iter();
+    let config = configs.into_iter().find(|config| {
+        keys.iter().zip(wanted).all(|(key, wanted)| {
+            let identifier = config.get("resourceIdentifier").and_then(|all| all.get(key));
+            identifier.and_then(Value::as_str).unwrap_or_default() == wanted
+        })
+    });
+    let Some(config) = config else {
+        return Vec::new();
+    };
+    let rules = list(config, "/feedbackRules").iter();
+    rules
+        .flat_map(|rule| list(rule, "/jsonPaths"))
+        .filter_map(|entry| {
+            let path = FeedbackPath::parse(entry.get("path")?.as_str()?).ok()?;
+            Some(AskedFeedback {
+                name: entry.get("name")?.as_str()?.to_owned(),
+                shipped: path.first(manifest),
+                path,
+            })
+        })
+        .collect()
+}
+
+/// So many resources are named in one message.
+const MOST_RESOURCES: usize = 5;
+
+/// The applied resources that are in no work of the cluster, according to `has`.
+pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
+    let resources = applied.resources.iter();
+    let resources = resources.map(|resource| resource.each_ref().map(|part| &**part));
+    let problems = resources
+        .filter(|resource| !has(*resource))
+        .map(|[group, resource, namespace, name]| ManifestProblem {
+            kind: called(group, resource),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            reason: String::new(),
+            message: "its agent applied it, but no work contains it anymore".to_owned(),
+        });
+    problems.collect()
+}
+
+/// A resource as `kubectl` spells it.
+fn called(group: &str, resource: &str) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{resource}{dot}{group}")
+}
+
+/// Group and plural of resources.
+pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
+
+/// The kinds that the ClusterRoles in the works of each cluster let an agent delete.
+#[derive(Debug, Default)]
+pub(super) struct Rights<'x> {
+    /// By cluster.
+    deletions: HashMap<&'x str, Vec<&'x [Grant]>>,
+}
+
+impl<'x> Rights<'x> {
+    /// The ClusterRoles of all works: another work than `gateway-rbac` may grant it, too.
+    pub(super) fn read(works: impl IntoIterator<Item = &'x ExportedWork>) -> Self {
+        let mut rights = Self::default();
+        for work in works {
+            if let Some(grants) = &work.grants {
+                let granted = rights
+                    .deletions
+                    .entry(work.object.namespace_or_empty())
+                    .or_default();
+                granted.push(grants);
+            }
+        }
+        rights
+    }
+
+    /// The wanted resources that the works of a cluster do not let its agent delete, in words; `None` where that is
+    /// none, or where no work there grants anything: then nothing relies on them.
+    pub(super) fn lacking(&self, cluster: &str, wanted: &Resources<'_>) -> Option<String> {
+        let granted = self.deletions.get(cluster)?;
+        let allows = |(group, resource): &&(&str, &str)| {
+            let mut granted = granted.iter().copied().flatten();
+            granted.any(|grant| grant.allows(group, resource))
+        };
+        let lacking: Vec<String> = wanted
+            .iter()
+            .filter(|resource| !allows(resource))
+            .map(|(group, resource)| called(group, resource))
+            .collect();
+        let names: Vec<&str> = lacking.iter().map(String::as_str).collect();
+        (!lacking.is_empty()).then(|| {
+            format!(
+                "{}, which the parameters list; objects of it that left their work are still there",
+                first_names(names, MOST_RESOURCES)
+            )
+        })
+    }
+}
+
+/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be of
+/// one cluster. `left_over` are the others.
+pub(super) fn applied_works<'x>(
+    works: &'x [AppliedWork],
+    spokes: &'x [(&'x str, AppliedWork)],
+    candidates: impl Fn(&str) -> Vec<&'x str>,
+    left_over: &mut Vec<&'x Object>,
+) -> Vec<(&'x str, &'x AppliedWork)> {
+    let mut found: Vec<(&str, &AppliedWork)> = Vec::new();
+    found.extend(spokes.iter().map(|(cluster, applied)| (*cluster, applied)));
+    for applied in works {
+        match candidates(&applied.work).as_slice() {
+            [cluster] => found.push((cluster, applied)),
+            _ => left_over.push(&applied.object),
+        }
+    }
+    found
+}
+
+/// The AppliedManifestWorks of the folders of clusters.
+pub(super) fn of_folders(spokes: &BTreeMap<String, Objects>) -> Vec<(&str, AppliedWork)> {
+    let shared = Shared::default();
+    let mut found = Vec::new();
+    for (cluster, objects) in spokes {
+        let applied = objects.of_kind(GROUP, APPLIED_MANIFEST_WORK).iter();
+        let applied = applied.filter_map(|object| AppliedWork::read(object, |text| shared.text(text)));
+        found.extend(applied.map(|applied| (cluster.as_str(), applied)));
+    }
+    found
 }

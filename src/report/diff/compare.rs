@@ -1,7 +1,5 @@
-//! Compares two sides: each pair of distinct texts once, each distinct change once with its clusters.
-//!
-//! Owns: what counts as one change, and in which order changes are read. Flows in: two [`Side`]s. Flows out: a
-//! [`Comparison`]. Must not know: how it is shown, or where a side came from.
+//! The comparison of two sides: each pair of distinct texts is compared once, and each distinct change is one
+//! [`ObjectChange`] with its clusters. Here is what counts as one change, and in which order changes are read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -9,13 +7,60 @@ use std::rc::Rc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::change::{Change, Counts};
 use super::clusters::describe;
-use super::object::{ObjectKey, Objects, objects};
-use super::side::{Body, Side, SidedOrigin, Which, is_cluster};
+use super::side::{Body, ObjectKey, Objects, Side, SidedOrigin, Which, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
 use crate::render::ManifestSummary;
+
+/// What happened to an object, a work, or a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// Only the new side has it.
+    Added,
+    /// Both have it, with different values.
+    Changed,
+    /// Only the old side has it.
+    Removed,
+}
+
+impl Change {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// How much was added, changed, and removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Counts {
+    /// Only on the new side.
+    pub added: usize,
+    /// On both, and different.
+    pub changed: usize,
+    /// Only on the old side.
+    pub removed: usize,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn count(&mut self, change: Change) {
+        let field = match change {
+            Change::Added => &mut self.added,
+            Change::Changed => &mut self.changed,
+            Change::Removed => &mut self.removed,
+        };
+        *field = field.saturating_add(1);
+    }
+}
 
 /// Everything that differs.
 #[derive(Debug, Default)]
@@ -142,6 +187,12 @@ impl Comparison {
     /// The rows of clusters that join, leave, or stay.
     pub(super) fn rows_that(&self, presence: Presence) -> impl Iterator<Item = &ClusterRow> {
         self.rows.iter().filter(move |row| row.presence == presence)
+    }
+
+    /// Whether a row is about clusters: replica sets and hub objects come and go without a cluster that does.
+    pub(super) fn is_of_clusters(&self, row: &ClusterRow) -> bool {
+        let mut names = row.clusters.iter().filter_map(|cluster| self.name(*cluster));
+        names.all(is_cluster)
     }
 
     /// The name of a cluster.

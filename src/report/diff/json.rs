@@ -6,13 +6,10 @@
 use kube_json::Value;
 use serde::Serialize;
 
-use super::change::{Change, Counts};
-use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::compare::{Change, ClusterRow, Comparison, Counts, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes};
-use super::limit::Exceeded;
-use super::object::ObjectKey;
-use super::report::{DiffReport, EffectiveChange, Titles};
-use super::side::{BothSides, Which, is_cluster};
+use super::report::{DiffReport, EffectiveChange, Exceeded, Titles};
+use super::side::{BothSides, ObjectKey, Which, is_cluster};
 use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};

@@ -11,15 +11,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::change::Change;
 use super::clusters::describe;
-use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
-use super::effective_text::EffectiveGroup;
-use super::hunks::hunks;
+use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::fields::hunks;
 use super::report::DiffReport;
-use super::sections::{places, presence, word};
 use super::side::BothSides;
-use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
+use super::summary::{EffectiveGroup, Point, Word, remaining, remaining_groups, summary, told_at_once};
+use super::text::{places, presence, word};
 use crate::diagnostic::{Lines, and_more, one_line};
 
 /// Bytes of a comment by default: safely below GitHub's limit, which counts characters,

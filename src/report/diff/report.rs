@@ -1,19 +1,17 @@
-//! The report: what was compared, what differs, and the findings about it.
-//!
-//! Owns: the parts of a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
-//! [`DiffReport`]. Must not know: formats.
+//! The report of a comparison, the budget that a change must not exceed, and the findings about both. A loss that only
+//! the new side's `spokes` deny ([`denied`]) counts against the budget, too.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::compare::{Comparison, Presence};
-use super::limit::Exceeded;
+use super::clusters::describe;
+use super::compare::{Change, Comparison, Effect, Presence};
 use super::terms::Terms;
-use crate::diagnostic::{Hidden, counted};
+use crate::api::config::Budget;
+use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted};
 use crate::render::REPLICA_SETS;
 use crate::report::render_report::key_of;
 
@@ -243,4 +241,202 @@ impl DiffReport {
             counts.removed
         )
     }
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// Objects that are deleted, on each cluster that loses them.
+    Removed,
+    /// Clusters on which anything changes.
+    Clusters,
+    /// Paths on which policies of a kind applied but no longer apply, each once.
+    LostPolicies,
+}
+
+/// A limit that a change exceeds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Exceeded {
+    /// The limit that is exceeded.
+    pub limit: Limit,
+    /// The number that it allows.
+    pub most: usize,
+    /// The number that the change has.
+    pub count: usize,
+    /// Whether the user allowed it.
+    pub allowed: bool,
+    /// What is counted, in words.
+    pub offenders: Vec<String>,
+}
+
+impl Limit {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Removed, Self::Clusters, Self::LostPolicies];
+
+    /// The word for it on a command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Clusters => "clusters",
+            Self::LostPolicies => "lost-policies",
+        }
+    }
+
+    fn counted(self, count: usize) -> String {
+        match self {
+            Self::Removed if count == 1 => "1 object is removed".to_owned(),
+            Self::Removed => format!("{} are removed", counted(count, "object")),
+            Self::Clusters if count == 1 => "1 cluster changes".to_owned(),
+            Self::Clusters => format!("{} change", counted(count, "cluster")),
+            Self::LostPolicies if count == 1 => "1 path loses its policies".to_owned(),
+            Self::LostPolicies => format!("{} lose their policies", counted(count, "path")),
+        }
+    }
+}
+
+impl Exceeded {
+    /// `12 objects are removed, and at most 5 may be`.
+    pub fn sentence(&self) -> String {
+        let most = match self.most {
+            0 => "none".to_owned(),
+            most => format!("at most {most}"),
+        };
+        format!("{}; the budget allows {most}", self.limit.counted(self.count))
+    }
+}
+
+/// How much of what is beyond a limit is listed at most.
+const MOST_LISTED: usize = 10;
+
+/// The limits that are exceeded and were not allowed.
+pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
+    let mut findings = Findings::new();
+    for exceeded in exceeded.iter().filter(|exceeded| !exceeded.allowed) {
+        let finding = Finding::new(Code::DIFF_OVER_BUDGET, Place::Run, exceeded.sentence()).help(format!(
+            "if this is meant, pass `--allow {}`, or raise the limit",
+            exceeded.limit.as_str()
+        ));
+        let lines = listed(exceeded.offenders.iter().cloned(), MOST_LISTED, "line");
+        findings.push(lines.into_iter().fold(finding, Finding::note));
+    }
+    findings
+}
+
+/// The first lines, and how many more there are.
+pub(super) fn listed(lines: impl Iterator<Item = String>, most: usize, noun: &str) -> Vec<String> {
+    let mut lines: Vec<String> = lines.collect();
+    let more = and_more(lines.len().saturating_sub(most), noun);
+    lines.truncate(most);
+    lines.extend(more);
+    lines
+}
+
+/// The limits that a report exceeds.
+pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
+    let all = Limit::ALL.into_iter().filter_map(|limit| {
+        let most = usize::try_from(match limit {
+            Limit::Removed => budget.max_removed,
+            Limit::Clusters => budget.max_clusters,
+            Limit::LostPolicies => budget.max_lost_policies,
+        }?)
+        .unwrap_or(usize::MAX);
+        let count = match limit {
+            Limit::Removed => report.removed_objects(),
+            Limit::Clusters => report.comparison.changed_clusters,
+            Limit::LostPolicies => report.lost_policies(),
+        };
+        (count > most).then(|| Exceeded {
+            limit,
+            most,
+            count,
+            allowed: allowed.contains(&limit),
+            offenders: offenders(report, limit),
+        })
+    });
+    all.collect()
+}
+
+fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
+    let comparison = &report.comparison;
+    match limit {
+        Limit::Removed => comparison
+            .changes
+            .iter()
+            .filter(|change| change.change == Change::Removed && change.effect == Effect::Real)
+            .chain(comparison.moved())
+            .map(|change| comparison.sentence(change, &change.clusters))
+            .collect(),
+        Limit::Clusters => {
+            let rows = comparison.rows.iter();
+            let rows = rows.filter(|row| comparison.is_of_clusters(row));
+            rows.map(|row| describe(&comparison.clusters, &row.clusters))
+                .collect()
+        }
+        Limit::LostPolicies => report
+            .losing()
+            .filter(|(change, _)| change.is_lost)
+            .map(|(change, is_denied)| {
+                format!(
+                    "{} {} on {}{}",
+                    change.kind,
+                    change.old_names.join(", "),
+                    change.label,
+                    if is_denied { DENIED } else { "" }
+                )
+            })
+            .chain(
+                comparison
+                    .moved()
+                    .filter(|moved| moved.is_policy())
+                    .map(|moved| comparison.sentence(moved, &moved.clusters)),
+            )
+            .collect(),
+    }
+}
+
+/// What is said of a loss that only the new side's `spokes` deny.
+pub(super) const DENIED: &str = ", unless clusters are as only this change says";
+
+/// The losses of a comparison with the old side's clusters that are not among `with_new_spokes`, the losses of
+/// the comparison with the new side's clusters.
+pub fn denied(
+    with_new_spokes: &[EffectiveChange],
+    on_old_spokes: Vec<EffectiveChange>,
+) -> Vec<EffectiveChange> {
+    let mut by_path: HashMap<(&str, &str, &[String]), Vec<&EffectiveChange>> = HashMap::new();
+    for change in with_new_spokes
+        .iter()
+        .filter(|change| !change.lost_settings.is_empty())
+    {
+        let of_path = by_path.entry((&change.kind, &change.group, &change.path));
+        of_path.or_default().push(change);
+    }
+    let losses = on_old_spokes.into_iter().filter_map(|mut change| {
+        // What is lost on a listener is lost on all that is behind it.
+        let above = (1..=change.path.len()).filter_map(|length| change.path.get(..length));
+        let same_path = above.filter_map(|path| by_path.get(&(&*change.kind, &*change.group, path)));
+        let same_path: Vec<&EffectiveChange> = same_path.flatten().copied().collect();
+        let is_counted = |cluster: &String| {
+            same_path.iter().any(|counted| {
+                let mut lost = change.lost_settings.iter();
+                counted.clusters.contains(cluster)
+                    && counted.is_lost >= change.is_lost
+                    && lost.all(|setting| counted.lost_settings.contains(setting))
+            })
+        };
+        let clusters = change.clusters.iter().filter(|cluster| !is_counted(cluster));
+        let clusters: Vec<String> = clusters.cloned().collect();
+        // A path counts once, however many clusters lose it.
+        if same_path.iter().any(|counted| counted.is_lost) {
+            change.paths = 0;
+        }
+        change.clusters = Arc::new(clusters);
+        (!change.lost_settings.is_empty() && !change.clusters.is_empty()).then_some(change)
+    });
+    losses.collect()
 }

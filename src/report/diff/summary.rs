@@ -1,24 +1,18 @@
-//! A summary of a difference, most important first: what is lost, what is new, what changes.
-//!
-//! Owns: which of these a change is, and the wording. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
-//! know: formats.
+//! A summary of a difference, most important first: what is lost, what is new, what changes; and the effective settings
+//! that change, where equal changes of many paths are grouped ([`EffectiveGroup`]). No format is known here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use apimachinery::pointer;
 use kube_json::Value;
 
-use super::change::Change;
 use super::clusters::{describe, describe_names};
-use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
-use super::denied::DENIED;
-use super::effective_text::{EffectiveGroup, groups, named};
-use super::field_line::field_line;
-use super::fields::{FieldChange, field_changes};
-use super::report::{DiffReport, EffectiveChange};
-use super::side::is_cluster;
+use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::fields::{FieldChange, field_changes, field_line};
+use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, listed};
 use super::terms::LocalChange;
-use crate::diagnostic::{and_more, counted, one_line};
+use crate::diagnostic::{and_more, counted, first_names, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
 
 /// So many other objects are named in each part; the folded details have all of them.
@@ -140,6 +134,15 @@ fn limited(points: Vec<Point>, noun: &str) -> impl Iterator<Item = Point> {
     points.into_iter().take(MOST_OBJECTS).chain(more)
 }
 
+fn sentences(texts: impl Iterator<Item = String>) -> impl Iterator<Item = Point> {
+    limited(texts.map(|text| Point::default().plain(text)).collect(), "object")
+}
+
+/// A point about an object.
+fn about(object: &ObjectChange, text: impl Into<String>) -> Point {
+    Point::default().name(object.object.to_string()).plain(text)
+}
+
 struct Summarizing<'r> {
     report: &'r DiffReport,
     told: BTreeSet<u32>,
@@ -204,10 +207,8 @@ impl<'r> Summarizing<'r> {
                 return point.name(term_line(change));
             }
             let mut point = point.name(field);
-            let listed = changes.iter().take(MOST_SETTINGS);
-            point.below.extend(listed.map(|change| term_line(change)));
-            let more = changes.len().saturating_sub(MOST_SETTINGS);
-            point.below.extend(and_more(more, "change"));
+            let lines = changes.iter().map(|change| term_line(change));
+            point.below = listed(lines, MOST_SETTINGS, "change");
             point
         });
         let spokes = terms.spokes.iter().map(|local| {
@@ -246,16 +247,11 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost(&self) -> Vec<Point> {
-        let limited = |sentences: Vec<String>| {
-            let more = and_more(sentences.len().saturating_sub(MOST_OBJECTS), "object");
-            sentences.into_iter().take(MOST_OBJECTS).chain(more)
-        };
-        let withdrawn = limited(self.report.withdrawn.clone());
         let comparison = self.comparison();
+        let withdrawn = self.report.withdrawn.iter().cloned();
         let moved = comparison.moved();
         let moved = moved.map(|moved| comparison.sentence(moved, &moved.clusters));
-        let sentences = withdrawn.chain(limited(moved.collect()));
-        let mut points: Vec<Point> = sentences.map(|text| Point::default().plain(text)).collect();
+        let mut points: Vec<Point> = sentences(withdrawn).chain(sentences(moved)).collect();
         points.extend(self.lost_settings());
         points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
@@ -263,11 +259,8 @@ impl<'r> Summarizing<'r> {
         let gateways: Vec<_> = removed_of(Weight::Gateway).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            let point = Point::default().name(change.object.to_string()).plain(format!(
-                " leaves {}{}",
-                self.on(clusters),
-                with(&removed, gateway)
-            ));
+            let with = with(&removed, gateway);
+            let point = about(change, format!(" leaves {}{with}", self.on(clusters)));
             let point = match self.comes_to(change) {
                 Some(there) => point.plain(format!("; it is added on {there}")),
                 None => point,
@@ -286,10 +279,8 @@ impl<'r> Summarizing<'r> {
             }
         }));
         points.extend(removed_of(Weight::Namespace).map(|(change, clusters)| {
-            Point::default().name(change.object.to_string()).plain(format!(
-                " is deleted on {}, with all that is in it",
-                self.on(clusters)
-            ))
+            let on = self.on(clusters);
+            about(change, format!(" is deleted on {on}, with all that is in it"))
         }));
         let others = removed
             .iter()
@@ -301,7 +292,7 @@ impl<'r> Summarizing<'r> {
 
     fn leaving(&self) -> Vec<Point> {
         let rows = self.comparison().rows_that(Presence::Leaves);
-        let leaving = rows.filter(|row| is_of_clusters(self.comparison(), row));
+        let leaving = rows.filter(|row| self.comparison().is_of_clusters(row));
         leaving.map(|row| self.leaves(row)).collect()
     }
 
@@ -417,10 +408,8 @@ impl<'r> Summarizing<'r> {
                 } else {
                     format!("on {}", describe_names(&self.comparison().clusters, &clusters))
                 };
-                let mut names: Vec<String> = settings.iter().map(|setting| named(setting)).collect();
-                let more = names.len().saturating_sub(MOST_SETTINGS);
-                names.truncate(MOST_SETTINGS);
-                names.extend(and_more(more, "setting"));
+                let names = settings.iter().map(|setting| named(setting));
+                let names = listed(names, MOST_SETTINGS, "setting");
                 let point = Point::default()
                     .name(kind)
                     .plain(" loses ")
@@ -439,11 +428,8 @@ impl<'r> Summarizing<'r> {
                 }
                 point = point.plain(end);
                 if changes.len() > 1 {
-                    let listed = changes.iter().take(MOST_PATHS);
-                    point.below.extend(listed.map(|change| change.label.clone()));
-                    point
-                        .below
-                        .extend(and_more(changes.len().saturating_sub(MOST_PATHS), "path"));
+                    let labels = changes.iter().map(|change| change.label.clone());
+                    point.below = listed(labels, MOST_PATHS, "path");
                 }
                 point
             },
@@ -452,16 +438,8 @@ impl<'r> Summarizing<'r> {
     }
 
     fn others<'o>(&self, points: &mut Vec<Point>, objects: impl Iterator<Item = &'o Placed<'o>>, verb: &str) {
-        let objects: Vec<_> = objects.collect();
-        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
-            points.push(
-                Point::default()
-                    .name(change.object.to_string())
-                    .plain(format!("{verb}{}", self.on(clusters))),
-            );
-        }
-        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
-        points.extend(more.map(|more| Point::default().plain(more)));
+        let objects = objects.map(|(change, clusters)| about(change, format!("{verb}{}", self.on(clusters))));
+        points.extend(limited(objects.collect(), "object"));
     }
 
     fn arriving(&self) -> Vec<Point> {
@@ -492,7 +470,7 @@ impl<'r> Summarizing<'r> {
         let mut points = self.arriving();
         let arriving = arriving(comparison);
         let joining = comparison.rows_that(Presence::Joins).filter(|row| {
-            is_of_clusters(comparison, row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
+            comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
             let (cluster, receive) = if row.clusters.len() == 1 {
@@ -520,11 +498,8 @@ impl<'r> Summarizing<'r> {
         let gateways: Vec<_> = added.iter().filter(|(change, _)| heavy(change)).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            Point::default().name(change.object.to_string()).plain(format!(
-                " is added on {}{}",
-                self.on(clusters),
-                with(&added, gateway)
-            ))
+            let with = with(&added, gateway);
+            about(change, format!(" is added on {}{with}", self.on(clusters)))
         }));
         points.extend(
             remaining_groups(self.report, &told)
@@ -547,29 +522,22 @@ impl<'r> Summarizing<'r> {
         let mut points: Vec<Point> = changed.map(group_point).collect();
         // The settings say what such an object changes.
         let kinds: BTreeSet<&str> = groups.iter().map(|group| group.kind.as_str()).collect();
-        let objects: Vec<_> = self
-            .objects(Change::Changed, Effect::Real)
-            .into_iter()
-            .filter(|(change, _)| !kinds.contains(change.object.kind.as_str()))
-            .collect();
-        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
-            let mut point = Point::default()
-                .name(change.object.to_string())
-                .plain(format!(" changes on {}", self.on(clusters)));
-            if let (Some(old), Some(new)) = (&change.old, &change.new) {
-                let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
-                point = one_or_count(point, &lines, "field");
-            }
-            points.push(point);
-        }
-        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
-        points.extend(more.map(|more| Point::default().plain(more)));
-        for (change, clusters) in self.objects(Change::Removed, Effect::Orphaned) {
-            points.push(Point::default().name(change.object.to_string()).plain(format!(
-                " is no longer managed, and stays on {}",
-                self.on(&clusters)
-            )));
-        }
+        let mut objects = self.objects(Change::Changed, Effect::Real);
+        objects.retain(|(change, _)| !kinds.contains(change.object.kind.as_str()));
+        let objects = objects.iter().map(|(change, clusters)| {
+            let point = about(change, format!(" changes on {}", self.on(clusters)));
+            let (Some(old), Some(new)) = (&change.old, &change.new) else {
+                return point;
+            };
+            let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
+            one_or_count(point, &lines, "field")
+        });
+        points.extend(limited(objects.collect(), "object"));
+        let orphaned = self.objects(Change::Removed, Effect::Orphaned);
+        points.extend(orphaned.iter().map(|(change, clusters)| {
+            let on = self.on(clusters);
+            about(change, format!(" is no longer managed, and stays on {on}"))
+        }));
         points
     }
 }
@@ -604,15 +572,6 @@ fn with(objects: &[Placed<'_>], gateway: &Placed<'_>) -> String {
     }
 }
 
-/// Replica sets and hub objects come and go without a cluster that does.
-fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
-    let mut names = row
-        .clusters
-        .iter()
-        .filter_map(|cluster| comparison.name(*cluster));
-    names.all(is_cluster)
-}
-
 fn group_point(group: &EffectiveGroup) -> Point {
     let point = Point::default().plain(format!("{} on {}", group.title, group.clusters));
     one_or_count(point, &group.lines, "setting")
@@ -630,4 +589,211 @@ fn one_or_count(point: Point, lines: &[String], noun: &str) -> Point {
         [line] => point.plain(" (").name(line).plain(")"),
         lines => point.plain(format!(" ({})", counted(lines.len(), noun))),
     }
+}
+
+/// At most so many paths with one change are listed, the rest is counted.
+const MOST_GROUP_PATHS: usize = 8;
+
+/// At most so many settings are named in a title.
+const MOST_GROUP_SETTINGS: usize = 3;
+
+/// Changes that are the same on some paths.
+pub(super) struct EffectiveGroup {
+    /// Kind of the policies.
+    pub kind: String,
+    /// Whether policies take effect, are no longer in effect, or change settings.
+    pub change: Change,
+    /// Whether only the new side has the paths.
+    pub is_of_new_paths: bool,
+    /// `RateLimitPolicy shop/per-client instead of shop/api-burst`.
+    pub title: String,
+    /// `2 clusters: eu-1, us-1`.
+    pub clusters: String,
+    /// The paths, the last line counting those that are too many.
+    pub paths: Vec<String>,
+    /// One line for each field.
+    pub lines: Vec<String>,
+}
+
+/// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
+pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
+    let mut order: Vec<EffectiveGroup> = Vec::new();
+    let mut positions: BTreeMap<(String, Vec<String>, usize), usize> = BTreeMap::new();
+    let mut lines_of: HashMap<*const Vec<SettingChange>, Vec<String>> = HashMap::new();
+    let mut sets = Sets::default();
+    for change in &report.effective_changes {
+        let several = change.old_names.len() > 1 || change.new_names.len() > 1;
+        let lines = lines_of
+            .entry(Arc::as_ptr(&change.settings))
+            .or_insert_with(|| lines(&change.settings, several))
+            .clone();
+        let title = title(change);
+        let clusters = sets.without(&change.clusters, without);
+        if clusters.is_empty() && !change.clusters.is_empty() {
+            continue;
+        }
+        let set = sets.number(&clusters);
+        let position = *positions
+            .entry((title.clone(), lines.clone(), set))
+            .or_insert_with(|| {
+                let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+                let group = EffectiveGroup {
+                    kind: change.kind.clone(),
+                    change: what_happens(change),
+                    is_of_new_paths: change.presence == Presence::Joins,
+                    title,
+                    clusters: describe_names(&report.comparison.clusters, &names),
+                    paths: Vec::new(),
+                    lines,
+                };
+                order.push(group);
+                order.len().saturating_sub(1)
+            });
+        if let Some(group) = order.get_mut(position) {
+            group.paths.push(change.label.clone());
+        }
+    }
+    order.sort_by_key(|group| match group.change {
+        Change::Removed => 0,
+        Change::Added => 1,
+        Change::Changed => 2,
+    });
+    for group in &mut order {
+        group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
+    }
+    order
+}
+
+/// Sets of clusters by number: most paths share theirs.
+#[derive(Default)]
+struct Sets {
+    by_place: HashMap<*const Vec<String>, usize>,
+    by_names: HashMap<Arc<Vec<String>>, usize>,
+    /// By its place, what is left of a set.
+    shorter: HashMap<*const Vec<String>, Arc<Vec<String>>>,
+}
+
+impl Sets {
+    /// A set without some clusters.
+    fn without(&mut self, set: &Arc<Vec<String>>, without: &BTreeSet<&str>) -> Arc<Vec<String>> {
+        if without.is_empty() {
+            return Arc::clone(set);
+        }
+        let shorter = self.shorter.entry(Arc::as_ptr(set)).or_insert_with(|| {
+            let left = set.iter().filter(|name| !without.contains(name.as_str()));
+            Arc::new(left.cloned().collect())
+        });
+        Arc::clone(shorter)
+    }
+
+    fn number(&mut self, set: &Arc<Vec<String>>) -> usize {
+        let Self {
+            by_place, by_names, ..
+        } = self;
+        *by_place.entry(Arc::as_ptr(set)).or_insert_with(|| {
+            let next = by_names.len();
+            *by_names.entry(Arc::clone(set)).or_insert(next)
+        })
+    }
+}
+
+fn what_happens(change: &EffectiveChange) -> Change {
+    match (change.old_names.is_empty(), change.new_names.is_empty()) {
+        (_, true) => Change::Removed,
+        (true, false) => Change::Added,
+        (false, false) => Change::Changed,
+    }
+}
+
+/// The winner now, and the winner before.
+fn title(change: &EffectiveChange) -> String {
+    let (kind, old, new) = (
+        &change.kind,
+        change.old_names.join(", "),
+        change.new_names.join(", "),
+    );
+    if old == new {
+        let settings: Vec<String> = change
+            .settings
+            .iter()
+            .map(|change| named(&change.setting))
+            .collect();
+        format!(
+            "{kind} {new} changes {}",
+            first_names(&settings, MOST_GROUP_SETTINGS)
+        )
+    } else if new.is_empty() {
+        let what = if change.presence == Presence::Leaves {
+            "goes with its paths"
+        } else {
+            "is lost"
+        };
+        format!("{kind} {old} {what}")
+    } else if old.is_empty() {
+        let what = if change.presence == Presence::Joins {
+            "applies to new paths"
+        } else {
+            "now applies"
+        };
+        format!("{kind} {new} {what}")
+    } else {
+        format!("{kind} {new} instead of {old}")
+    }
+}
+
+/// `several`: more than one policy is named, so that each line has to say whose it is.
+fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in settings {
+        let name = dotted(&change.setting);
+        let from = match (&change.old_from, &change.new_from) {
+            _ if !several => String::new(),
+            (Some(old), Some(new)) if old != new => format!(" (from {new}, before from {old})"),
+            (_, Some(new)) => format!(" (from {new})"),
+            (Some(old), None) => format!(" (before from {old})"),
+            (None, None) => String::new(),
+        };
+        match (&change.old, &change.new) {
+            (Some(old), Some(new)) => {
+                for mut field in field_changes(old, new) {
+                    field.path = inside(&name, &field.path);
+                    lines.push(format!("{}{from}", field_line(&field)));
+                }
+            }
+            (old, new) => {
+                let field = FieldChange {
+                    path: name,
+                    old: old.as_deref().cloned(),
+                    new: new.as_deref().cloned(),
+                };
+                lines.push(format!("{}{from}", field_line(&field)));
+            }
+        }
+    }
+    lines
+}
+
+fn inside(name: &str, path: &str) -> String {
+    match (name, path) {
+        (name, "") => name.to_owned(),
+        ("", path) => path.to_owned(),
+        (name, path) if path.starts_with('[') => format!("{name}{path}"),
+        (name, path) => format!("{name}.{path}"),
+    }
+}
+
+/// A setting in a sentence. A policy of an unknown form is one setting without a name.
+pub(super) fn named(setting: &str) -> String {
+    match dotted(setting) {
+        name if name.is_empty() => "its spec".to_owned(),
+        name => name,
+    }
+}
+
+/// A JSON pointer as people write a path; the id of a rule as it is.
+fn dotted(setting: &str) -> String {
+    if !setting.starts_with('/') {
+        return setting.to_owned();
+    }
+    pointer::tokens(setting).collect::<Vec<_>>().join(".")
 }

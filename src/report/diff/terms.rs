@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::{Map, Value, json};
 use serde::Serialize;
 
-use super::change::Change;
+use super::compare::Change;
 use super::fields::{FieldChange, field_changes};
-use super::object::ObjectKey;
+use super::side::ObjectKey;
 use crate::api::config::RenderConfig;
 use crate::api::overlay;
 use crate::api::policy::target_kinds;

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::collapse::MOST_EDGES;
-use super::{Graph, Layer, Link, State, Vertex};
+use super::{Graph, Layer, Link, MOST_EDGES, State, Vertex};
 use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Table;
 use crate::object::Object;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Graph, Layer, Link, State, Vertex, dot, mermaid};
+use super::{Graph, Layer, Link, State, Vertex, dot_escaped, mermaid_escaped};
 
 /// Gateways of one class, each with listeners and as many routes on each listener, on all clusters; a policy on each
 /// first route.
@@ -114,9 +114,9 @@ fn policies_of_different_state_stay_apart() {
 #[test]
 fn too_many_edges_are_a_reason_to_count_as_well() {
     let mut graph = fleet(20, 0, 0, 20);
-    assert!(graph.nodes() <= super::collapse::MOST_NODES);
+    assert!(graph.nodes() <= super::MOST_NODES);
     assert!(graph.collapse());
-    assert!(graph.edges() <= super::collapse::MOST_EDGES);
+    assert!(graph.edges() <= super::MOST_EDGES);
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn the_section_of_a_target_goes_when_the_target_is_counted() {
 #[test]
 fn what_a_label_must_not_hold_is_escaped() {
     assert_eq!(
-        mermaid::escaped("a\"]|<b>#end;`é"),
+        mermaid_escaped("a\"]|<b>#end;`é"),
         "a#34;#93;#124;#60;b#62;#35;end#59;#96;é"
     );
-    assert_eq!(dot::escaped(r#"a"\N<b>&lt;é"#), r#"a\"\\N<b>&amp;lt;é"#);
+    assert_eq!(dot_escaped(r#"a"\N<b>&lt;é"#), r#"a\"\\N<b>&amp;lt;é"#);
 }
 
 fn one(name: &str, section: &str) -> Graph {

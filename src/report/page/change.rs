@@ -11,12 +11,10 @@ use std::collections::HashMap;
 use kube_json::Value;
 
 use super::document::{
-    ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Position, Spot,
+    ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Kinds, Numbers,
+    Position, Spot, Tables, entry, signed_or_none,
 };
-use super::interned::{Tables, entry, signed_or_none};
-use super::kinds::Kinds;
-use super::numbers::Numbers;
-use super::paths::Paths;
+use super::hierarchy::Paths;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -126,7 +124,7 @@ fn effective(
             tables.value_or_none(old.as_ref()),
             tables.value_or_none(new.as_ref()),
         );
-        let kind = super::kinds::kind_position(kinds, &change.kind, &change.group);
+        let kind = super::document::kind_position(kinds, &change.kind, &change.group);
         let key = (
             kind,
             change.kind.clone(),

@@ -1,20 +1,16 @@
-//! The hierarchy that a page shows policies on: Gateways, their listeners, routes with their rules, backends.
-//!
-//! Owns: their order and positions, where each is in every evaluated topology, and a description of what a rule
-//! matches. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know:
-//! policies.
+//! The hierarchy that a page shows policies on: Gateways, their listeners, routes with their rules, backends. It has their
+//! order and positions, and finds them in every evaluated topology and by the locators that reports use.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use apimachinery::Identity;
 use kube_json::Value;
 
-use super::document::{BackendRow, ListenerRow, RuleRow};
-use super::interned::{Interned, Tables, entry};
+use super::document::{BackendRow, Interned, ListenerRow, Position, RuleRow, Tables, entry, signed};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::outcome::{PolicyView, Seen};
 use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology};
-use apimachinery::Identity;
 
 /// At most so many characters of an expression that a rule matches are shown.
 const MOST_OF_A_MATCH: usize = 200;
@@ -34,7 +30,7 @@ pub(super) struct GatewayEntry<'p> {
 }
 
 /// Gateway and listener.
-pub(super) type Below = (usize, i32);
+type Below = (usize, i32);
 
 /// A route.
 pub(super) struct RouteEntry<'p> {
@@ -59,7 +55,7 @@ pub(super) struct Spot {
 impl Spot {
     /// As a page has it.
     pub(super) fn row(self) -> Vec<i64> {
-        let gateway = super::interned::signed(self.gateway);
+        let gateway = super::document::signed(self.gateway);
         let mut row: Vec<i64> = vec![gateway];
         row.extend([self.listener, self.route, self.rule].map(i64::from));
         if self.backend >= 0 {
@@ -492,4 +488,99 @@ fn forwarded(backend: &Value, own: &str) -> String {
         words = format!("{words}:{port}");
     }
     words
+}
+
+/// What a locator names.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Gateway(usize),
+    Listener(usize, usize),
+    Route(usize),
+    Rule(usize, usize),
+    Backend(usize),
+}
+
+/// The places by their locators.
+pub(super) struct Paths {
+    parts: HashMap<String, Part>,
+    /// How many clusters each Gateway has.
+    clusters: Vec<usize>,
+}
+
+impl Paths {
+    pub(super) fn of(hierarchy: &Hierarchy<'_>, tables: &Tables<'_>) -> Self {
+        let mut parts = HashMap::new();
+        for (number, backend) in hierarchy.backends.keys() {
+            let (identity, port) = backend;
+            let mut locator = identity.locator();
+            if let Some(port) = port {
+                locator = format!("{locator}#{port}");
+            }
+            parts.insert(locator, Part::Backend(number));
+        }
+        for (number, gateway) in hierarchy.gateways.list.iter().enumerate() {
+            parts.insert(gateway.identity.locator(), Part::Gateway(number));
+            for (position, locator) in gateway.listeners.keys() {
+                parts.insert(locator.clone(), Part::Listener(number, position));
+            }
+        }
+        for (number, route) in hierarchy.routes.list.iter().enumerate() {
+            let locator = route.object.identity().locator();
+            for (position, rule) in route.rules.iter().enumerate() {
+                let name = rule_name(rule, position);
+                parts.insert(format!("{locator}#{name}"), Part::Rule(number, position));
+            }
+            parts.insert(locator, Part::Route(number));
+        }
+        // A Gateway is in one place of each cluster.
+        let of_place = |place: &usize| tables.of_places.get(*place).map_or(0, Vec::len);
+        let gateways = hierarchy.gateways.list.iter();
+        let clusters = gateways.map(|gateway| gateway.places.iter().map(of_place).sum());
+        Self {
+            parts,
+            clusters: clusters.collect(),
+        }
+    }
+
+    /// The position of a Gateway of the hub by its locator.
+    pub(super) fn gateway(&self, locator: &str) -> Option<usize> {
+        match self.parts.get(locator) {
+            Some(Part::Gateway(gateway)) => Some(*gateway),
+            _ => None,
+        }
+    }
+
+    /// The place of a path; one that the page does not have, as only the base does, has no Gateway.
+    pub(super) fn spot(&self, path: &[String]) -> Vec<Position> {
+        let [mut gateway, mut listener, mut route, mut rule, mut backend] = [-1; 5];
+        for (number, locator) in path.iter().enumerate() {
+            match self.parts.get(locator) {
+                Some(Part::Gateway(found)) => gateway = signed(*found),
+                Some(Part::Listener(of, found)) => {
+                    gateway = signed(*of);
+                    listener = signed(*found);
+                }
+                Some(Part::Route(found)) => route = signed(*found),
+                Some(Part::Rule(of, found)) => {
+                    route = signed(*of);
+                    rule = signed(*found);
+                }
+                Some(Part::Backend(found)) => backend = signed(*found),
+                // The first is a class, which no page lists.
+                None if number == 0 => {}
+                None => return vec![-1, -1, -1, -1],
+            }
+        }
+        let mut spot = vec![gateway, listener, route, rule];
+        if backend >= 0 {
+            spot.push(backend);
+        }
+        spot
+    }
+
+    /// On how many clusters a place is.
+    pub(super) fn clusters_of(&self, spot: &[Position]) -> usize {
+        let clusters = spot.first().and_then(|gateway| entry(&self.clusters, *gateway));
+        clusters.copied().unwrap_or_default()
+    }
 }

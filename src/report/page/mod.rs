@@ -1,67 +1,47 @@
 //! The page: one HTML file that shows a fleet.
 //!
-//! Owns: the document `FleetPage`, and the file around it. Flows in: the data of the other reports, a [`Page`].
-//! Flows out: HTML. Must not know: the command line, files, or how anything was decided.
-//!
 //! Everything that needs a rule of precedence is decided before the page is made: its script only groups, counts, and
-//! draws. `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`,
-//! `policies`, `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
-
-mod document;
-mod interned;
-
-mod escaping;
-mod hierarchy;
-mod kinds;
-mod numbers;
-
-mod texts;
+//! draws. `document` has the shape of the data and the lists that it consists of; `hierarchy`, `outcomes`, `policies`, and
+//! `change` fill it, each its part, and this file the rest (Placements, reports about works); `html` writes the file.
 
 mod change;
+mod document;
+mod hierarchy;
 mod html;
 mod named;
 mod outcomes;
-mod paths;
-mod placements;
 mod policies;
-mod summary;
-mod works;
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use ocm_placement::Evaluation;
-
-pub use change::Compared;
-pub use document::FleetPage;
+use apimachinery::Work;
 use document::{
-    CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, OverlayRow, PolicyRow, RouteRow,
+    CarriedRow, ClusterRow, ConditionRow, DroppedRow, FindingRow, GatewayRow, Kinds, Numbers, OnRow,
+    OverlayRow, PlacementRow, PolicyRow, ProblemRow, RouteRow, Tables, WorksPart, signed_or_none,
 };
-use hierarchy::{GatewayEntry, Hierarchy, narrow};
-use interned::{Tables, signed_or_none};
-use kinds::Kinds;
-pub(crate) use named::policy_report;
-use numbers::Numbers;
+use hierarchy::{GatewayEntry, Hierarchy, Paths, narrow};
+use ocm_placement::{ConditionStatus, Evaluation};
 use outcomes::{Outcomes, Profiles};
-use paths::Paths;
-pub(crate) use policies::Without;
 use policies::{Rows, condition_row};
 
-use super::aggregate::Aggregated;
+use super::aggregate::{Aggregated, WorkProblem};
+use super::placement::funnel;
 use crate::api::gateway::GROUP;
 use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, Findings, Part};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView};
-use crate::placing::Decided;
+use crate::placing::{Decided, place_of};
 use crate::policy::Rule;
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
-use apimachinery::Work;
+
+pub use change::Compared;
+pub use document::FleetPage;
+pub(crate) use named::policy_report;
+pub(crate) use policies::Without;
 
 /// What a page is made from.
 pub(crate) struct Page<'p> {
@@ -142,7 +122,7 @@ impl Page<'_> {
             if_deleted: &self.if_deleted,
         };
         let mut policies = rows.all(&numbers, &mut hierarchy, &mut tables);
-        let placements = placements::placements(
+        let placements = placements(
             (self.evaluation, self.explains_placements),
             self.decided,
             self.hub,
@@ -163,11 +143,11 @@ impl Page<'_> {
         });
         let works = self.works.map(|aggregated| {
             let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
-            works::works(aggregated, (&numbers, &paths), rows, &tables)
+            works(aggregated, (&numbers, &paths), rows, &tables)
         });
         let ways = (!self.explains_placements).then(|| html::WAYS_OF_PLACEMENTS.to_owned());
         let mut left_out: Vec<String> = ways.into_iter().collect();
-        let texts = texts::texts(
+        let texts = policies::texts(
             self.hub,
             &view.hub.topology,
             self.sources,
@@ -444,3 +424,143 @@ fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Table
     }
     rows
 }
+
+/// The rows of all Placements, by namespace and name.
+fn placements(
+    (evaluation, explains): (&Evaluation<'_>, bool),
+    decided: &Decided<'_>,
+    hub: &Hub,
+    clusters: &[&str],
+    tables: &mut Tables<'_>,
+) -> Vec<PlacementRow> {
+    let managed = hub.objects.of_kind(CLUSTERS, "ManagedCluster").len();
+    let mut rows = Vec::new();
+    for (number, report) in evaluation.placement_reports().enumerate() {
+        let object = hub
+            .objects
+            .find(CLUSTERS, "Placement", Some(&report.namespace), &report.name);
+        let evaluated = report.decisions.iter();
+        let evaluated = tables.set(evaluated.map(|decision| decision.cluster_name.as_str()));
+        let given = decided.of(&report.namespace, &report.name);
+        let used = match given {
+            Some(given) => tables.set(given.iter().map(String::as_str)),
+            None => evaluated,
+        };
+        let stages = explains.then(|| funnel(evaluation, (number, &report), clusters));
+        let stages = stages.into_iter().flatten();
+        let stages = stages.map(|step| {
+            let dropped = step.dropped.into_iter().map(|dropped| -> DroppedRow {
+                let at = tables.at(place_of(hub, &dropped.at));
+                (dropped.reason, at, tables.set_of(dropped.clusters))
+            });
+            (step.name, step.left, dropped.collect())
+        });
+        let stages: Vec<(&'static str, usize, Vec<DroppedRow>)> = stages.collect();
+        rows.push(PlacementRow {
+            ns: report.namespace.clone(),
+            name: report.name.clone(),
+            total: managed,
+            stages,
+            at: object.and_then(|object| tables.object(object)),
+            want: object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64()),
+            source: if given.is_some() {
+                "decisions"
+            } else {
+                "evaluation"
+            },
+            evaluated,
+            clusters: used,
+            sets: report.eligible_cluster_sets.clone(),
+            conditions: report
+                .conditions
+                .iter()
+                .map(|condition| {
+                    let status = match condition.status {
+                        ConditionStatus::True => "True",
+                        ConditionStatus::False => "False",
+                        ConditionStatus::Unknown => "Unknown",
+                    };
+                    (
+                        condition.kind.clone(),
+                        status.to_owned(),
+                        condition.reason.clone(),
+                        condition.message.clone(),
+                    )
+                })
+                .collect(),
+            prioritizers: report
+                .prioritizers
+                .iter()
+                .flatten()
+                .map(|prioritizer| (prioritizer.name.clone(), prioritizer.weight))
+                .collect(),
+        });
+    }
+    rows
+}
+
+fn works(
+    aggregated: &Aggregated,
+    (numbers, paths): (&Numbers, &Paths),
+    (gateways, policies): (&mut [GatewayRow], &mut [PolicyRow]),
+    tables: &Tables<'_>,
+) -> WorksPart {
+    for status in &aggregated.objects {
+        let conditions = || status.conditions.iter().map(condition_row).collect();
+        if let Some(row) = paths.gateway(&status.object).and_then(|at| gateways.get_mut(at)) {
+            row.reported = Some(conditions());
+            row.addresses = status
+                .addresses
+                .iter()
+                .map(|address| address.value.clone())
+                .collect();
+        }
+        let policy = numbers.find(&status.object, None);
+        if let Some(row) = policy.and_then(|at| policies.get_mut(at)) {
+            row.reported = Some(conditions());
+        }
+    }
+    let numbered = || gateways.iter().zip(0..);
+    let by_key = numbered().map(|(row, position)| (format!("{}/{}", row.ns, row.name), position));
+    let by_key: HashMap<String, usize> = by_key.collect();
+    let by_work = |(row, position): (&GatewayRow, usize)| {
+        Some((
+            row.work.as_deref()?.strip_prefix("ManifestWork ")?.to_owned(),
+            position,
+        ))
+    };
+    let by_work: HashMap<String, usize> = numbered().filter_map(by_work).collect();
+    // Nothing shows who owns a work that does not exist.
+    let whose = |problem: &WorkProblem| {
+        let parent = problem.parent.as_ref().and_then(|parent| by_key.get(parent));
+        parent.or_else(|| by_work.get(problem.work.as_str())).copied()
+    };
+    let problems = aggregated.works.problems.iter().map(|problem| ProblemRow {
+        cluster: signed_or_none(tables.cluster(&problem.cluster)),
+        on: problem.cluster.clone(),
+        work: problem.work.clone(),
+        state: problem.state.word(),
+        message: problem.message.clone(),
+        objects: problem
+            .manifests
+            .iter()
+            .map(|object| {
+                let name = match object.namespace.as_str() {
+                    "" => object.name.clone(),
+                    namespace => format!("{namespace}/{}", object.name),
+                };
+                format!("{} {name}: {}", object.kind, object.message)
+            })
+            .collect(),
+        help: problem.help,
+        gateway: signed_or_none(whose(problem)),
+    });
+    WorksPart {
+        planned: aggregated.works.planned,
+        applied: aggregated.works.applied,
+        problems: problems.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,18 +6,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::document::{Ends, LostRow, Position, RuleRow, SetRow};
+use super::document::{Ends, Interned, Kinds, LostRow, Numbers, Position, RuleRow, SetRow, Tables};
 use super::hierarchy::{Hierarchy, rule_name};
-use super::interned::{Interned, Tables};
-use super::kinds::Kinds;
-use super::numbers::Numbers;
 use super::outcomes::Outcomes;
-use crate::outcome::SourceLine;
 use crate::outcome::inventory::{
     AttachedEntry, GatewayEntry, Inventory, KindEntry, ListenerEntry, LostSetting, OutcomeEntry,
     OutcomeException, OutcomeSetting, RouteEntry, RuleEntry,
 };
-use crate::outcome::{PolicyReport, PolicyView, Seen};
+use crate::outcome::{PolicyReport, PolicyView, Seen, SourceLine};
 use crate::policy::Rule;
 use crate::source::Sources;
 use crate::sync::Withheld;

@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::document::{ExceptionRow, LostRow, OutcomeRow, Position, Profiled, SetRow};
+use super::document::{
+    ExceptionRow, Interned, Kinds, LostRow, Numbers, OutcomeRow, Position, Profiled, SetRow, Tables, entry,
+    signed,
+};
 use super::hierarchy::{Hierarchy, Map, Spot};
-use super::interned::{Interned, Tables, entry, signed};
-use super::kinds::Kinds;
-use super::numbers::Numbers;
 use crate::object::Object;
 use crate::outcome::{PolicyView, Seen};
 use crate::policy::{AuthoredId, Effective, KindId, Leaf, PathEffective, Rule};

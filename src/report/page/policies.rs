@@ -1,26 +1,25 @@
-//! The policies of a page: those of the hub, and those that live on clusters.
-//!
-//! Owns: the description of their targets, and what would change without each. Flows in: a view, the [`Hierarchy`].
-//! Flows out: rows. Must not know: which settings apply where.
+//! The policies of a page: those of the hub, and those that live on clusters, with their targets, what would change without
+//! each, and the texts of objects, as far as a page has space for them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
-use super::hierarchy::{Hierarchy, Map, shortened};
-use super::interned::{Tables, signed, signed_or_none};
-use super::kinds::Kinds;
-use super::numbers::Numbers;
-use super::paths::Paths;
-use super::texts::own_text;
-use crate::diagnostic::and_more;
-use crate::outcome::PolicyEntry;
-use crate::outcome::{PolicyView, Seen};
+use super::document::{
+    ConditionRow, IfDeletedRow, Kinds, Numbers, PolicyRow, Position, Tables, TargetRow, signed,
+    signed_or_none,
+};
+use super::hierarchy::{Hierarchy, Map, Paths, shortened};
+use crate::api::gateway::GROUP as GATEWAY;
+use crate::api::ocm::GROUP as CLUSTERS;
+use crate::diagnostic::{Locate as _, and_more, holds_secret};
+use crate::hub::Hub;
+use crate::object::Object;
+use crate::outcome::{PolicyEntry, PolicyView, Seen};
 use crate::policy::{Attachments, Condition, Policy, Target};
 use crate::report::diff::{SettingChange, giver};
-use crate::report::status_text::spoken;
+use crate::report::status::spoken;
 use crate::source::Sources;
-use crate::topology::{Node, Start};
+use crate::topology::{Node, Start, Topology};
 
 /// At most so many messages of one condition are shown; thousands of clusters may each have their own.
 const MOST_MESSAGES: usize = 10;
@@ -224,6 +223,84 @@ fn node_row(
         Node::Class(_) => TargetRow::Named("c", topology.identity(node).name),
         Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),
     })
+}
+
+/// At most so many bytes of texts are carried, kind by kind; those of policies are always.
+const MOST_BYTES: usize = 1 << 20;
+
+/// At most so many bytes of one text.
+const MOST_OF_A_TEXT: usize = 64 << 10;
+
+/// The first line and the text of an object: of its own document, or of its own part of a `List`. Nothing else of the
+/// file, because it may contain a Secret.
+fn own_text(object: &Object, sources: &Sources) -> Option<(usize, String)> {
+    if holds_secret(&object.value) {
+        return None;
+    }
+    let origin = &object.origin;
+    let (line, text) = if origin.pointer.is_empty() {
+        let file = sources.file(origin.document.source)?;
+        let range = file.documents.get(usize::try_from(origin.document.index).ok()?)?;
+        (range.line, file.text.get(range.start..range.end)?)
+    } else {
+        let span = sources.locate(&object.place(""))?;
+        (span.line, span.text.get(span.start..span.end)?)
+    };
+    // The line that begins a document says nothing.
+    let (line, text) = match text.strip_prefix("---\n") {
+        Some(rest) => (line.saturating_add(1), rest),
+        None => (line, text),
+    };
+    let blank = text.lines().take_while(|line| line.trim().is_empty()).count();
+    let rest: String = text.lines().skip(blank).collect::<Vec<_>>().join("\n");
+    let end = rest.char_indices().nth(MOST_OF_A_TEXT).map(|(end, _)| end);
+    let rest = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    Some((line.saturating_add(blank), rest.trim_end().to_owned()))
+}
+
+/// The texts of objects that are not policies: Placements first, because their place explains most, then Gateways and
+/// the objects that they name.
+pub(super) fn texts(
+    hub: &Hub,
+    topology: &Topology<'_>,
+    sources: &Sources,
+    tables: &mut Tables<'_>,
+    left_out: &mut Vec<String>,
+) -> Vec<(usize, Vec<(usize, String)>)> {
+    let objects = &hub.objects;
+    let routes: Vec<&Object> = topology.routes.rows().iter().map(|route| route.object).collect();
+    let of_kind = |group, kind| -> Vec<&Object> { objects.of_kind(group, kind).iter().collect() };
+    let kinds: [(&str, Vec<&Object>); 5] = [
+        ("Placements", of_kind(CLUSTERS, "Placement")),
+        ("Gateways", of_kind(GATEWAY, "Gateway")),
+        ("GatewayClasses", of_kind(GATEWAY, "GatewayClass")),
+        ("routes", routes),
+        ("clusters", of_kind(CLUSTERS, "ManagedCluster")),
+    ];
+    let mut by_file: BTreeMap<usize, Vec<(usize, String)>> = BTreeMap::new();
+    let mut left = MOST_BYTES;
+    for (what, objects) in kinds {
+        let texts: Vec<(&Object, usize, String)> = objects
+            .into_iter()
+            .filter_map(|object| own_text(object, sources).map(|(line, text)| (object, line, text)))
+            .collect();
+        let bytes: usize = texts.iter().map(|(_, _, text)| text.len()).sum();
+        let Some(rest) = left.checked_sub(bytes) else {
+            left_out.push(format!("the texts of {what}"));
+            continue;
+        };
+        left = rest;
+        for (object, line, text) in texts {
+            if let Some((file, _)) = tables.object(object) {
+                by_file.entry(file).or_default().push((line, text));
+            }
+        }
+    }
+    for texts in by_file.values_mut() {
+        texts.sort_unstable();
+        texts.dedup();
+    }
+    by_file.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,8 @@
 
 use kube_json::json;
 
-use super::document::{FindingRow, FleetPage};
-use super::escaping::{escape_data, escape_markup};
-use super::html::base64;
-use super::interned::{Interned, Tables};
+use super::document::{FindingRow, FleetPage, Interned, Tables};
+use super::html::{base64, escape_data, escape_markup};
 use crate::diagnostic::{Locate, Place, Span, is_unseen};
 
 /// No texts.

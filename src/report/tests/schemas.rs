@@ -15,7 +15,7 @@ use crate::report::explain::{ObjectExplanation, RequestExplanation};
 use crate::report::page::FleetPage;
 use crate::report::placement::{PlacementExplanation, PlacementReport};
 use crate::report::render_report::RenderReport;
-use crate::report::status_report::StatusReport;
+use crate::report::status::StatusReport;
 
 /// The schemas by name, in the order of the names.
 pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {

@@ -1,20 +1,178 @@
-//! Prints findings in the chosen format and lines on stderr, with colors only where they are wanted.
-//!
-//! Owns: what is wrapped, what is colored, what `--quiet` leaves out. Flows in: findings, lines. Flows out: text on
-//! stderr. Must not know: why something is reported.
+//! How messages are printed: the options for their format, colors, and number ([`Speech`]), findings and lines on stderr,
+//! findings in additional formats (`--also FORMAT=FILE`), and the exit statuses (docs/reference/exit-statuses.md), which are
+//! stable, because scripts test them.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Format, Human, Locate, Severity, counted, first_items, json_text, shell_path,
-    whole_line, wrapped_hanging,
+    Code, Finding, Findings, Format, Human, Locate, Severity, Warnings, counted, first_items, json_text,
+    shell_path, whole_line, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
-use spokewright::{Object, Objects, PassedOver};
+use spokewright::{Object, Objects, PassedOver, output};
 
-use super::speech::{Color, MessageFormat, Speech};
-use super::status::{Refusal, Status};
+/// How findings are shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Speech {
+    /// Format of findings
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
+    pub(crate) message_format: MessageFormat,
+
+    /// Turn warnings into errors
+    #[arg(long, value_name = "WHAT")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
+    pub(crate) deny: Option<Deny>,
+
+    /// When to print in color
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
+    pub(crate) color: Color,
+
+    /// Print only errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    /// Also print what was read and skipped
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// Text for people
+    Human,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// GitHub workflow commands
+    Github,
+    /// A Code Quality report of GitLab
+    Gitlab,
+    /// JUnit XML, with a test case for each finding code
+    Junit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Deny {
+    /// Every warning
+    Warnings,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Speech {
+    /// What `--deny` says of warnings.
+    pub(crate) const fn warnings(self) -> Warnings {
+        match self.deny {
+            Some(Deny::Warnings) => Warnings::Denied,
+            None => Warnings::Reported,
+        }
+    }
+
+    /// Whether calm lines are wanted: by people only, and not when they asked for silence.
+    pub(crate) fn is_calm(self) -> bool {
+        !self.quiet && self.message_format == MessageFormat::Human
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done, and nothing to say.
+    Done,
+    /// `--check` or `diff` found a difference.
+    Differs,
+    /// The arguments make no sense.
+    Usage,
+    /// The input has errors.
+    Invalid,
+    /// A conflict or a placement could not be resolved, or what `status` should make sure of does not hold.
+    Unresolved,
+    /// Reading or writing failed.
+    Io,
+    /// Our fault.
+    Bug,
+}
+
+impl Status {
+    /// The number.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Differs => 1,
+            Self::Usage => 2,
+            Self::Invalid => 3,
+            Self::Unresolved => 4,
+            Self::Io => 5,
+            Self::Bug => 70,
+        }
+    }
+
+    /// The status of a run with these findings (the library knows the rule).
+    pub(crate) fn of(findings: &Findings) -> Self {
+        match findings.exit_status() {
+            0 => Self::Done,
+            4 => Self::Unresolved,
+            5 => Self::Io,
+            _ => Self::Invalid,
+        }
+    }
+
+    /// The status of a comparison: whatever is wrong outranks a difference.
+    pub(crate) fn compared(differs: bool, findings: &Findings) -> Self {
+        match Self::of(findings) {
+            Self::Done if differs => Self::Differs,
+            status => status,
+        }
+    }
+}
+
+/// Why a command cannot begin, and how the run ends for it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Refusal {
+    message: String,
+    /// How to fix it.
+    pub(crate) help: String,
+    pub(crate) status: Status,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: Status, message: &str, help: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            help: help.to_owned(),
+            status,
+        }
+    }
+}
+
+/// Refuses what the arguments ask for.
+pub(crate) fn refuse<T, E: From<Refusal>>(message: &str, help: &str) -> Result<T, E> {
+    Err(Refusal::new(Status::Usage, message, help).into())
+}
+
+/// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    })
+}
 
 /// Most kinds that one line names.
 const MOST_KINDS: usize = 5;
@@ -301,4 +459,50 @@ pub(crate) fn width() -> usize {
         Some(usize::from(columns))
     };
     columns.or_else(terminal).unwrap_or(80).clamp(40, 200)
+}
+
+/// A form, and where it goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Also {
+    format: MessageFormat,
+    pub(crate) file: PathBuf,
+}
+
+/// Reads `FORMAT=FILE`.
+pub(crate) fn parse_also(text: &str) -> Result<Also, String> {
+    let (format, file) = text
+        .split_once('=')
+        .ok_or("write FORMAT=FILE, as in sarif=findings.sarif")?;
+    if file.is_empty() {
+        return Err("name a file behind the `=`".to_owned());
+    }
+    let format = MessageFormat::from_str(format, false).map_err(|_| {
+        let known: Vec<String> = MessageFormat::value_variants()
+            .iter()
+            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("there is no format `{format}`; there are {}", known.join(", "))
+    })?;
+    Ok(Also {
+        format,
+        file: file.into(),
+    })
+}
+
+/// Writes each form, warnings included, whatever stderr is spared.
+pub(crate) fn write_also(all: &[Also], findings: &Findings, locate: &dyn Locate, speech: Speech) -> Findings {
+    let mut failed = Findings::new();
+    for also in all {
+        let speech = Speech {
+            message_format: also.format,
+            quiet: false,
+            color: Color::Never,
+            ..speech
+        };
+        let fill = |out: &mut dyn Write| write_findings(out, findings, locate, speech, false);
+        if let Err(error) = output::write_named(&also.file, fill) {
+            failed.extend(error.findings());
+        }
+    }
+    failed
 }

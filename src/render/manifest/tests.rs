@@ -1,9 +1,11 @@
-//! The condition rules of an object, evaluated as CEL.
+//! The rules of manifests; condition rules are evaluated as CEL.
 
 use kube_cel::cel::{Context, Program, Value as Cel, to_value};
 use kube_json::{Value, json};
 
 use super::*;
+use crate::diagnostic::{DocumentId, Findings, SourceId};
+use crate::object::{Object, Origin};
 
 /// What the agent would make of a rule: True where every expression is true, False otherwise, also where one fails.
 fn says(reported: Reported, condition: &str, object: &Value) -> bool {
@@ -135,4 +137,38 @@ fn only_the_main_manifest_says_degraded_and_what_nobody_reports_on_is_never_wait
     assert_eq!(conditions(Reported::Nothing, true), ["Progressing"]);
     assert_eq!(conditions(Reported::Nothing, false), Vec::<String>::new());
     assert!(!says(Reported::Nothing, "Progressing", &with_status(json!({}))));
+}
+
+#[test]
+fn a_gateway_has_the_rules_of_its_own_listeners_whatever_gateway_was_before_it() {
+    let rules = |listeners: &[&str], raw_feedback| {
+        let listener = |name| json!({"name": name, "port": 80, "protocol": "HTTP"});
+        let listeners: Value = listeners.iter().map(listener).collect();
+        let value = json!({
+            "apiVersion": "gateway.networking.k8s.io/v1",
+            "kind": "Gateway",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"gatewayClassName": "mc", "listeners": listeners},
+        });
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
+        };
+        let pointer = String::new();
+        let object = Object::from_value(value, Origin { document, pointer });
+        let gateway = Gateway::read(&object, &mut Findings::new()).expect("a Gateway");
+        gateway_rules(&gateway, raw_feedback).expect("rules")
+    };
+    let http = rules(&["http"], false);
+    assert!(http.contains("- name: listenerhttpAttachedRoutes\n"), "{http}");
+    assert!(
+        http.contains("- name: addressValue\n") && !http.contains("https"),
+        "{http}"
+    );
+    assert_eq!(rules(&["http"], false), http);
+    let both = rules(&["http", "https"], false);
+    assert!(both.contains("- name: listenerhttpsAttachedRoutes\n"), "{both}");
+    let raw = rules(&["http", "https"], true);
+    assert!(raw.contains("- name: addresses\n"), "{raw}");
+    assert_eq!(rules(&["http"], false), http);
 }

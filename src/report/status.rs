@@ -1,21 +1,72 @@
-//! Statuses for people: a table for each group, with messages below each condition that is not True.
-//!
-//! Owns: columns, and what fits a terminal. Flows in: statuses, a width in columns. Flows out: text.
-//! Must not know: how a status comes about.
+//! Statuses of hub objects, predicted or aggregated: the document of `status -o json`, tables for people, with messages below
+//! each condition that is not True, and whether the statuses meet the conditions that a script requires.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use apimachinery::Locators;
 use kube_json::Value;
+use serde::Serialize;
 
-use super::aggregate::{WorkProblem, WorkSummary};
-use super::alike::alike;
-use super::status_report::StatusReport;
-use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
+use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
+use super::explain_text::{alike, short};
+use crate::diagnostic::{
+    API_VERSION, GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging,
+};
+use crate::object::Object;
 use crate::outcome::{
     FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
 };
 use crate::policy::{Condition, ConditionMessage};
+
+/// The document, kind `StatusReport`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport<'r> {
+    api_version: &'static str,
+    kind: &'static str,
+    /// Where the statuses come from.
+    pub source: StatusSource,
+    /// One entry per object or section; grouped, by locator.
+    pub objects: &'r [ObjectStatus],
+    /// The works that an aggregated status comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub works: Option<&'r WorkSummary>,
+}
+
+/// Where statuses come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum StatusSource {
+    /// Only the input: the statuses once everything is applied.
+    Prediction,
+    /// Exported ManifestWorks: what the clusters have reported.
+    Works,
+}
+
+impl<'r> StatusReport<'r> {
+    /// The report of predicted statuses.
+    pub const fn predicted(objects: &'r [ObjectStatus]) -> Self {
+        Self {
+            api_version: API_VERSION,
+            kind: "StatusReport",
+            source: StatusSource::Prediction,
+            objects,
+            works: None,
+        }
+    }
+
+    /// The report of aggregated statuses.
+    pub fn aggregated(aggregated: &'r Aggregated) -> Self {
+        Self {
+            source: StatusSource::Works,
+            works: Some(&aggregated.works),
+            ..Self::predicted(&aggregated.objects)
+        }
+    }
+}
 
 /// The indent of a line that belongs to the row above.
 const INDENT: &str = "    ";
@@ -266,7 +317,7 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
 
 /// What is wrong with a work: a line for the whole, or one for each object that is concerned, which says more than the
 /// work's own message.
-pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
+fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     let work = format!("{}/{}", problem.cluster, problem.work);
     let objects_say_it = !problem.manifests.is_empty();
     let whole = (!objects_say_it).then(|| {
@@ -335,8 +386,116 @@ pub(super) fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
 }
 
 /// A condition or address type without its domain.
-pub(super) fn short_condition(kind: &str) -> &str {
+fn short_condition(kind: &str) -> &str {
     kind.rsplit_once('/').map_or(kind, |(_, short)| short)
+}
+
+/// So much of a message is shown: a line that a script prints is not the report.
+const LONGEST: usize = 300;
+
+/// Objects that should have a condition.
+#[derive(Debug)]
+pub struct Required<'r> {
+    /// Each with its status, if it has one.
+    objects: Vec<(&'r Object, Option<&'r ObjectStatus>)>,
+}
+
+impl<'r> Required<'r> {
+    /// The objects among `objects` that are judged: all but the Gateways and classes of other controllers, which have
+    /// no status here.
+    pub fn new(statuses: &'r [ObjectStatus], objects: &[&'r Object]) -> Self {
+        let of_hub = statuses.iter().filter(|status| status.lives_on.is_empty());
+        let by_locator: HashMap<&str, &ObjectStatus> =
+            of_hub.map(|status| (status.object.as_str(), status)).collect();
+        let foreign = |object: &Object| {
+            let group = crate::api::gateway::GROUP;
+            object.is(group, "Gateway") || object.is(group, "GatewayClass")
+        };
+        let objects = objects
+            .iter()
+            .map(|object| {
+                (
+                    *object,
+                    by_locator.get(object.identity().locator().as_str()).copied(),
+                )
+            })
+            .filter(|(object, status)| status.is_some() || !foreign(object));
+        Self {
+            objects: objects.collect(),
+        }
+    }
+
+    /// Whether nothing is judged.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The conditions that some of them have.
+    pub fn conditions(&self) -> BTreeSet<&'r str> {
+        let statuses = self.objects.iter().filter_map(|(_, status)| *status);
+        statuses
+            .flat_map(|status| &status.conditions)
+            .map(|condition| short_condition(&condition.kind))
+            .collect()
+    }
+
+    /// One line for each that does not have this condition True, or not on every cluster. As `kubectl wait` does, it
+    /// compares names without case.
+    pub fn without(&self, condition: &str) -> Vec<String> {
+        let lines = self.objects.iter().filter_map(|(object, status)| {
+            let because = match status {
+                Some(status) => objection(status, condition)?,
+                None => "it has no status here".to_owned(),
+            };
+            let line = format!("{}: {because}", short(&object.identity().locator()));
+            Some(one_line(&line, LONGEST))
+        });
+        lines.collect()
+    }
+}
+
+fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
+    let is_wanted = |condition: &&Condition| {
+        let kind = condition.kind.as_str();
+        kind.eq_ignore_ascii_case(wanted) || short_condition(kind).eq_ignore_ascii_case(wanted)
+    };
+    let words = |condition: &Condition, on: &str| {
+        let Condition {
+            kind,
+            status,
+            reason,
+            message,
+        } = condition;
+        format!("{} is {status}{on} ({reason}): {message}", short_condition(kind))
+    };
+    let Some(found) = status.conditions.iter().find(is_wanted) else {
+        return Some(format!("it has no condition {wanted}"));
+    };
+    if !found.is_true() {
+        return Some(words(found, ""));
+    }
+    status.on_clusters.iter().find_map(|there| {
+        let conditions = there.condition().into_iter();
+        let mut against = conditions
+            .filter(is_wanted)
+            .filter(|condition| !condition.is_true());
+        against
+            .next()
+            .map(|condition| words(condition, &format!(" on {}", there.cluster)))
+    })
+}
+
+/// One line for each thing that keeps the clusters from having just what is planned. A work that nothing says whose it
+/// is is not in the way: another input may have rendered it.
+pub fn works_in_the_way(works: &WorkSummary) -> Vec<String> {
+    let in_the_way = works
+        .problems
+        .iter()
+        .filter(|problem| problem.state.is_in_the_way());
+    in_the_way
+        .flat_map(problem_lines)
+        .map(|line| one_line(&line, LONGEST))
+        .collect()
 }
 
 #[cfg(test)]
@@ -385,14 +544,14 @@ mod tests {
             ),
         ];
         insta::assert_snapshot!(status_text(&StatusReport::predicted(&objects), 80), @r"
-        GATEWAY            CONDITION   STATUS   REASON
-        gateway/infra/web  Accepted    True     Accepted
-                           Programmed  Unknown  Pending
-            nobody knows
+    GATEWAY            CONDITION   STATUS   REASON
+    gateway/infra/web  Accepted    True     Accepted
+                       Programmed  Unknown  Pending
+        nobody knows
 
-        POLICY                        CONDITION  STATUS  REASON
-        ratelimitpolicy/infra/limits  Accepted   True    Accepted
-        ");
+    POLICY                        CONDITION  STATUS  REASON
+    ratelimitpolicy/infra/limits  Accepted   True    Accepted
+    ");
     }
 
     #[test]
@@ -407,11 +566,11 @@ mod tests {
             ],
         )];
         insta::assert_snapshot!(status_text(&StatusReport::predicted(&objects), 80), @r"
-        POLICY                        CONDITION  STATUS  REASON
-        ratelimitpolicy/infra/limits  Accepted   False   NotTrueOnAllClusters
-                                      Enforced   False   NotTrueOnAllClusters
-            us-1 not applied: no such kind
-        ");
+    POLICY                        CONDITION  STATUS  REASON
+    ratelimitpolicy/infra/limits  Accepted   False   NotTrueOnAllClusters
+                                  Enforced   False   NotTrueOnAllClusters
+        us-1 not applied: no such kind
+    ");
     }
 
     #[test]
