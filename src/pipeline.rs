@@ -28,7 +28,6 @@ mod projections;
 mod request;
 mod results;
 mod schemas;
-#[cfg(feature = "git")]
 mod staged;
 mod stages;
 pub mod start;
@@ -44,6 +43,5 @@ pub use page::PageInput;
 pub use request::{CONFIG_NAME, Request};
 pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
-#[cfg(feature = "git")]
 pub use staged::InIndex;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, load_prunable, load_works, lost_by_replacing};

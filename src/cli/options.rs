@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
-#[cfg(feature = "git")]
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -15,7 +14,6 @@ use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{Findings, Human, Locate, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, PlacementMode, PlacementSource, Request};
-#[cfg(feature = "git")]
 use spokewright::source::{GitTree, IndexError, IndexTree};
 use spokewright::{Object, render};
 
@@ -260,7 +258,7 @@ impl ReadOptions {
         &self,
         request: &Request,
         empty: EmptyResult,
-    ) -> anyhow::Result<(Loaded, Option<Index>)> {
+    ) -> anyhow::Result<(Loaded, Option<IndexTree>)> {
         let (loaded, index) = self.read_with_index(request)?;
         if empty == EmptyResult::Refused {
             check_clusters(&[&loaded])?;
@@ -273,7 +271,7 @@ impl ReadOptions {
         self.read_with_index(request).map(|(loaded, _)| loaded)
     }
 
-    fn read_with_index(&self, request: &Request) -> anyhow::Result<(Loaded, Option<Index>)> {
+    fn read_with_index(&self, request: &Request) -> anyhow::Result<(Loaded, Option<IndexTree>)> {
         match self.inputs {
             Inputs::WorkTree => Ok((pipeline::load(request), None)),
             Inputs::GitIndex => load_index(request).map(|(loaded, index)| (loaded, Some(index))),
@@ -371,17 +369,7 @@ pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Git's index.
-#[cfg(feature = "git")]
-pub(crate) type Index = IndexTree;
-
-/// Without the feature there is none.
-#[cfg(not(feature = "git"))]
-#[derive(Debug)]
-pub(crate) enum Index {}
-
-#[cfg(feature = "git")]
-fn load_index(request: &Request) -> anyhow::Result<(Loaded, Index)> {
+fn load_index(request: &Request) -> anyhow::Result<(Loaded, IndexTree)> {
     if request.stdin.is_some() {
         return refuse(
             "standard input is not in Git's index",
@@ -393,7 +381,6 @@ fn load_index(request: &Request) -> anyhow::Result<(Loaded, Index)> {
 }
 
 /// Git's index around the input.
-#[cfg(feature = "git")]
 fn index(request: &Request) -> Result<IndexTree, Refusal> {
     // Git names the index that it commits to its hooks: not always the one that is in the repository.
     let file = std::env::var_os("GIT_INDEX_FILE")
@@ -409,22 +396,12 @@ fn index(request: &Request) -> Result<IndexTree, Refusal> {
 }
 
 /// The last commit of the repository around the input; `None` where there is none yet.
-#[cfg(feature = "git")]
 pub(crate) fn last_commit(request: &Request) -> Option<GitTree> {
     GitTree::open(first_path(request), "HEAD").ok()
 }
 
-#[cfg(feature = "git")]
 fn first_path(request: &Request) -> &Path {
     request.paths.first().map_or(Path::new("."), PathBuf::as_path)
-}
-
-#[cfg(not(feature = "git"))]
-fn load_index(_: &Request) -> anyhow::Result<(Loaded, Index)> {
-    refuse(
-        "this spokewright was built without `git`, so it cannot read Git's index",
-        "leave out `--inputs git-index`",
-    )
 }
 
 /// A directory, for options whose short form other commands have for a format: `-o json` is a typo here.

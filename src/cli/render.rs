@@ -14,14 +14,13 @@ use spokewright::pipeline::{self, Analysis, Before, Loaded, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 
-#[cfg(not(feature = "git"))]
-use super::options::Index;
-use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
+use spokewright::source::IndexTree;
+
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::print::{self, MessageFormat, Status, refuse};
 use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
 
-#[cfg(feature = "git")]
 pub(crate) use spokewright::pipeline::InIndex;
 
 const AFTER_HELP: &str = "\
@@ -96,7 +95,7 @@ pub(crate) struct Render {
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     request: &'a Request,
-    index: Option<&'a Index>,
+    index: Option<&'a IndexTree>,
 }
 
 /// What is to be written, and what Git's index has of it, where a commit waits for the answer.
@@ -591,7 +590,6 @@ fn elapsed(start: Instant) -> String {
 
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
 /// not read at every commit what was accepted long ago.
-#[cfg(feature = "git")]
 fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
     use std::collections::HashSet;
 
@@ -633,7 +631,6 @@ fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> us
 /// A tree and what Git's index has of it; `None` where the index has nothing to do with the output.
 
 /// Files of the output that the next commit would not contain as they are.
-#[cfg(feature = "git")]
 pub(crate) fn unstaged(
     request: &Request,
     in_index: &InIndex<'_>,
@@ -641,34 +638,4 @@ pub(crate) fn unstaged(
     is_up_to_date: bool,
 ) -> Vec<Change> {
     in_index.unstaged(|| super::options::last_commit(request), output, is_up_to_date)
-}
-
-/// Without Git there is no index.
-#[cfg(not(feature = "git"))]
-pub(crate) enum InIndex<'a> {
-    /// Nothing makes one.
-    Never(&'a Index),
-}
-
-#[cfg(not(feature = "git"))]
-impl<'a> InIndex<'a> {
-    pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn spokewright::output::Tree) -> Option<Self> {
-        Some(Self::Never(index))
-    }
-}
-
-#[cfg(not(feature = "git"))]
-pub(crate) fn unstaged(
-    _: &Request,
-    in_index: &InIndex<'_>,
-    _: (&Path, Option<&Path>),
-    _: bool,
-) -> Vec<Change> {
-    let InIndex::Never(index) = in_index;
-    match **index {}
-}
-
-#[cfg(not(feature = "git"))]
-fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
-    0
 }

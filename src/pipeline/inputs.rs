@@ -230,7 +230,6 @@ fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) 
 }
 
 /// Whether the configuration named an output in a revision.
-#[cfg(feature = "git")]
 fn was_output(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
     match source::GitTree::open(root, revision) {
         Ok(tree) => {
@@ -241,11 +240,6 @@ fn was_output(request: &Request, output: &Path, root: &Path, revision: &str) -> 
         // Nothing of others is there yet.
         Err(error) => error == source::GitError::NoCommit,
     }
-}
-
-#[cfg(not(feature = "git"))]
-fn was_output(_: &Request, _: &Path, _: &Path, _: &str) -> bool {
-    false
 }
 
 /// The kind that a profile of the configuration describes.

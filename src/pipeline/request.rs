@@ -242,7 +242,6 @@ pub(super) fn output_beside(document: DocumentId, output: &Path, revision: &str)
 }
 
 /// Submodules in an output: an empty directory for whoever checks it, and anything at all for whoever applies it.
-#[cfg(feature = "git")]
 pub(super) fn submodules(output: &Path) -> Vec<Finding> {
     let Ok(index) = source::IndexTree::open(output, None) else {
         return Vec::new();
@@ -261,11 +260,6 @@ pub(super) fn submodules(output: &Path) -> Vec<Finding> {
             .help(help)
     };
     submodules.map(finding).collect()
-}
-
-#[cfg(not(feature = "git"))]
-pub(super) fn submodules(_: &Path) -> Vec<Finding> {
-    Vec::new()
 }
 
 /// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).

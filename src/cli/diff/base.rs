@@ -13,7 +13,6 @@ use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
-#[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree};
 
 use crate::cli::options::ReadOptions;
@@ -66,7 +65,6 @@ pub(in crate::cli) enum Input {
     /// On disk.
     Directory(PathBuf),
     /// In a revision.
-    #[cfg(feature = "git")]
     Git(Box<GitTree>),
 }
 
@@ -121,7 +119,6 @@ impl Input {
     pub(in crate::cli) fn title(&self) -> String {
         match self {
             Self::Directory(path) => path.display().to_string(),
-            #[cfg(feature = "git")]
             Self::Git(tree) => tree.revision().to_owned(),
         }
     }
@@ -130,7 +127,6 @@ impl Input {
     pub(in crate::cli) fn revision(&self) -> Option<&str> {
         match self {
             Self::Directory(_) => None,
-            #[cfg(feature = "git")]
             Self::Git(tree) => Some(tree.revision()),
         }
     }
@@ -139,7 +135,6 @@ impl Input {
     fn prefix(&self) -> String {
         match self {
             Self::Directory(_) => String::new(),
-            #[cfg(feature = "git")]
             Self::Git(tree) => format!("{}:", tree.revision()),
         }
     }
@@ -160,7 +155,6 @@ impl Input {
                 request.paths = vec![path.clone()];
                 pipeline::load(&request)
             }
-            #[cfg(feature = "git")]
             Self::Git(tree) => pipeline::load_from(&request, Files::Tree(&**tree)),
         }
     }
@@ -297,7 +291,6 @@ fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
     }
 }
 
-#[cfg(feature = "git")]
 fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
     if request.stdin.is_some() {
         return Err(usage(
@@ -310,14 +303,6 @@ fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
     GitTree::open(path, revision)
         .map(|tree| Base::Input(Input::Git(Box::new(tree))))
         .map_err(|error| usage(&error.to_string(), error.help()))
-}
-
-#[cfg(not(feature = "git"))]
-fn git_base(_: &Request, revision: &str) -> Result<Base, Stop> {
-    Err(usage(
-        &format!("this spokewright was built without `git`, so it cannot read the revision `{revision}`"),
-        "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`",
-    ))
 }
 
 /// Says what is wrong with the base. Only that it could not be read whole stops the run.
