@@ -14,8 +14,6 @@ use spokewright::pipeline::{self, Analysis, Before, Loaded, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 
-#[cfg(not(feature = "git"))]
-use super::options::Index;
 use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
 use super::print::{self, MessageFormat, Status, refuse};
 use super::reporting::{self, is_stdout, to_file};
@@ -629,8 +627,6 @@ fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> us
     findings.retain(|finding| !is_warning(finding) || !known.contains(&identity(finding, &loaded.sources)));
     all.saturating_sub(findings.iter().count())
 }
-
-/// A tree and what Git's index has of it; `None` where the index has nothing to do with the output.
 
 /// Files of the output that the next commit would not contain as they are.
 #[cfg(feature = "git")]
