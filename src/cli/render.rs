@@ -1,27 +1,26 @@
 //! `spokewright render`: one directory per cluster, or one stream. As a Git hook, it also asks Git which findings the last
 //! commit already had, and which files the next one would lack.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
+use spokewright::diagnostic::{
+    Code, Finding, Findings, Locate as _, Severity, Warnings, counted, shell_path, write_json,
+};
 use spokewright::output::{self, Change, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Loaded, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, EmptyResult, InIndex, Loaded, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
-
-use spokewright::source::IndexTree;
+use spokewright::source::{Files, IndexTree, Sources};
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::print::{self, MessageFormat, Status, refuse};
 use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
-
-pub(crate) use spokewright::pipeline::InIndex;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -591,12 +590,6 @@ fn elapsed(start: Instant) -> String {
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
 /// not read at every commit what was accepted long ago.
 fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
-    use std::collections::HashSet;
-
-    use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
-    use spokewright::pipeline::{self, Analysis, EmptyResult};
-    use spokewright::source::{Files, Sources};
-
     // Lines move; a file and a message say what it is.
     fn identity(finding: &Finding, sources: &Sources) -> (&'static str, String, Option<String>) {
         let file = sources.locate(&finding.place).map(|span| span.path.to_owned());
@@ -627,8 +620,6 @@ fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> us
     findings.retain(|finding| !is_warning(finding) || !known.contains(&identity(finding, &loaded.sources)));
     all.saturating_sub(findings.iter().count())
 }
-
-/// A tree and what Git's index has of it; `None` where the index has nothing to do with the output.
 
 /// Files of the output that the next commit would not contain as they are.
 pub(crate) fn unstaged(
