@@ -239,7 +239,7 @@ fn delivered_sets(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)]) -> Ve
             .iter()
             .find(|(value, origins)| value["kind"] == "Gateway" && origins.contains(&gateway))?;
         parent["namespace"] = there["metadata"]["namespace"].clone();
-        Some((set, BTreeSet::from([object.identity().locator().to_string()])))
+        Some((set, BTreeSet::from([object.identity().locator()])))
     });
     delivered.collect()
 }

@@ -5,10 +5,27 @@
 
 use std::fmt;
 
-use super::Severity;
-
 /// Where the pages of the book are published.
 const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
+
+/// How bad a finding is. An error stops anything from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is written; exit status 3 or 4, depending on the code.
+    Error,
+    /// Reported; the run goes on.
+    Warning,
+}
+
+impl Severity {
+    /// The word in every output format: `error` or `warning`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
 
 /// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page is in
 /// `docs/reference/findings/<name>.md`, without which nothing compiles.

@@ -5,7 +5,7 @@
 
 use kube_json::Text;
 
-use super::{Code, DocumentId, Place};
+use super::{Code, DocumentId, Place, Severity};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,25 +214,6 @@ impl Finding {
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
-    }
-}
-
-/// How bad a finding is. An error stops anything from being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Nothing is written; exit status 3 or 4, depending on the code.
-    Error,
-    /// Reported; the run goes on.
-    Warning,
-}
-
-impl Severity {
-    /// The word in every output format: `error` or `warning`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
     }
 }
 

@@ -48,8 +48,7 @@ mod testing;
 
 pub use apimachinery::broken;
 pub use brief::Brief;
-pub use code::{CODES, Code};
-pub use finding::Severity;
+pub use code::{CODES, Code, Severity};
 pub use finding::{Finding, Label, Lacks};
 pub use finding::{Suppressed, SuppressedBy};
 pub use findings::FindingCounts;

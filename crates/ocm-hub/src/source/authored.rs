@@ -12,7 +12,7 @@ use kube_json::Value;
 
 use super::Room;
 use super::disk::read_at_most;
-use super::disk::show;
+use super::paths::show;
 use super::texts::{DocumentRange, SourceFile, Sources};
 use crate::beneath::Enclosure;
 use crate::diagnostic::{DocumentId, SourceId};

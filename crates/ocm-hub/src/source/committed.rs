@@ -9,8 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use super::disk::Disk;
 use super::git::GitTree;
 use super::git_index::IndexTree;
@@ -119,18 +117,4 @@ fn paths_of(text: &[u8]) -> BTreeSet<PathBuf> {
     paths
         .filter_map(|path| Some(PathBuf::from(std::str::from_utf8(&path).ok()?)))
         .collect()
-}
-
-/// Whether a file is a pointer, of any version.
-pub(super) fn is_pointer(start: &[u8]) -> bool {
-    start.starts_with(b"version https://git-lfs.github.com/spec/")
-}
-
-/// The pointer that Git LFS puts into the repository for a content. Its keys are sorted and its form is fixed, so one content
-/// has one pointer.
-pub(super) fn pointer(content: &[u8]) -> String {
-    let digest = Sha256::digest(content);
-    let oid: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let size = content.len();
-    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
 }

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use kube_yaml::Limits;
 
+use super::paths::reason;
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
 use crate::beneath::{Enclosure, Entry, RealPaths};
 
@@ -267,31 +268,5 @@ impl FileTree for Checkout {
             .file(path)
             .and_then(|file| read_at_most(file, Limits::default().document_bytes));
         read.map_err(|error| refused(&error))
-    }
-}
-
-/// A path for people and reports: `/` between components, whatever the platform.
-pub(super) fn show(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '/' {
-        text.into_owned()
-    } else {
-        text.replace('\\', "/")
-    }
-}
-
-/// `./a.yaml` and `a.yaml` are one file.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
-    path.components()
-        .filter(|part| *part != Component::CurDir)
-        .collect()
-}
-
-/// The words of an I/O error without its number.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ => error.to_string(),
     }
 }

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use apimachinery::Work;
 use kube_json::Value;
 
-use super::committed::is_pointer;
 use super::disk::{Disk, help_for, read_at_most};
-use super::disk::{reason, show};
+use super::lfs::is_pointer;
+use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
 use super::walk::{Discovered, Found, Request, Room, pointer};

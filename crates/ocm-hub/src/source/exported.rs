@@ -16,11 +16,11 @@ use kube_yaml::Syntax;
 use serde::de::IgnoredAny;
 
 use super::disk::Disk;
-use super::disk::show;
 use super::documents::{
     BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, is_json, may_be_a_list, read_inputs,
     unreadable, wrong,
 };
+use super::paths::show;
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::walk::{Discovered, Found, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};

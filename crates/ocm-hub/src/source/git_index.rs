@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
 
-use super::committed::pointer;
 use super::git::{GitError, Opened, open};
 use super::ignored::Rules;
+use super::lfs::pointer;
 use super::objects::{Entry, Objects, is_blob_of, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::disk::show;
+use super::paths::show;
 use crate::beneath::MOST_LINKS;
 use crate::diagnostic::{Code, Finding, Place};
 

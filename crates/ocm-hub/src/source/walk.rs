@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use apimachinery::Work;
 use ignore::gitignore::Gitignore;
 
-use super::disk::{show, without_dots};
 use super::ignored::{Rules, exclusions};
+use super::paths::{show, without_dots};
 use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::progress::Progress;

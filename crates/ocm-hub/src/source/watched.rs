@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::disk::Disk;
-use super::disk::{show, without_dots};
+use super::paths::{show, without_dots};
 use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
 use crate::parallel;

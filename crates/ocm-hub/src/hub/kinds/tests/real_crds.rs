@@ -3,7 +3,7 @@
 use crate::api::crd::{PolicyLabel, read};
 use crate::api::testing::real_crds;
 use crate::hub::kinds::KindTable;
-use crate::hub::kinds::kind_info::{KindInfo, KindSource};
+use crate::hub::kinds::{KindInfo, KindSource};
 
 #[test]
 fn the_table_agrees_with_the_crds_of_the_projects() {
