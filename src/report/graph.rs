@@ -567,15 +567,15 @@ const fn mermaid_shape(part: Layer) -> (&'static str, &'static str) {
 /// Everything but letters, digits and what is in ordinary names is written by its number: `#34;` is `"`.
 /// Mermaid knows no other escape.
 fn mermaid_escaped(text: &str) -> String {
-    let mut mermaid_escaped = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_alphanumeric() || matches!(character, ' ' | '.' | ',' | ':' | '/' | '-') {
-            mermaid_escaped.push(character);
+            escaped.push(character);
         } else {
-            let _ = write!(mermaid_escaped, "#{};", u32::from(character));
+            let _ = write!(escaped, "#{};", u32::from(character));
         }
     }
-    mermaid_escaped
+    escaped
 }
 
 impl Graph {
@@ -595,7 +595,7 @@ impl Graph {
             };
             let _ = writeln!(
                 text,
-                "  {} [label=\"{}\", dot_shape={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"]",
+                "  {} [label=\"{}\", shape={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"]",
                 id(position),
                 lines.join("\\n"),
                 dot_shape(vertex.part)
@@ -635,8 +635,8 @@ const fn dot_shape(part: Layer) -> &'static str {
 /// entity, which Graphviz reads in every label.
 fn dot_escaped(text: &str) -> String {
     // `shown` has replaced line ends; a raw one would be one in the label, too.
-    let dot_escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    dot_escaped.replace('&', "&amp;").replace(['\n', '\r'], " ")
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    escaped.replace('&', "&amp;").replace(['\n', '\r'], " ")
 }
 
 #[cfg(test)]
