@@ -345,7 +345,7 @@ pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
 
 impl KnownTargets {
     /// The targets; sections only where the definition has any.
-    fn taken(&self, has_sections: bool) -> Taken {
+    pub(super) fn taken(&self, has_sections: bool) -> Taken {
         let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
             group: (*group).to_owned(),
             kind: (*kind).to_owned(),
