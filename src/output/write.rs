@@ -63,7 +63,7 @@
 //! exactly the bytes that one run over the whole leaves. Files that belong to no part (the root's list of clusters) are
 //! the same in each.
 //!
-//! Where the system has no locks ([`Lock`]), two runs at once into one directory are the caller's mistake; they cannot
+//! Where the system has no locks (`root`), two runs at once into one directory are the caller's mistake; they cannot
 //! tear a file, but one of them fails.
 
 use std::borrow::Cow;

@@ -49,7 +49,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::tree()).
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()).
     /// `loaded` is the input that this was rendered from: if it selects a part of the fleet, the files of all other
     /// clusters stay.
     #[must_use]

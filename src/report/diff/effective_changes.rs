@@ -4,7 +4,7 @@
 //! Every path of either side is compared with the same one of the other side. Where the other side does not have it, it is
 //! compared with what would apply there to anything that is added: a new rule with any rule of its route, a new route with
 //! any route of its listener. A route that moves to another listener or Gateway is compared with itself where it was. Only
-//! afterwards are equal changes of neighboring paths put together ([`collapse`]): a path represents others only if the
+//! afterwards are equal changes of neighboring paths put together (`collapse`): a path represents others only if the
 //! change is the same on all paths below it that have policies of the kind, on the clusters of the change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -618,7 +618,7 @@ pub enum PathProblem {
     /// There is nothing in it.
     #[error("empty path")]
     Empty,
-    /// It is longer than [`PATH_MAX`].
+    /// It is longer than 2,048 bytes.
     #[error("path is too long")]
     TooLong,
     /// `range` or `end`: the agent reads one expression.

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::Field;
+use apimachinery::pointer::inside;
 
 use super::conflicts::{PerReason, is_synced};
 use super::routes::{SyncedRoutes, set_of};
@@ -500,13 +501,14 @@ pub fn leave_others_alone(
     ours: &Ours<'_>,
     found: Findings,
 ) -> Findings {
-    let mut policies: HashMap<DocumentId, Vec<&Policy<'_>>> = HashMap::new();
+    let mut policies: HashMap<DocumentId, Vec<(String, &Policy<'_>)>> = HashMap::new();
     if found.has_errors() {
         for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
-            policies
-                .entry(policy.object.origin.document)
-                .or_default()
-                .push(policy);
+            // What a ClusterOverlay sets is found there.
+            for origin in policy.object.origins() {
+                let there = policies.entry(origin.document).or_default();
+                there.push((origin.pointer, policy));
+            }
         }
     }
     let others = Others {
@@ -516,35 +518,32 @@ pub fn leave_others_alone(
     };
     let mut kept = Findings::new();
     kept.extend(found.into_iter().map(|finding| {
-        let policy = policy_at(&policies, &finding.place);
-        match policy {
-            Some(policy) if finding.severity == Severity::Error && others.have(policy) => {
-                let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
-                Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
-            }
-            _ => finding,
+        let here = policies_at(&policies, &finding.place);
+        let are_others = !here.is_empty() && here.iter().all(|policy| others.have(policy));
+        if are_others && finding.severity == Severity::Error {
+            let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
+            Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
+        } else {
+            finding
         }
     }));
     kept
 }
 
-/// The policy that a place is in; several may be in one document, a `List`.
-fn policy_at<'p, 'a>(
-    policies: &HashMap<DocumentId, Vec<&'p Policy<'a>>>,
+/// The policies that a place is in: one of those in its document, or all for which an entry of a ClusterOverlay sets it.
+fn policies_at<'p, 'a>(
+    policies: &HashMap<DocumentId, Vec<(String, &'p Policy<'a>)>>,
     place: &Place,
-) -> Option<&'p Policy<'a>> {
+) -> Vec<&'p Policy<'a>> {
     let Place::Field {
         document, pointer, ..
     } = place
     else {
-        return None;
+        return Vec::new();
     };
-    let here = policies.get(document)?.iter().copied();
-    here.into_iter().find(|policy| {
-        pointer
-            .strip_prefix(policy.object.origin.pointer.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+    let here = policies.get(document).into_iter().flatten();
+    let here = here.filter(|(outer, _)| inside(pointer, outer).is_some());
+    here.map(|(_, policy)| *policy).collect()
 }
 
 struct Others<'o, 'a> {

@@ -10,7 +10,7 @@
 //!
 //! **Strategies.** Atomic settings replace each other as a whole; patches do so leaf by leaf, by RFC 7386
 //! ([`json_merge_patch`]) or, for lists with keys, by Kubernetes' rules ([`strategic_merge`]). Defaults give way to the
-//! challenger, overrides do not. The four combinations are [`gep713::merge_into`].
+//! challenger, overrides do not. The four combinations are in [`gep713`].
 //!
 //! **Order.** The profile of a kind selects one ([`merge`]):
 //! - [`gep713::right_fold`]: from the end of the path to its start, every policy is established against the result so
@@ -18,7 +18,7 @@
 //! - [`gep713::oldest_wins`]: as the earlier text of GEP-713 has it, the oldest wins on one level.
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
 //!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
-//! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
+//! - [`mod@per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
 //! - [`kgateway`]: an annotation of the Gateway or of the route decides. `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
 //!
