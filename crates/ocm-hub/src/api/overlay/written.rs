@@ -72,7 +72,6 @@ pub(super) struct Spec {
 pub(super) struct Clusters {
     /// Names of clusters.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
-    #[cfg_attr(feature = "schema", schemars(extend("x-kubernetes-list-type" = "set")))]
     pub(super) names: List<String>,
     /// Labels of the ManagedClusters; without requirements, it selects every cluster.
     pub(super) label_selector: Option<Labels>,
