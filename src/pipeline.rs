@@ -19,7 +19,9 @@
 mod analysis;
 pub mod argocd;
 mod dedup;
+mod empty_result;
 mod inputs;
+mod kustomize_origin;
 mod loaded;
 mod page;
 mod placed;

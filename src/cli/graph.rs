@@ -87,9 +87,8 @@ impl GraphCommand {
         let (received, spokes) = analysis.received(cluster);
         let view = analysis.policies(received, &spokes, &mut findings);
         let admits = |cluster: &str| loaded.admits(cluster);
-        let overlays = loaded.overlay_changes(|_, _| true);
         let mut graph = if self.all {
-            match Graph::whole(&view, &overlays, admits) {
+            match Graph::whole(&view, admits) {
                 Ok(graph) => graph,
                 Err(too_many) => {
                     findings.push(*too_many);
@@ -97,7 +96,7 @@ impl GraphCommand {
                 }
             }
         } else {
-            Graph::new(&view, &overlays, admits)
+            Graph::new(&view, admits)
         };
         let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
         // What only a route names, and a cluster, has a node and no object.

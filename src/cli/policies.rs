@@ -205,7 +205,7 @@ impl Policies {
                 }
                 let is_text = reporting.format == ReportFormat::Text;
                 let report = kept(if is_text {
-                    PolicyReport::of(view).with_overlays(loaded.overlays(), &loaded.sources)
+                    PolicyReport::of(view)
                 } else {
                     analysis.policy_report(spokes, view)
                 });

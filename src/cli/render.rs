@@ -236,7 +236,7 @@ impl Render {
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
-        let lines = [kept_by_local_policies(view), overlays_line(&rendered.overlays)];
+        let lines = [kept_by_local_policies(view), overlays_line(&view.overlays)];
         let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
         lines.for_each(|line| self.say(line));
         if self.is_stream() {

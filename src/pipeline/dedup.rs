@@ -22,7 +22,7 @@ use crate::object::{Object, SUBSTITUTE_FIRST, first_placeholder, first_variable}
 use crate::source::Sources;
 
 /// Leaves out what is there and was not readable, and what is concluded without it.
-pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
+pub(super) fn drop_findings_about_unreadable(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     leave_out_of_misdefined(hub, findings);
     if !findings.iter().any(Finding::is_about_absence) {
         return;
@@ -387,7 +387,7 @@ const QUOTES: [&str; 2] = ["quote it", "put it in quotes"];
 
 /// The documents with findings that can hold a placeholder: they are few, and to locate a value, its document is read
 /// again.
-pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<DocumentId> {
+pub(super) fn documents_with_placeholders(sources: &Sources, findings: &Findings) -> BTreeSet<DocumentId> {
     let mut last = None;
     let of_findings = findings.iter().filter_map(|finding| finding.place.field());
     let others = of_findings.filter(|(document, _)| last.replace(*document) != Some(*document));
@@ -397,7 +397,11 @@ pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<Docu
 
 /// Reports each variable without a value once, and each file with placeholders once. `documents` are those that can hold
 /// one.
-pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findings: &mut Findings) {
+pub(super) fn explain_placeholders(
+    documents: &BTreeSet<DocumentId>,
+    sources: &Sources,
+    findings: &mut Findings,
+) {
     if documents.is_empty() {
         return;
     }
@@ -525,7 +529,7 @@ pub(super) fn gather_templates(sources: &Sources, findings: &mut Findings) {
 }
 
 /// Adds the text as written to help that says to quote it: the value that YAML reads is another one. None of a Secret.
-pub(super) fn quote(sources: &Sources, findings: &mut Findings) {
+pub(super) fn add_quoting_help(sources: &Sources, findings: &mut Findings) {
     let mut last = None;
     findings.revise(|finding| {
         let help = finding.help.as_deref().filter(|help| QUOTES.contains(help));
@@ -594,7 +598,7 @@ fn value_at<'s>(place: &Place, sources: &'s Sources) -> Option<&'s str> {
 
 /// Makes one finding of all that lack one name. If nothing refers to the near definition, the typo is there, and it is
 /// the place of the finding. Otherwise, the typo is in the references.
-pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
+pub(super) fn gather_by_missing_name(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let mut gathered: BTreeMap<Lacks, Findings> = BTreeMap::new();
     findings.revise(|finding| match finding.lacking() {
         Some(lacks) if finding.suppressed().is_none() => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use kube_json::Value;
 
-use super::loaded;
+use super::kustomize_origin;
 use super::loaded::Loaded;
 use super::projections::Projections;
 use super::request::{
@@ -169,7 +169,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     } else {
         &[]
     };
-    let unfound = loaded::attribute_piped(&documents, &mut sources, roots);
+    let unfound = kustomize_origin::attribute_piped(&documents, &mut sources, roots);
     let options = hub::Options {
         sources: Some(&sources),
         namespace: request.namespace.clone(),

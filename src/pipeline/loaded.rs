@@ -1,27 +1,25 @@
-//! The input of a run, read, and what becomes of all findings at the end of it. Findings about objects that kustomize made
-//! point at the original files, not at the piped input (docs/systems/gitops.md#kustomize).
+//! The input of a run, read, and what becomes of all findings at the end of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use apimachinery::Identity;
-use kube_json::Value;
 use ocm_placement as placement;
 use ocm_placement::{Inventory, Mode};
 
+use super::kustomize_origin;
 use super::projections::Projections;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{PlacementMode, RenderConfig};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
-use crate::outcome::{OverlayChanges, overlay_changes};
 use crate::placing;
 use crate::placing::overlays::Overlays;
 use crate::progress::Progress;
 use crate::render::{Selection, WorkKind};
-use crate::source::{self, Document, Generated, STDIN, Sources, attribute, object_name};
+use crate::source::{self, Sources};
 
 /// The input of a run.
 #[derive(Debug)]
@@ -58,7 +56,7 @@ pub struct Loaded {
     pub(super) shown: Option<usize>,
     pub(super) suppressions: Suppressions,
     /// Generated documents whose files were not found.
-    pub(super) unfound: Unfound,
+    pub(super) unfound: kustomize_origin::Unfound,
 }
 
 impl Loaded {
@@ -75,16 +73,16 @@ impl Loaded {
         }
         findings.finish(&self.overrides, self.warnings);
         self.projections.explain(&self.sources, findings);
-        super::dedup::leave_out(&self.hub, &self.sources, findings);
-        super::dedup::gather(&self.hub, &self.sources, findings);
-        let with_variables = super::dedup::documents(&self.sources, findings);
+        super::dedup::drop_findings_about_unreadable(&self.hub, &self.sources, findings);
+        super::dedup::gather_by_missing_name(&self.hub, &self.sources, findings);
+        let with_variables = super::dedup::documents_with_placeholders(&self.sources, findings);
         // Of the findings about one variable, the first stands for the others, which may bring any other into view.
         let shown = self.shown.filter(|_| with_variables.is_empty());
         findings.order_by_position(&self.sources, shown);
-        super::dedup::explain(&with_variables, &self.sources, findings);
-        super::dedup::quote(&self.sources, findings);
+        super::dedup::explain_placeholders(&with_variables, &self.sources, findings);
+        super::dedup::add_quoting_help(&self.sources, findings);
         super::dedup::gather_templates(&self.sources, findings);
-        explain(&self.unfound, findings);
+        kustomize_origin::explain(&self.unfound, findings);
     }
 
     /// Where the output is in its repository, with `/` between components; as the user named it if there is no
@@ -96,16 +94,6 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
-    }
-
-    /// What ClusterOverlays change in objects on the clusters that `is_there` accepts for each.
-    pub fn overlay_changes(&self, is_there: impl Fn(&Identity, &str) -> bool) -> Vec<OverlayChanges> {
-        overlay_changes(
-            self.overlays(),
-            |_, _| true,
-            is_there,
-            &self.sources.root_relative(),
-        )
     }
 
     /// The ClusterOverlays, and what each changes where.
@@ -211,73 +199,4 @@ impl Loaded {
     pub fn admits(&self, cluster: &str) -> bool {
         self.selection.admits(cluster)
     }
-}
-
-const POINTER: &str = "/metadata/annotations/config.kubernetes.io~1origin";
-
-/// The files that documents were made from and that were not found, in words.
-type Unfound = BTreeMap<DocumentId, String>;
-
-/// Maps the piped input to the files that it was made from. A path is relative to the directory that was built, which
-/// is unknown, so it is tried beneath each root.
-pub(super) fn attribute_piped(documents: &[Document], sources: &mut Sources, roots: &[PathBuf]) -> Unfound {
-    let mut unfound = Unfound::new();
-    let mut generated = Vec::new();
-    let piped = documents.iter().filter(|document| {
-        sources
-            .file(document.id.source)
-            .is_some_and(|file| file.shown == STDIN)
-    });
-    for document in piped {
-        let Some(origin) = document.value.pointer(POINTER).and_then(Value::as_str) else {
-            continue;
-        };
-        let Ok(origin) = kube_yaml::read_document(origin, &kube_yaml::Limits::default()) else {
-            continue;
-        };
-        let text = |key: &str| origin.get(key).and_then(Value::as_str);
-        let path = text("path");
-        let words = match (path, text("configuredIn"), text("repo")) {
-            (Some(path), _, Some(repository)) => format!("`{path}` of {repository}"),
-            (Some(path), ..) | (None, Some(path), _) => format!("`{path}`"),
-            _ => continue,
-        };
-        unfound.insert(document.id, words);
-        if let (Some(path), Some(object)) = (
-            path.filter(|_| text("repo").is_none()),
-            object_name(&document.value),
-        ) {
-            generated.push(Generated {
-                document: document.id,
-                path: path.to_owned(),
-                object,
-            });
-        }
-    }
-    let wanted: Vec<DocumentId> = generated.iter().map(|one| one.document).collect();
-    let left: BTreeSet<DocumentId> = attribute(sources, generated, roots)
-        .into_iter()
-        .map(|one| one.document)
-        .collect();
-    for document in wanted.into_iter().filter(|document| !left.contains(document)) {
-        unfound.remove(&document);
-    }
-    unfound
-}
-
-/// Says of findings in what was piped in which file it was made from, where that was not found.
-pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
-    if unfound.is_empty() {
-        return;
-    }
-    findings.revise(|finding| {
-        let document = finding.place.document();
-        if let Some(path) = document.and_then(|document| unfound.get(&document)) {
-            Arc::make_mut(finding).notes.push(
-                format!("kustomize built this from {path}; no file of that name in the input contains it")
-                    .into(),
-            );
-        }
-        true
-    });
 }

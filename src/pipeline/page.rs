@@ -52,9 +52,7 @@ pub struct PageInput<'p> {
 impl Analysis<'_> {
     /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
     pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
-        let loaded = self.placed.loaded;
-        policy_report(view, spokes.withheld(), &loaded.sources)
-            .with_overlays(loaded.overlays(), &loaded.sources.root_relative())
+        policy_report(view, spokes.withheld(), &self.placed.loaded.sources)
     }
 
     /// The data of a page. Equal input gives equal data.
@@ -85,7 +83,6 @@ impl Analysis<'_> {
             decided: &decided,
             statuses: self.gateway_statuses(input.view),
             if_deleted: if_deleted(self, input.view),
-            overlays: &input.rendered.overlays,
             findings: input.findings,
             works: input.works,
         };

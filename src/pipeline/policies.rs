@@ -370,6 +370,7 @@ pub(super) fn evaluate<'a>(
         hub: attachments,
         hub_effective: hub,
         refusals: refusals(attachments, &spokes),
+        overlays: Vec::new(),
         spokes,
         fates,
         clusters: &input.by_key,

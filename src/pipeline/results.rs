@@ -14,6 +14,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
+use crate::outcome::overlay_changes;
 use crate::output::Earlier;
 use crate::placing::overlays::effects;
 use crate::report::PolicyView;
@@ -37,11 +38,16 @@ impl Analysis<'_> {
         report_definitions(loaded, findings);
         report_refused_works(loaded, findings);
         let shipped = Shipped::new(self, &received, spokes);
-        let mut rendered = plan(self, received, empty, findings);
-        let view = self.evaluate(spokes, findings);
+        let rendered = plan(self, received, empty, findings);
+        let mut view = self.evaluate(spokes, findings);
         report_outcomes(&view, loaded, findings);
         shipped.report_effects(loaded, findings);
-        rendered.overlays = loaded.overlay_changes(|object, cluster| shipped.goes_to(object, cluster));
+        view.overlays = overlay_changes(
+            loaded.overlays(),
+            |_, _| true,
+            |object, cluster| shipped.goes_to(object, cluster),
+            &loaded.sources.root_relative(),
+        );
         findings.extend(unknown_spokes(loaded, &rendered));
         findings.extend(loaded.unused_suppressions(findings));
         (rendered, view)
@@ -71,11 +77,17 @@ impl Analysis<'_> {
         }
         let all = self.spokes_of(&received, None);
         let mut found = Findings::new();
-        self.results(received, &all, empty, &mut found);
+        let (_, of_all) = self.results(received, &all, empty, &mut found);
+        let overlays = of_all.overlays.into_iter();
+        let overlays = overlays.filter_map(|change| change.on(spokes.cluster));
+        let overlays = overlays.collect();
         // One cluster may have few enough paths.
         found.retain(|finding| (finding.code, &finding.place) != (Code::INPUT_TOO_COSTLY, &Place::Run));
         findings.extend(found);
-        self.evaluate(spokes, findings)
+        PolicyView {
+            overlays,
+            ..self.evaluate(spokes, findings)
+        }
     }
 }
 

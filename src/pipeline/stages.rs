@@ -1,27 +1,25 @@
 //! The stages from a hub to a plan, and to everything that can be reported about it: statuses, lists of what may be deleted,
-//! why an object is in no work any more, and, if nothing is rendered, which link of the chain from files to clusters is
-//! missing. The latter is the first error that many beginners see, so its help names the one thing to do next, ready to
-//! type. Exported works may be many, so they are read one after the other, and no object is kept.
+//! and why an object is in no work any more. Exported works may be many, so they are read one after the other, and no object
+//! is kept.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
 
 use apimachinery::pointer;
 
 use super::analysis::{Analysis, Received};
+use super::empty_result::report_nothing_rendered;
 use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::config::Secrets;
-use crate::api::controllers::product_of_controller;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId, first_names, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::hub::kinds::KindTable;
-use crate::hub::{self, Hub, Ours, Table};
-use crate::object::well_known::PLACEMENT_LABEL;
+use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
-use crate::outcome::{OverlayChanges, Prediction};
+use crate::outcome::Prediction;
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
 use crate::report::{
@@ -44,8 +42,6 @@ pub struct Rendered {
     pub all_clusters: Vec<String>,
     /// Policies of synced kinds that are not shipped, and why.
     pub withheld: Vec<WithheldPolicy>,
-    /// What ClusterOverlays change in objects where they go.
-    pub overlays: Vec<OverlayChanges>,
 }
 
 impl Rendered {
@@ -379,7 +375,6 @@ pub(super) fn plan<'a>(
         plan,
         all_clusters,
         withheld: withheld.collect(),
-        overlays: Vec::new(),
     }
 }
 
@@ -404,138 +399,6 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     }
     // A Namespace has the labels that listeners on any cluster select by.
     check_admission(routes, attachments, hub, ours, clusters, &mut Findings::new())
-}
-
-/// At most so many names in a row.
-const MOST: usize = 5;
-
-/// Adds the error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet. A warning about a Placement that
-/// selects nothing becomes part of it.
-fn report_nothing_rendered(
-    loaded: &Loaded,
-    ours: &Ours<'_>,
-    all_clusters: &[String],
-    findings: &mut Findings,
-) {
-    let found = |code: Code| findings.iter().find(|finding| finding.code == code);
-    let unplaced = Code::UNPLACED
-        .into_iter()
-        .find_map(found)
-        .filter(|_| all_clusters.is_empty())
-        .cloned();
-    // An error that the configuration turns into a warning stays separate from this one: at the same place, it would
-    // become a part of it.
-    let is_part = |finding: &&Finding| finding.code != Code::PLACEMENT_MISCONFIGURED;
-    let place = unplaced
-        .as_ref()
-        .filter(is_part)
-        .map(|finding| finding.place.clone());
-    let empty = Finding::new(
-        Code::EMPTY_NOTHING_RENDERED,
-        place.clone().unwrap_or(Place::Run),
-        "no cluster would receive anything",
-    )
-    .note("with an empty result, Argo CD deletes everything that was applied before");
-    let Some(unplaced) = unplaced else {
-        let help = next_step(loaded, ours, all_clusters);
-        findings.push(empty.help(help));
-        return;
-    };
-    let help = unplaced.help.as_deref().unwrap_or_default();
-    let or = if help.ends_with('?') {
-        " Otherwise, "
-    } else {
-        "; or "
-    };
-    let lacking = unplaced.lacking().cloned();
-    let empty = empty
-        .help(format!(
-            "{help}{or}pass --allow-empty if nothing should be rendered"
-        ))
-        .note(unplaced.message);
-    findings.push(match lacking {
-        Some(lacks) => empty.lacks(lacks.what, lacks.near),
-        None => empty,
-    });
-}
-
-fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
-    let objects = &loaded.hub.objects;
-    if objects.is_empty() {
-        return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
-                `-v` lists the files that were read"
-            .to_owned();
-    }
-    if ours.classes.is_empty() {
-        return no_class(loaded);
-    }
-    if ours.gateways.is_empty() {
-        let classes = list(ours.classes.keys().copied());
-        return if objects.of_kind(GROUP, "Gateway").is_empty() {
-            format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
-        } else {
-            format!(
-                "no Gateway of the input has a class of ours: write `gatewayClassName: {classes}` in a Gateway that \
-                 clusters should have"
-            )
-        };
-    }
-    if let Some(shard) = loaded.selection.shard
-        && all_clusters
-            .iter()
-            .any(|cluster| loaded.selection.matches(cluster))
-    {
-        return format!(
-            "shard {shard} has none of these clusters: {}; use fewer shards, or pass --allow-empty",
-            first_names(all_clusters, MOST)
-        );
-    }
-    if !all_clusters.is_empty() {
-        return format!(
-            "`--clusters` matches none of: {}",
-            first_names(all_clusters, MOST)
-        );
-    }
-    format!(
-        "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
-         PlacementDecisions; or pass --allow-empty if nothing should be rendered"
-    )
-}
-
-/// No class is ours: whose are they?
-fn no_class(loaded: &Loaded) -> String {
-    let ours = &loaded.config.controller_name;
-    let controllers: BTreeSet<&str> = loaded
-        .hub
-        .objects
-        .of_kind(GROUP, "GatewayClass")
-        .iter()
-        .filter_map(|class| class.root().get("spec").text("controllerName"))
-        .collect();
-    if controllers.is_empty() {
-        return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
-    }
-    if let Some(near) = nearest(ours, controllers.iter().copied()) {
-        return format!("correct the controllerName `{near}`: did you mean `{ours}`?");
-    }
-    let unknown = controllers
-        .into_iter()
-        .filter(|name| product_of_controller(name).is_none());
-    let own = match list(unknown) {
-        names if names.is_empty() => String::new(),
-        names => format!(
-            "; or, if a class is for spokewright, name its controller in spokewright.yaml: `controllerName: {names}`"
-        ),
-    };
-    format!(
-        "no GatewayClass has the controllerName `{ours}`: add one of its own for spokewright, such as `spokewright init` \
-         writes, and leave those of other controllers as they are{own}"
-    )
-}
-
-/// `a`, or `a` or `b`: inside one pair of backticks.
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.take(MOST).collect::<Vec<_>>().join("` or `")
 }
 
 /// The finding about an object that leaves all clusters; `said` are the findings of the run.

@@ -127,7 +127,6 @@ fn exceptions(text: &mut Lines, report: &PolicyReport, policy: &PolicyEntry, wid
     let changes = changes.filter(|change| change.object == policy.policy && change.is_effective());
     let changes = changes.flat_map(|change| {
         let clusters = change.clusters.iter();
-        let clusters = clusters.filter(|cluster| policy.clusters.contains(cluster.as_str()));
         clusters.map(|cluster| (cluster.as_str(), &change.overlay))
     });
     for (overlay, clusters) in alike(changes) {

@@ -86,6 +86,23 @@ fn an_object_that_no_cluster_gets_is_not_shipped() {
         .prints("changes nothing on us-1: HTTPRoute shop/web is not shipped: another tool delivers it");
 }
 
+/// On eu-1, a local policy overrides the changed one as a whole: it does not get there.
+#[test]
+fn every_answer_names_the_clusters_that_get_the_changed_object_and_no_others() {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    let overlay = scratch.read("hub/shop/overlay.yaml");
+    let everywhere = overlay.replace("names: [eu-2]", "labelSelector: {}");
+    scratch.write("hub/shop/overlay.yaml", &everywhere);
+    let render = scratch.run(&["render"]);
+    render.exits(0).says("1 overlay changes 1 object on eu-2, us-1\n");
+    let policies = scratch.run(&["policies"]);
+    policies.prints("\n    on eu-2, us-1: clusteroverlay/shop/eu-2-sale changes it\n");
+    scratch.run(&["graph"]).prints(", changed on eu-2, us-1\"]");
+    let on_eu_1 = scratch.run(&["policies", "--cluster", "eu-1"]);
+    assert!(!on_eu_1.exits(0).stdout.contains("changes it"), "{on_eu_1:?}");
+}
+
 #[test]
 fn a_change_of_an_overlay_stands_at_the_top_with_its_clusters() {
     let scratch = Scratch::new();

@@ -10,7 +10,7 @@ use super::{Graph, Layer, Link, MOST_EDGES, State, Vertex};
 use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Table;
 use crate::object::Object;
-use crate::outcome::{OverlayChanges, PolicyView};
+use crate::outcome::PolicyView;
 use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::Identity;
@@ -25,8 +25,8 @@ impl Graph {
     /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
     /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
     /// would have more edges than anybody can follow.
-    pub fn new(view: &PolicyView<'_>, overlays: &[OverlayChanges], admits: impl Fn(&str) -> bool) -> Self {
-        let builder = Builder::new(view, overlays, &admits);
+    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        let builder = Builder::new(view, &admits);
         builder.map_or_else(Self::default, |builder| {
             let counted = builder.drawn() > MOST_EDGES;
             builder.build(counted)
@@ -37,12 +37,8 @@ impl Graph {
     ///
     /// # Errors
     /// Why not, if that would be too much.
-    pub fn whole(
-        view: &PolicyView<'_>,
-        overlays: &[OverlayChanges],
-        admits: impl Fn(&str) -> bool,
-    ) -> Result<Self, Box<Finding>> {
-        let Some(builder) = Builder::new(view, overlays, &admits) else {
+    pub fn whole(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Box<Finding>> {
+        let Some(builder) = Builder::new(view, &admits) else {
             return Ok(Self::default());
         };
         match builder.drawn() {
@@ -79,14 +75,14 @@ struct Builder<'b, 'a> {
 
 impl<'b, 'a> Builder<'b, 'a> {
     /// Nothing to draw: the one cluster that is looked at gets nothing.
-    fn new(
-        view: &'b PolicyView<'a>,
-        overlays: &'b [OverlayChanges],
-        admits: &dyn Fn(&str) -> bool,
-    ) -> Option<Self> {
+    fn new(view: &'b PolicyView<'a>, admits: &dyn Fn(&str) -> bool) -> Option<Self> {
         let mut overlaid: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for change in overlays.iter().filter(|change| change.is_effective()) {
-            let clusters = change.clusters.iter().map(String::as_str);
+        for change in view.overlays.iter().filter(|change| change.is_effective()) {
+            let clusters = change
+                .clusters
+                .iter()
+                .map(String::as_str)
+                .filter(|name| admits(name));
             overlaid.entry(&change.object).or_default().extend(clusters);
         }
         let attachments = match (view.cluster, view.spokes.first()) {
@@ -350,7 +346,7 @@ impl Builder<'_, '_> {
         vertex.state = state;
         vertex.note = note;
         let position = self.graph.add(vertex);
-        self.note_overlays(&object.identity(), nodes, position);
+        self.note_overlays(&object.identity(), position);
         for (target, section) in targets {
             self.graph.link(position, target, Link::Targets, section);
         }
@@ -362,29 +358,14 @@ impl Builder<'_, '_> {
         let is_object =
             |node: &Node| matches!(node, Node::Gateway(_) | Node::ListenerSet(_) | Node::Route(_));
         for (node, position) in drawn.into_iter().filter(|(node, _)| is_object(node)) {
-            self.note_overlays(&self.attachments.topology.identity(node), &[node], position);
+            self.note_overlays(&self.attachments.topology.identity(node), position);
         }
     }
 
-    /// Notes where ClusterOverlays change an object that goes to clusters with the Gateways of these nodes.
-    fn note_overlays(&mut self, object: &Identity, nodes: &[Node], position: usize) {
-        let Some(overlaid) = self.overlaid.get(&*object.locator()) else {
-            return;
-        };
-        let gateways = nodes
-            .iter()
-            .flat_map(|node| self.attachments.topology.gateways_of(*node));
-        let goes_to = gateways.flat_map(|gateway| self.clusters_of(gateway));
-        let clusters: BTreeSet<&str> = goes_to
-            .copied()
-            .filter(|cluster| overlaid.contains(cluster))
-            .collect();
-        if let Some(vertex) = self
-            .graph
-            .vertices
-            .get_mut(position)
-            .filter(|_| !clusters.is_empty())
-        {
+    fn note_overlays(&mut self, object: &Identity, position: usize) {
+        let clusters = self.overlaid.get(&*object.locator());
+        let clusters = clusters.filter(|clusters| !clusters.is_empty());
+        if let Some((clusters, vertex)) = clusters.zip(self.graph.vertices.get_mut(position)) {
             let changed = format!("changed on {}", first_names(clusters, MOST_CLUSTERS));
             vertex.note = match vertex.note.as_str() {
                 "" => changed,

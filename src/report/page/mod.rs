@@ -60,7 +60,6 @@ pub(crate) struct Page<'p> {
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
     pub(crate) if_deleted: HashMap<String, Vec<Without<'p>>>,
-    pub(crate) overlays: &'p [OverlayChanges],
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
 }
@@ -158,7 +157,7 @@ impl Page<'_> {
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
-        let overlays = self.overlays.iter().filter(|change| change.is_effective());
+        let overlays = view.overlays.iter().filter(|change| change.is_effective());
         let overlays = overlays.map(|change| overlay_row(change, &mut tables)).collect();
         let findings = self.findings(&mut tables);
         let clusters = self.cluster_rows(&mut tables);

@@ -31,6 +31,14 @@ pub struct OverlayChanges {
 }
 
 impl OverlayChanges {
+    /// The same on one cluster, or on all if none is named; nothing if it changes nothing there.
+    #[must_use]
+    pub fn on(mut self, cluster: Option<&str>) -> Option<Self> {
+        self.clusters
+            .retain(|name| cluster.is_none_or(|only| only == name));
+        (!self.clusters.is_empty()).then_some(self)
+    }
+
     /// Whether no higher priority overrides all of it.
     #[must_use]
     pub fn is_effective(&self) -> bool {
@@ -89,8 +97,7 @@ pub fn overlay_changes(
     all
 }
 
-/// The clusters that `is_there` accepts by what the fields of one object become on them, as far as that is not what the hub
-/// has.
+/// Groups the clusters that `is_there` accepts by the values that the overlay gives them, without those of the hub.
 fn by_values<'f>(
     fields: &[&'f ChangedField],
     is_there: impl Fn(&str) -> bool,

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{Identity, pointer};
+use apimachinery::pointer;
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, SourceLine};
-use super::overlay_changes::{OverlayChanges, overlay_changes};
+use super::overlay_changes::OverlayChanges;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use crate::diagnostic::{API_VERSION, Locate, without_secrets};
 use crate::object::Object;
-use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
     PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
@@ -585,13 +584,19 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 impl PolicyReport {
     /// The report without places and without what there is beside policies: what the text for people is made from.
     pub fn of(view: &PolicyView<'_>) -> Self {
+        let policies: Vec<PolicyEntry> = policies(view).into_iter().map(|(_, entry)| entry).collect();
+        let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
+        let overlays = view
+            .overlays
+            .iter()
+            .filter(|change| names.contains(&*change.object));
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
             effective: effective(view),
             without_paths: without_paths(view),
-            policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
-            overlays: Vec::new(),
+            overlays: overlays.cloned().collect(),
+            policies,
             elsewhere: elsewhere(view),
             cluster: view.cluster.map(str::to_owned),
             inventory: None,
@@ -608,19 +613,6 @@ impl PolicyReport {
             policies: located.collect(),
             inventory: Some(inventory),
             ..Self::of(view)
-        }
-    }
-
-    /// The same with what the overlays change in its policies, on the cluster that is looked at or on all.
-    #[must_use]
-    pub fn with_overlays(self, overlays: &Overlays, locate: &dyn Locate) -> Self {
-        let policies: BTreeSet<&str> = self.policies.iter().map(|entry| entry.policy.as_str()).collect();
-        let is_policy = |_: &Overlay, field: &ChangedField| policies.contains(&*field.object.locator());
-        let cluster = self.cluster.as_deref();
-        let is_seen = |_: &Identity, name: &str| cluster.is_none_or(|only| only == name);
-        Self {
-            overlays: overlay_changes(overlays, is_policy, is_seen, locate),
-            ..self
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
+use super::overlay_changes::OverlayChanges;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;
@@ -41,6 +42,8 @@ pub struct PolicyView<'a> {
     pub cluster: Option<&'a str>,
     /// Policies that clusters refuse, and the hub alone would not.
     pub refusals: Refusals<'a>,
+    /// What ClusterOverlays change in objects, on the clusters that get them.
+    pub overlays: Vec<OverlayChanges>,
 }
 
 /// For policies of the hub, the clusters that refuse them because of what is there, such as a class that merges its

@@ -174,6 +174,7 @@ impl<'a> Seen<'a> {
             routes: &SyncedRoutes::default(),
             cluster: None,
             refusals: crate::outcome::Refusals::new(),
+            overlays: Vec::new(),
         })
     }
 

@@ -166,6 +166,7 @@ impl Received<'_> {
             routes: self.routes,
             cluster,
             refusals: crate::outcome::Refusals::new(),
+            overlays: Vec::new(),
         })
     }
 }
