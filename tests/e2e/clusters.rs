@@ -8,6 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
 use std::time::Duration;
 
 use kube_json::{Value, json};
@@ -80,6 +81,29 @@ impl Cluster {
     /// What kubectl prints as the administrator.
     pub(crate) fn kubectl(&self, arguments: &[&str]) -> Result<String, String> {
         self.kubectl_reads(arguments, "")
+    }
+
+    /// Waits until the server serves every CRD.
+    pub(crate) fn established(&self) -> Result<(), String> {
+        let wait = [
+            "wait",
+            "--for=condition=Established",
+            "--timeout=30s",
+            "crd",
+            "--all",
+        ];
+        // `kubectl wait` fails at once on a CRD that has no conditions yet (kubernetes/kubectl pkg/cmd/wait).
+        let mut waited = self.kubectl(&wait);
+        for _ in 0..20 {
+            match &waited {
+                Err(wrong) if wrong.contains("conditions accessor error") => {
+                    sleep(Duration::from_millis(500))
+                }
+                _ => break,
+            }
+            waited = self.kubectl(&wait);
+        }
+        waited.map(drop)
     }
 
     /// The same with a text on standard input.

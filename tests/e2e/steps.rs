@@ -96,14 +96,7 @@ fn install(cluster: &Cluster, crds: &[PathBuf], own: &Path) -> Result<(), String
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     cluster.kubectl(&arguments)?;
-    let established = [
-        "wait",
-        "--for=condition=Established",
-        "--timeout=30s",
-        "crd",
-        "--all",
-    ];
-    cluster.kubectl(&established).map(drop)
+    cluster.established()
 }
 
 fn apply_hub(world: &mut World) -> Result<(), String> {
@@ -114,13 +107,7 @@ fn apply_hub(world: &mut World) -> Result<(), String> {
     }
     let (_, definitions, _) = world.spokewright(&["schema", "crd"])?;
     hub.kubectl_reads(&["apply", "-f", "-"], &definitions)?;
-    hub.kubectl(&[
-        "wait",
-        "--for=condition=Established",
-        "--timeout=30s",
-        "crd",
-        "--all",
-    ])?;
+    hub.established()?;
     let folder = world.file("fleet/hub").display().to_string();
     hub.kubectl(&["apply", "--server-side", "--force-conflicts", "-R", "-f", &folder])?;
     let (

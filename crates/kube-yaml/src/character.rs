@@ -49,9 +49,18 @@ pub(super) fn is_allowed(character: char) -> bool {
 /// The first character that may not be there raw.
 pub(super) fn check(text: &str) -> Outcome<bool> {
     let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
-    // Most texts are ASCII, and decoding them would take a tenth of the time of a `check`.
-    let is_allowed_ascii = |byte: u8| byte.is_ascii() && is_allowed(char::from(byte));
-    let ascii = find_from(text.as_bytes(), start, |byte| !is_allowed_ascii(byte));
+    // Most texts are ASCII, and decoding them would take a tenth of the time of a `check`. Without a branch for each byte,
+    // the compiler looks at many bytes at a time.
+    let is_usual =
+        |byte: &u8| matches!(byte, b' '..=b'~') | (*byte == b'\n') | (*byte == b'\t') | (*byte == b'\r');
+    let are_usual = |chunk: &&[u8]| chunk.iter().fold(true, |usual, byte| usual & is_usual(byte));
+    let bytes = text.as_bytes().get(start..).unwrap_or_default();
+    let ascii = start
+        + bytes
+            .chunks(64)
+            .take_while(are_usual)
+            .map(<[u8]>::len)
+            .sum::<usize>();
     let mut characters = text.get(ascii..).unwrap_or_default().char_indices();
     if let Some((at, character)) = characters.find(|(_, character)| !is_allowed(*character)) {
         return Err(refused(ascii + at, character));
