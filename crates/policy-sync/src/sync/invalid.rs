@@ -37,7 +37,10 @@ pub fn report_broken_rules(
     let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
     let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
     let refused = places(said, |finding| finding.is_rule);
-    let chain = Chain { attachments, ours };
+    let chain = Chain {
+        topology: &attachments.topology,
+        ours,
+    };
     let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
         let mut found = Vec::new();
         if !is_misspelled(object) {
@@ -60,7 +63,7 @@ pub fn report_broken_rules(
         findings.extend(found);
     };
     let mut found = Findings::new();
-    found.of_each(&chain.objects(synced), broken);
+    found.of_each(&chain.objects(attachments, synced), broken);
     // There may be a hundred thousand findings of reading, and rules are broken in few documents.
     let documents: HashSet<DocumentId> = found
         .iter()
@@ -92,24 +95,29 @@ fn is_one_field(places: &Within<()>, place: &Place) -> bool {
     places.least(place).is_some() || places.is_around(place)
 }
 
-/// The objects that affect the rendering of our Gateways.
+/// What affects the rendering of our Gateways.
 struct Chain<'c, 'a> {
-    attachments: &'c Attachments<'a>,
+    topology: &'c Topology<'a>,
     ours: &'c Ours<'a>,
 }
 
 impl<'a> Chain<'_, 'a> {
-    /// All of them, and whether what is wrong with one stops a run.
-    fn objects(&self, synced: impl Fn(KindId, Node) -> bool + Sync) -> Vec<(&'a Object, bool)> {
-        let topology = &self.attachments.topology;
+    /// All of its objects, and whether what is wrong with one stops a run.
+    fn objects(
+        &self,
+        attachments: &Attachments<'a>,
+        synced: impl Fn(KindId, Node) -> bool + Sync,
+    ) -> Vec<(&'a Object, bool)> {
+        let topology = self.topology;
         let gateways = parallel::map(topology.gateways.rows(), |gateway| {
-            self.is_our_object(gateway.object).then_some(gateway.object)
+            let found = self.ours.find_object(gateway.object);
+            found.map(|_| gateway.object)
         });
         let sets = topology.listener_sets.rows().iter();
         let sets = sets.filter(|set| self.is_ours(set.gateway));
         let routes = topology.routes.rows().iter();
-        let routes = routes.filter(|route| self.is_child(topology, &route.route));
-        let policies = parallel::map(self.attachments.policies.rows(), |policy| {
+        let routes = routes.filter(|route| self.is_child(&route.route));
+        let policies = parallel::map(attachments.policies.rows(), |policy| {
             let nodes = policy.nodes();
             let is_chained = nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
             let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));
@@ -126,33 +134,65 @@ impl<'a> Chain<'_, 'a> {
     }
 
     fn is_ours(&self, gateway: GatewayId) -> bool {
-        self.is_our_object(self.attachments.topology.gateways.get(gateway).object)
-    }
-
-    fn is_our_object(&self, object: &Object) -> bool {
-        let found = self.ours.find(object.namespace_or_empty(), &object.name);
-        found.is_some()
+        let gateway = self.topology.gateways.get(gateway).object;
+        self.ours.find_object(gateway).is_some()
     }
 
     /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
     /// rule that it breaks may be why none does.
-    fn is_child(&self, topology: &Topology<'_>, route: &Route<'_>) -> bool {
+    fn is_child(&self, route: &Route<'_>) -> bool {
         let own = route.object.namespace_or_empty();
-        let parents: BTreeSet<Option<GatewayId>> = route
-            .parents
-            .iter()
-            .map(|parent| {
-                let namespace = parent.namespace.unwrap_or(own);
-                match (parent.group, parent.kind) {
-                    (GROUP, "Gateway") => topology.find_gateway(namespace, parent.name),
-                    (group, kind) if is_listener_set(group, kind) => topology
-                        .find_listener_set(kind, namespace, parent.name)
-                        .map(|set| topology.listener_sets.get(set).gateway),
-                    _ => None,
-                }
-            })
-            .collect();
-        parents.into_iter().flatten().any(|gateway| self.is_ours(gateway))
+        let parents = route.parents.iter();
+        let mut parents = parents.filter_map(|parent| self.topology.parent(own, parent).ok());
+        parents.any(|(gateway, _)| self.is_ours(gateway))
+    }
+
+    /// The first thing of ours that an object targets, in words.
+    fn targeted_by(&self, object: &Object) -> Option<String> {
+        // Its kind may give these fields another meaning, so that nothing is wrong with their shape.
+        let mut said = Findings::new();
+        let own = object.namespace_or_empty();
+        let references = target_refs(object, &mut said).into_iter();
+        let named = references
+            .filter(|reference| self.is_named(reference, own))
+            .map(|reference| format!("{} {}", reference.kind, reference.name));
+        let selectors = target_selectors(object, &mut said).into_iter();
+        let selected = selectors.filter_map(|selector| self.selected(&selector, own));
+        named.chain(selected).next()
+    }
+
+    fn is_named(&self, reference: &TargetRef<'_>, own: &str) -> bool {
+        let located = self.topology.locate(Reference {
+            group: reference.group,
+            kind: reference.kind,
+            namespace: reference.namespace.unwrap_or(own),
+            name: reference.name,
+            section: None,
+        });
+        // A class of ours may have no Gateway yet.
+        let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
+            && self.ours.classes.contains_key(reference.name);
+        let leads_to_ours = |node| {
+            let mut gateways = self.topology.gateways_of(node).into_iter();
+            gateways.any(|gateway| self.is_ours(gateway))
+        };
+        is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
+    }
+
+    /// The first thing of ours that a selector finds.
+    fn selected(&self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
+        let is_selected = |object: &&Object| {
+            (object.api_version.group.as_str(), object.kind.as_str()) == (selector.group, selector.kind)
+                && object.namespace_or_empty() == own
+                && selector.selector.matches(|key| object.label(key))
+        };
+        let gateways = self.ours.gateways.rows().iter().map(|ours| ours.gateway.object);
+        let routes = self.topology.routes.rows().iter();
+        let routes = routes.filter(|route| route.gateways.iter().any(|gateway| self.is_ours(*gateway)));
+        gateways
+            .chain(routes.map(|route| route.object))
+            .find(is_selected)
+            .map(|object| format!("{} {}", object.kind, object.name))
     }
 }
 
@@ -173,7 +213,7 @@ pub fn report_unknown_kinds(
             || hub.crds.contains_key(kind)
             || hub.kinds.kind(&kind.group, &kind.kind).is_some()
     };
-    let targets = Targets {
+    let chain = Chain {
         topology: &attachments.topology,
         ours,
     };
@@ -182,7 +222,7 @@ pub fn report_unknown_kinds(
             continue;
         }
         for object in hub.objects.of_kind(&kind.group, &kind.kind) {
-            if let Some(target) = targets.ours_of(object) {
+            if let Some(target) = chain.targeted_by(object) {
                 findings.push(unknown_kind(object, &target, profiles));
             }
         }
@@ -234,71 +274,6 @@ fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
     let first = |group: &str| group.split('.').next().map(str::to_owned);
     let alike = || known.iter().copied().find(|known| first(known) == first(group));
     nearest(group, known.iter().copied()).or_else(alike)
-}
-
-/// The objects of the hub that are ours and can be targets.
-struct Targets<'t, 'a> {
-    topology: &'t Topology<'a>,
-    ours: &'t Ours<'a>,
-}
-
-impl Targets<'_, '_> {
-    /// The first thing of ours that an object targets, in words.
-    fn ours_of(&self, object: &Object) -> Option<String> {
-        // Its kind may give these fields another meaning, so that nothing is wrong with their shape.
-        let mut said = Findings::new();
-        let own = object.namespace_or_empty();
-        let references = target_refs(object, &mut said).into_iter();
-        let named = references
-            .filter(|reference| self.names(reference, own))
-            .map(|reference| format!("{} {}", reference.kind, reference.name));
-        let selectors = target_selectors(object, &mut said).into_iter();
-        let selected = selectors.filter_map(|selector| self.selects(&selector, own));
-        named.chain(selected).next()
-    }
-
-    fn names(&self, reference: &TargetRef<'_>, own: &str) -> bool {
-        let located = self.topology.locate(Reference {
-            group: reference.group,
-            kind: reference.kind,
-            namespace: reference.namespace.unwrap_or(own),
-            name: reference.name,
-            section: None,
-        });
-        // A class of ours may have no Gateway yet.
-        let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
-            && self.ours.classes.contains_key(reference.name);
-        let leads_to_ours = |node| {
-            self.topology
-                .gateways_of(node)
-                .into_iter()
-                .any(|gateway| self.is_ours(gateway))
-        };
-        is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
-    }
-
-    /// The first thing of ours that a selector finds.
-    fn selects(&self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
-        let is_selected = |object: &&Object| {
-            (object.api_version.group.as_str(), object.kind.as_str()) == (selector.group, selector.kind)
-                && object.namespace_or_empty() == own
-                && selector.selector.matches(|key| object.label(key))
-        };
-        let gateways = self.ours.gateways.rows().iter().map(|ours| ours.gateway.object);
-        let routes = self.topology.routes.rows().iter();
-        let routes = routes.filter(|route| route.gateways.iter().any(|gateway| self.is_ours(*gateway)));
-        gateways
-            .chain(routes.map(|route| route.object))
-            .find(is_selected)
-            .map(|object| format!("{} {}", object.kind, object.name))
-    }
-
-    fn is_ours(&self, gateway: GatewayId) -> bool {
-        let object = self.topology.gateways.get(gateway).object;
-        self.ours
-            .find(object.namespace_or_empty(), &object.name)
-            .is_some()
-    }
 }
 
 /// Reports policies that would be shipped in another version than `policiesToSync` names: a work carries a policy as it

@@ -32,10 +32,7 @@ pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings
     let topology = &attachments.topology;
     let mut reported = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
-        if ours
-            .find(node.object.namespace_or_empty(), &node.object.name)
-            .is_none()
-        {
+        if ours.find_object(node.object).is_none() {
             continue;
         }
         let mut redirects = Vec::new();

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
 use kube_json::Value;
@@ -11,7 +10,7 @@ use kube_json::Value;
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
 use crate::hub::{Ours, RowId as _};
-use crate::object::{Object, Rank};
+use crate::object::Rank;
 use crate::parallel;
 use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
@@ -22,49 +21,36 @@ const MOST_LISTENERS: usize = 3;
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
 pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
-    let is_ours = |gateway: &&GatewayNode<'_>| {
-        let Object { name, .. } = gateway.object;
-        ours.find(gateway.object.namespace_or_empty(), name).is_some()
-    };
+    let is_ours = |gateway: &&GatewayNode<'_>| ours.find_object(gateway.object).is_some();
     let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
     let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
-    let mut attached: Vec<RouteId> = attached.map(|(_, route)| *route).collect();
-    attached.sort_unstable();
-    attached.dedup();
-    let attached = with_like_matches(topology, &attached);
-    if attached.is_empty() {
-        return;
-    }
-    // Each route by itself, so in parallel.
+    let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+    let attached: Vec<RouteId> = attached.into_iter().collect();
     let asking = parallel::map(&attached, |route| {
         Some((*route, Asking::read(topology.routes.get(*route))?))
     });
-    let asking: BTreeMap<RouteId, Asking<'_>> = asking.into_iter().flatten().collect();
+    let asking = with_equal_matches(asking.into_iter().flatten().collect());
+    if asking.is_empty() {
+        return;
+    }
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
-    let mut names = Names::default();
     // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
-    let mut groups: Vec<BTreeSet<usize>> = Vec::new();
+    let mut groups: Vec<BTreeSet<(usize, ListenerId)>> = Vec::new();
     let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
-    for gateway in gateways {
-        let object = gateway.object;
+    for (position, gateway) in gateways.iter().enumerate() {
         let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
         for (listener, route) in &gateway.attached {
             on.entry(*listener).or_default().push(*route);
         }
         for (listener, routes) in on {
-            let name = names.number(format!(
-                "`{}` of {}",
-                topology.listeners.get(listener).name,
-                object.identity()
-            ));
             let alike = served(topology, listener, &routes, &asking);
             let next = groups.len();
             let group = *group_of.entry(alike).or_insert(next);
             if let Some(listeners) = groups.get_mut(group) {
-                listeners.insert(name);
+                listeners.insert((position, listener));
                 continue;
             }
-            groups.push(BTreeSet::from([name]));
+            groups.push(BTreeSet::from([(position, listener)]));
             for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
                 let shadow = shadows
                     .entry((loser.rule(), winner.rule()))
@@ -79,12 +65,25 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
             }
         }
     }
+    let name = |(position, listener): &(usize, ListenerId)| {
+        let gateway = gateways.get(*position)?.object.identity();
+        Some(format!(
+            "`{}` of {gateway}",
+            topology.listeners.get(*listener).name
+        ))
+    };
+    // A rule may be shadowed on a thousand listeners, and so may a thousand rules.
     let mut said: HashMap<&[usize], String> = HashMap::new();
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
             let listeners = said.entry(&shadow.groups).or_insert_with(|| {
                 let all = shadow.groups.iter().filter_map(|group| groups.get(*group));
-                names.of(&all.flatten().copied().collect())
+                let all: BTreeSet<_> = all.flatten().collect();
+                // A Gateway and a ListenerSet of it may have listeners of one name.
+                let mut seen = BTreeSet::new();
+                let names = all.into_iter().filter_map(name);
+                let names: Vec<String> = names.filter(|name| seen.insert(name.clone())).collect();
+                first_items(names, MOST_LISTENERS)
             });
             findings.push(finding(
                 (of_loser, *loser),
@@ -95,44 +94,18 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
     }
 }
 
-/// Those of the routes that have a match with something in common with another match: all others neither win nor lose
-/// anything.
-fn with_like_matches(topology: &Topology<'_>, routes: &[RouteId]) -> Vec<RouteId> {
-    let hashing = RandomState::new();
-    let rough = parallel::map(routes, |route| {
-        let object = topology.routes.get(*route).object;
-        let mut rough = Vec::new();
-        each_match(object, |_, _, one| {
-            rough.push(hashing.hash_one(Form::rough(&object.kind, one)));
-        });
-        rough
-    });
-    let mut all: Vec<u64> = rough.iter().flatten().copied().collect();
-    all.sort_unstable();
-    let repeated = all.chunk_by(u64::eq).filter(|same| same.len() > 1);
-    let repeated: Vec<u64> = repeated.flatten().copied().collect();
-    let is_repeated = |rough: &u64| repeated.binary_search(rough).is_ok();
-    let routes = routes.iter().zip(&rough);
-    let like = routes.filter(|(_, rough)| rough.iter().any(is_repeated));
-    like.map(|(route, _)| *route).collect()
-}
-
-/// Calls `with` with each match of a route: the position of its rule, its own position there, and the match. A rule
-/// without matches, and a route without rules, match everything.
-fn each_match<'a>(route: &'a Object, mut with: impl FnMut(usize, Option<usize>, &'a Value)) {
-    let rules = route.value.get("spec").and_then(|spec| spec.get("rules"));
-    for (rule, value) in items(rules).iter().enumerate() {
-        let matches = items(value.get("matches"));
-        for (position, one) in matches.iter().enumerate() {
-            with(rule, Some(position), one);
-        }
-        if matches.is_empty() {
-            with(rule, None, &Value::Null);
+/// Those of the routes that have a match which is there twice: all others neither win nor lose anything.
+fn with_equal_matches(mut asking: BTreeMap<RouteId, Asking<'_>>) -> BTreeMap<RouteId, Asking<'_>> {
+    let mut routes: BTreeMap<&Form<'_>, Vec<RouteId>> = BTreeMap::new();
+    for (route, asking) in &asking {
+        for asked in &asking.matches {
+            routes.entry(&asked.form).or_default().push(*route);
         }
     }
-    if rules.is_none_or(Value::is_null) {
-        with(0, None, &Value::Null);
-    }
+    let repeated = routes.into_values().filter(|routes| routes.len() > 1);
+    let repeated: BTreeSet<RouteId> = repeated.flatten().collect();
+    asking.retain(|route, _| repeated.contains(route));
+    asking
 }
 
 /// A rule, by its route and its position.
@@ -162,31 +135,6 @@ struct Shadow {
     groups: Vec<usize>,
 }
 
-/// Names of listeners, each once: a rule may be shadowed on a thousand of them, and so may a thousand rules.
-#[derive(Default)]
-struct Names {
-    numbers: HashMap<String, usize>,
-    names: Vec<String>,
-}
-
-impl Names {
-    fn number(&mut self, name: String) -> usize {
-        if let Some(known) = self.numbers.get(&name) {
-            return *known;
-        }
-        let number = self.names.len();
-        self.names.push(name.clone());
-        self.numbers.insert(name, number);
-        number
-    }
-
-    /// The first of them, and how many more there are.
-    fn of(&self, numbers: &BTreeSet<usize>) -> String {
-        let names = numbers.iter().filter_map(|number| self.names.get(*number));
-        first_items(names, MOST_LISTENERS)
-    }
-}
-
 /// The matches of a route.
 struct Asking<'a> {
     route: &'a Route<'a>,
@@ -210,12 +158,21 @@ impl<'a> Asking<'a> {
         if !is_route(&object.api_version.group, &object.kind) {
             return None;
         }
+        let asked = |rule, one, value| {
+            let form = Form::new(&object.kind, value);
+            Asked { rule, one, form }
+        };
+        // A rule without matches, and a route without rules, match everything.
+        let rules = object.value.get("spec").and_then(|spec| spec.get("rules"));
         let mut matches = Vec::new();
-        each_match(object, |rule, one, value| {
-            let form = Form::of(&object.kind, value);
-            matches.push(Asked { rule, one, form });
-        });
-        matches.shrink_to_fit();
+        for (rule, value) in items(rules).iter().enumerate() {
+            let listed = items(value.get("matches"));
+            matches.extend((0..).zip(listed).map(|(at, one)| asked(rule, Some(at), one)));
+            matches.extend(listed.is_empty().then(|| asked(rule, None, &Value::Null)));
+        }
+        if rules.is_none_or(Value::is_null) {
+            matches.push(asked(0, None, &Value::Null));
+        }
         Some(Self {
             route: &node.route,
             rank: &node.rank,
@@ -268,8 +225,8 @@ fn shadowed(
     asking: &BTreeMap<RouteId, Asking<'_>>,
 ) -> Vec<(Match, Match)> {
     let listener = topology.listeners.get(listener);
-    // By hostname, then by kind and form: what wins comes first.
-    let mut winners: HashMap<Rc<str>, BTreeMap<(&str, &Form<'_>), Match>> = HashMap::new();
+    // By hostname, then by form: what wins comes first.
+    let mut winners: HashMap<Rc<str>, BTreeMap<&Form<'_>, Match>> = HashMap::new();
     let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
         .iter()
         .filter_map(|route| Some((route, asking.get(route)?)))
@@ -277,7 +234,6 @@ fn shadowed(
     order.sort_by(|(_, a), (_, b)| a.rank.cmp(b.rank));
     let mut lost = Vec::new();
     for (id, asking) in order {
-        let kind = asking.route.object.kind.as_str();
         let hostnames = listener.common_hostnames(asking.route).into_iter();
         let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
         for (at, asked) in asking.matches.iter().enumerate() {
@@ -290,7 +246,7 @@ fn shadowed(
                 .iter()
                 .map(|hostname| {
                     let winners = winners.entry(Rc::clone(hostname)).or_default();
-                    *winners.entry((kind, &asked.form)).or_insert(own)
+                    *winners.entry(&asked.form).or_insert(own)
                 })
                 .collect();
             // A rule that repeats a match is not a conflict.
@@ -304,75 +260,54 @@ fn shadowed(
 }
 
 /// A match with its defaults, in one order: two that are equal ask for the same requests.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Form<'a> {
-    Http {
-        path: [&'a str; 2],
-        method: Option<&'a str>,
-        headers: Named<'a>,
-        query: Named<'a>,
-    },
-    Grpc {
-        by: &'a str,
-        service: Option<&'a str>,
-        method: Option<&'a str>,
-        headers: Named<'a>,
-    },
-    /// By hostname or by port alone.
-    Any,
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Form<'a> {
+    /// The kind of the route. All but the two below match by hostname or by port alone.
+    kind: &'a str,
+    /// Of an HTTPRoute, the type of its path, the path, and the method; of a GRPCRoute, the type of its method, the
+    /// service, and the method.
+    words: [Option<&'a str>; 3],
+    headers: Named<'a>,
+    query: Named<'a>,
 }
 
-/// Names with type and value, sorted, each name once. Most matches have none or one.
-type Named<'a> = Box<[(Cow<'a, str>, [&'a str; 2])]>;
+/// Names with type and value, sorted, each name once.
+type Named<'a> = Vec<(Cow<'a, str>, [&'a str; 2])>;
 
 impl<'a> Form<'a> {
-    /// Some of it, which is equal where the whole is: the kind, and the path or the method.
-    fn rough(kind: &'a str, one: &'a Value) -> [Option<&'a str>; 3] {
+    fn new(kind: &'a str, one: &'a Value) -> Self {
+        let mut form = Self {
+            kind,
+            ..Self::default()
+        };
         match kind {
             "HTTPRoute" => {
                 let [by, value] = path(one);
-                [Some(kind), Some(by), Some(value)]
+                form.words = [Some(by), Some(value), given(one, "method")];
+                form.query = named(one, "queryParams", Cow::Borrowed);
             }
             "GRPCRoute" => {
                 let method = part(one, "method");
-                [Some(kind), given(method, "service"), given(method, "method")]
+                let by = text(method, "type", "Exact");
+                form.words = [Some(by), given(method, "service"), given(method, "method")];
             }
-            _ => [Some(kind), None, None],
+            _ => return form,
         }
+        form.headers = named(one, "headers", in_lower_case);
+        form
     }
+}
 
-    fn of(kind: &str, one: &'a Value) -> Self {
-        // Of several entries with one name the first counts.
-        let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
-            let entries = items(one.get(list)).iter().map(|entry| {
-                let name = name_of(text(entry, "name", ""));
-                (name, [text(entry, "type", "Exact"), text(entry, "value", "")])
-            });
-            let mut entries: Vec<_> = entries.collect();
-            entries.sort_by(|(name, _), (other, _)| name.cmp(other));
-            entries.dedup_by(|(name, _), (first, _)| name == first);
-            Named::from(entries)
-        };
-        let headers = || named("headers", in_lower_case);
-        match kind {
-            "HTTPRoute" => Self::Http {
-                path: path(one),
-                method: given(one, "method"),
-                headers: headers(),
-                query: named("queryParams", Cow::Borrowed),
-            },
-            "GRPCRoute" => {
-                let method = part(one, "method");
-                Self::Grpc {
-                    by: text(method, "type", "Exact"),
-                    service: given(method, "service"),
-                    method: given(method, "method"),
-                    headers: headers(),
-                }
-            }
-            _ => Self::Any,
-        }
-    }
+/// Of several entries with one name the first counts.
+fn named<'a>(one: &'a Value, list: &str, name_of: fn(&'a str) -> Cow<'a, str>) -> Named<'a> {
+    let entries = items(one.get(list)).iter().map(|entry| {
+        let name = name_of(text(entry, "name", ""));
+        (name, [text(entry, "type", "Exact"), text(entry, "value", "")])
+    });
+    let mut entries: Named<'a> = entries.collect();
+    entries.sort_by(|(name, _), (other, _)| name.cmp(other));
+    entries.dedup_by(|(name, _), (first, _)| name == first);
+    entries
 }
 
 /// The type of the path of a match, and its value.
@@ -438,46 +373,4 @@ fn finding(
         ))
         .note(because)
         .help("remove one of the two, or let one match more: another path, a method, a header")
-}
-
-#[cfg(test)]
-mod tests {
-    use kube_json::json;
-
-    use super::*;
-
-    #[test]
-    fn matches_of_the_same_requests_have_what_is_looked_at_first_in_common() {
-        let matches = [
-            json!(null),
-            json!({}),
-            json!({"path": {"value": "/"}}),
-            json!({"path": {"type": "PathPrefix", "value": "/a"}}),
-            json!({"path": {"type": "PathPrefix", "value": "/a/"}}),
-            json!({"path": {"type": "Exact", "value": "/a/"}}),
-            json!({"path": {"value": "/a"}, "headers": [{"name": "X", "value": "1"}]}),
-            json!({"path": {"value": "/a/"}, "headers": [{"name": "x", "type": "Exact", "value": "1"}]}),
-            json!({"method": {"service": "s"}}),
-            json!({"method": {"service": "s", "type": "Exact"}}),
-            json!({"method": "GET"}),
-        ];
-        let mut equal = 0;
-        for kind in ["HTTPRoute", "GRPCRoute", "TLSRoute"] {
-            for (one, other) in matches
-                .iter()
-                .flat_map(|one| matches.iter().map(move |other| (one, other)))
-            {
-                if Form::of(kind, one) == Form::of(kind, other) {
-                    equal += 1;
-                    assert_eq!(
-                        Form::rough(kind, one),
-                        Form::rough(kind, other),
-                        "{kind} {one} {other}"
-                    );
-                }
-            }
-        }
-        // Each equals itself, and all those of TLSRoutes one another.
-        assert!(equal > 2 * 11 + 11 * 11, "{equal}");
-    }
 }
