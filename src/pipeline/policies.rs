@@ -322,7 +322,6 @@ pub(super) fn evaluate<'a>(
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
         let sources = spoke.sources(&placed.hub.objects);
-        let sources = sources.after(&attached.attachments.topology);
         let grants = spoke.grants(&placed.grants);
         let attachments = attached.teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)

@@ -166,30 +166,6 @@ impl<'a> Route<'a> {
     /// Reads a route and its rules, in their order; `None` if something essential is wrong, which is then a finding. An
     /// HTTPRoute without rules gets one from its CRD's default: everything below `/`.
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
-        Self::read_with(object, findings, |reading, spec, is_known| {
-            let field = spec.get("rules");
-            let written = reading.items(&field).enumerate();
-            let mut rules: Vec<RouteRule<'a>> = written
-                .map(|(position, rule)| route_rule(reading, &rule, position))
-                .collect();
-            if is_known && object.kind == "HTTPRoute" && !field.is_present() {
-                rules.push(RouteRule::default());
-            }
-            rules
-        })
-    }
-
-    /// The same for one who knows the rules already.
-    pub fn read_without_rules(object: &'a Object, findings: &mut Findings) -> Option<Self> {
-        let read = Self::read_with(object, findings, |_, _, _| ());
-        read.map(|(route, ())| route)
-    }
-
-    fn read_with<R>(
-        object: &'a Object,
-        findings: &mut Findings,
-        rules: impl FnOnce(&mut Reading<'a, '_>, &Field<'a>, bool) -> R,
-    ) -> Option<(Self, R)> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let written = reading.items(&spec.get("parentRefs")).enumerate();
@@ -210,7 +186,14 @@ impl<'a> Route<'a> {
         let fields = reading.items(&spec.get("hostnames"));
         let mut hostnames = Vec::with_capacity(fields.len());
         hostnames.extend(fields.filter_map(|field| reading.hostname(&field)));
-        let rules = rules(&mut reading, &spec, is_known);
+        let field = spec.get("rules");
+        let written = reading.items(&field).enumerate();
+        let mut rules: Vec<RouteRule<'a>> = written
+            .map(|(position, rule)| route_rule(&mut reading, &rule, position))
+            .collect();
+        if is_known && object.kind == "HTTPRoute" && !field.is_present() {
+            rules.push(RouteRule::default());
+        }
         let route = Self {
             object,
             parents,

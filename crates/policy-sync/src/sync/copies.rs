@@ -175,20 +175,49 @@ pub(super) fn downstream_route(
 }
 
 /// The object of the hub as it is on a spoke to which another tool delivers it, in the same namespace.
-pub(super) fn assumed_route(
+pub(super) fn assumed_route<'p>(
     object: &Object,
-    parents: &[(&str, OurGatewayId)],
+    parents: impl Iterator<Item = &'p (String, OurGatewayId)>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Object {
+    let parents: Vec<(&str, OurGatewayId)> = parents
+        .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
+        .collect();
     let place = (object.name.as_str(), object.namespace_or_empty());
     Object {
-        value: downstream_route(&object.value, place, parents, gateways),
+        value: downstream_route(&object.value, place, &parents, gateways),
         ..object.clone_without_value()
     }
 }
 
+/// A route or a ListenerSet of the hub.
+pub(super) struct HubRoute<'a> {
+    /// The object.
+    pub(super) object: &'a Object,
+    /// Pointers of its references to our Gateways and their ListenerSets, each with its Gateway.
+    pub(super) parents: Vec<(String, OurGatewayId)>,
+}
+
+/// The ListenerSets of our Gateways, and all routes.
+pub(super) fn hub_routes<'a>(
+    topology: &Topology<'a>,
+    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
+) -> Vec<HubRoute<'a>> {
+    let sets = topology.listener_sets.rows().iter().filter_map(|set| {
+        Some(HubRoute {
+            object: set.object,
+            parents: vec![("/spec/parentRef".to_owned(), our_gateway(set.gateway)?)],
+        })
+    });
+    let routes = topology.routes.rows().iter().map(|node| HubRoute {
+        object: node.object,
+        parents: parents_of_ours(topology, &node.route, &our_gateway),
+    });
+    sets.chain(routes).collect()
+}
+
 /// Pointers of a route's references to our Gateways and their ListenerSets, each with its Gateway.
-pub(super) fn parents_of_ours(
+fn parents_of_ours(
     topology: &Topology<'_>,
     route: &Route<'_>,
     our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,

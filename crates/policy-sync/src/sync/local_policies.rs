@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::copies::{PlacedGateway, assumed_route, parents_of_ours};
+use super::copies::{PlacedGateway, assumed_route, hub_routes};
 use super::order_independence::is_order_independent;
 use super::same_target::{SyncedPolicy, SyncedSpec};
 use super::synced_kinds::SyncedKinds;
@@ -81,9 +81,8 @@ pub(super) struct LocalPolicy<'a> {
 pub struct LocalPolicies<'a> {
     /// The cluster.
     pub(super) cluster: &'a str,
-    /// In the order of the kinds, then by namespace and name. Their numbers are their own: the hub's policies have others.
-    policies: Table<PolicyId, LocalPolicy<'a>>,
-    by_node: BTreeMap<(KindId, Node), Vec<PolicyId>>,
+    /// Those of each kind on each node, by namespace and name. Their numbers are their own: the hub's policies have others.
+    by_node: BTreeMap<(KindId, Node), Vec<LocalPolicy<'a>>>,
 }
 
 impl<'a> LocalPolicies<'a> {
@@ -112,7 +111,6 @@ impl<'a> LocalPolicies<'a> {
             originals: Some(&originals),
             ..Sources::hub(&objects)
         };
-        let sources = sources.after(&attachments.topology);
         // What is wrong with a route was reported on the hub.
         let unknown = Controllers::default();
         let mut topology = Topology::new(
@@ -127,15 +125,13 @@ impl<'a> LocalPolicies<'a> {
                 cluster,
                 ..Self::default()
             };
-            for policy in policies.rows() {
-                there.policies.push(LocalPolicy {
-                    object: policy.object,
-                    entry: Entry {
-                        policy: there.policies.next(),
-                        layers: Arc::clone(&policy.layers),
-                    },
-                });
-            }
+            let known = policies.map(|(id, policy)| LocalPolicy {
+                object: policy.object,
+                entry: Entry {
+                    policy: id,
+                    layers: Arc::clone(&policy.layers),
+                },
+            });
             let mut policies: Table<PolicyId, Policy<'_>> = policies;
             let sources = Sources {
                 local: Some(objects),
@@ -156,7 +152,8 @@ impl<'a> LocalPolicies<'a> {
                 let nodes = policy.nodes().into_iter();
                 let nodes = nodes.filter_map(|node| on_hub(&topology, &attachments.topology, node));
                 for node in nodes.collect::<BTreeSet<Node>>() {
-                    there.by_node.entry((policy.kind, node)).or_default().push(id);
+                    let here = there.by_node.entry((policy.kind, node)).or_default();
+                    here.push(known.get(id).clone());
                 }
             }
             of_clusters.insert(cluster, there);
@@ -166,8 +163,7 @@ impl<'a> LocalPolicies<'a> {
 
     /// The local policies of a kind on a node, by namespace and name.
     pub(super) fn on(&self, kind: KindId, node: Node) -> Vec<&LocalPolicy<'a>> {
-        let there = self.by_node.get(&(kind, node)).into_iter().flatten();
-        there.map(|id| self.policies.get(*id)).collect()
+        self.by_node.get(&(kind, node)).into_iter().flatten().collect()
     }
 
     /// The kinds and nodes that any of them targets, sorted.
@@ -225,25 +221,17 @@ fn hub_on_clusters<'a>(
         let placed = gateways.get(kinds.gateway(Node::Gateway(node))?);
         Some((placed.downstream()?, gateway.object))
     });
-    let sets = topology.listener_sets.rows().iter();
-    let sets = sets.filter_map(|set| {
-        let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
-        let copy = assumed_route(set.object, &[("/spec/parentRef", gateway)], gateways);
-        Some((copy, set.object))
+    let routes = hub_routes(topology, |gateway| kinds.gateway(Node::Gateway(gateway))).into_iter();
+    let routes = routes.map(|route| {
+        (
+            assumed_route(route.object, route.parents.iter(), gateways),
+            route.object,
+        )
     });
     // A Service is a target only where an attached route forwards to it.
-    let routes = topology.routes.rows().iter().map(|node| {
-        let ours = |gateway| kinds.gateway(Node::Gateway(gateway));
-        let parents = parents_of_ours(topology, &node.route, ours);
-        let parents: Vec<_> = parents
-            .iter()
-            .map(|(at, gateway)| (at.as_str(), *gateway))
-            .collect();
-        (assumed_route(node.object, &parents, gateways), node.object)
-    });
     let backends = topology.backends.rows().iter();
     let backends = backends.filter_map(|backend| Some((backend.object?.clone(), backend.object?)));
-    let all = ours.chain(sets).chain(routes).chain(backends);
+    let all = ours.chain(routes).chain(backends);
     let all = all.map(|(copy, object)| {
         let assumed = false;
         (copy, Original { object, assumed })

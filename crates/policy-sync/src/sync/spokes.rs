@@ -11,7 +11,7 @@ use apimachinery::Identity;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
-use super::copies::{PlacedGateway, assumed_route, parents_of_ours};
+use super::copies::{HubRoute, PlacedGateway, assumed_route, hub_routes};
 use super::synced_object::SyncedObject;
 use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
@@ -55,7 +55,6 @@ impl<'a> Spoke<'a> {
             local: self.local,
             hub: Some(hub),
             originals: Some(&self.received.originals),
-            linked: None,
             spokes: None,
         }
     }
@@ -220,7 +219,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     }
 
     /// What makes a thing that lives on a cluster affect more Gateways than those that it names.
-    fn ties(self, routes: &[AssumedRoute<'a>]) -> Ties {
+    fn ties(self, routes: &[HubRoute<'a>]) -> Ties {
         let variants = || self.variants.iter().flatten();
         let of_routes = routes.iter().map(|route| {
             let parents = route.parents.iter();
@@ -465,16 +464,15 @@ impl<'s, 'a> Spokes<'s, 'a> {
         clusters: Vec<&str>,
         class: &Class,
         together: &[Together<'s>],
-        routes: &[AssumedRoute<'a>],
+        routes: &[HubRoute<'a>],
         shared: &mut HashMap<Class, Arc<Received<'a>>>,
     ) -> Spoke<'a> {
         let local = clusters.first().filter(|_| class.local.is_some());
         let local = local.and_then(|cluster| self.local.get(*cluster));
-        let is_local = |route: &AssumedRoute<'a>| {
-            local.is_some_and(|local| local.get(&route.object.identity()).is_some())
-        };
+        let is_local =
+            |route: &HubRoute<'a>| local.is_some_and(|local| local.get(&route.object.identity()).is_some());
         let received = if routes.iter().any(is_local) {
-            let routes: Vec<&AssumedRoute<'a>> = routes.iter().filter(|route| !is_local(route)).collect();
+            let routes: Vec<&HubRoute<'a>> = routes.iter().filter(|route| !is_local(route)).collect();
             Arc::new(self.received(class, together, &routes))
         } else {
             // The local objects do not change it.
@@ -485,7 +483,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             match shared.get(&class) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let routes: Vec<&AssumedRoute<'a>> = routes.iter().collect();
+                    let routes: Vec<&HubRoute<'a>> = routes.iter().collect();
                     let received = Arc::new(self.received(&class, together, &routes));
                     shared.insert(class, Arc::clone(&received));
                     received
@@ -500,12 +498,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     }
 
     /// The objects that the clusters of a class receive.
-    fn received(
-        self,
-        class: &Class,
-        together: &[Together<'s>],
-        routes: &[&AssumedRoute<'a>],
-    ) -> Received<'a> {
+    fn received(self, class: &Class, together: &[Together<'s>], routes: &[&HubRoute<'a>]) -> Received<'a> {
         let mut making = Making::default();
         let together = || {
             class
@@ -536,12 +529,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
         let assumed = parallel::map(routes, |route| {
             let parents = route.parents.iter();
-            let parents: Vec<(&str, OurGatewayId)> = parents
+            let mut parents = parents
                 .filter(|(_, gateway)| gateways.contains(gateway))
-                .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
-                .collect();
-            let object = route.object;
-            (!parents.is_empty()).then(|| (assumed_route(object, &parents, self.gateways), object))
+                .peekable();
+            parents.peek()?;
+            Some((assumed_route(route.object, parents, self.gateways), route.object))
         });
         for (copy, object) in assumed.into_iter().flatten() {
             making.add(copy, object, true);
@@ -630,39 +622,21 @@ impl<'s, 'a> Spokes<'s, 'a> {
 
     /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
     /// ours.
-    fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
+    fn assumed_routes(self) -> Vec<HubRoute<'a>> {
         let topology = &self.attachments.topology;
-        let ours = |gateway| {
-            let gateway = topology.gateways.get(gateway).object;
-            self.ours.find(gateway.namespace_or_empty(), &gateway.name)
-        };
-        let is_synced = |object: &Object, gateway: OurGatewayId| {
-            let (group, kind) = (&object.api_version.group, &object.kind);
-            let params = self.gateways.get(gateway).params;
-            params.synced_route(group, kind).is_some()
-        };
-        let sets = topology.listener_sets.rows().iter().filter_map(|set| {
-            let gateway = ours(set.gateway)?;
-            (!is_synced(set.object, gateway)).then(|| AssumedRoute {
-                object: set.object,
-                parents: vec![("/spec/parentRef".to_owned(), gateway)],
-            })
+        let ours = |gateway| self.ours.find_object(topology.gateways.get(gateway).object);
+        let mut routes = hub_routes(topology, ours);
+        routes.retain(|route| {
+            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
+            let mut parents = route.parents.iter();
+            !route.parents.is_empty()
+                && parents.all(|(_, gateway)| {
+                    let params = self.gateways.get(*gateway).params;
+                    params.synced_route(group, kind).is_none()
+                })
         });
-        let routes = topology.routes.rows().iter().filter_map(|node| {
-            let object = node.object;
-            let parents = parents_of_ours(topology, &node.route, ours);
-            let stays = parents.iter().all(|(_, gateway)| !is_synced(object, *gateway));
-            (stays && !parents.is_empty()).then_some(AssumedRoute { object, parents })
-        });
-        sets.chain(routes).collect()
+        routes
     }
-}
-
-/// A route or ListenerSet of the hub that is not synced.
-struct AssumedRoute<'a> {
-    object: &'a Object,
-    /// Pointers of its references to Gateways of ours.
-    parents: Vec<(String, OurGatewayId)>,
 }
 
 /// A spoke while it grows. Two objects of one identity are an error of their own; the first stays.
@@ -799,10 +773,8 @@ fn behind(
         return Vec::new();
     };
     let node = topology.routes.get(route);
-    let attached = node.gateways.iter().filter_map(|gateway| {
-        let object = topology.gateways.get(*gateway).object;
-        ours.find(object.namespace_or_empty(), &object.name)
-    });
+    let attached = node.gateways.iter();
+    let attached = attached.filter_map(|gateway| ours.find_object(topology.gateways.get(*gateway).object));
     let parents = node.route.parents.iter();
     let named = parents.filter_map(|parent| {
         let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());

@@ -13,60 +13,17 @@ use super::names::rule_name;
 use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
-use super::sources::{Controllers, Original, Seniority, Sources};
+use super::sources::{Controllers, Seniority, Sources};
 use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
-use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
+use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
-use crate::hub::{Grants, RowId as _, Table};
+use crate::hub::{Grants, Table};
 use crate::object::Object;
 
 /// The work for a listener of a parent of a route: ten Gateways of 64 listeners with 1,500 routes have a million, and fit
 /// into a file of half a megabyte.
 const STEPS_PER_LISTENER: u64 = 30;
-
-/// A route before it is linked.
-struct Unlinked<'a> {
-    route: Route<'a>,
-    rules: Rules<'a>,
-    original: Option<&'a Original<'a>>,
-}
-
-/// Its rules.
-enum Rules<'a> {
-    Read(Vec<RouteRule<'a>>),
-    /// Those of a route of the hub.
-    OfHub(&'a Topology<'a>, RouteId),
-}
-
-impl<'a> Unlinked<'a> {
-    fn read(object: &'a Object, sources: Sources<'a>, findings: &mut Findings) -> Option<Self> {
-        let original = sources.original(object);
-        let of_hub = original.and_then(|original| sources.route_with_rules_of(object, original.object));
-        let (route, rules) = match of_hub {
-            Some((hub, of_hub)) => {
-                let route = Route::read_without_rules(object, findings)?;
-                (route, Rules::OfHub(hub, of_hub))
-            }
-            None => {
-                let (route, rules) = Route::read(object, findings)?;
-                (route, Rules::Read(rules))
-            }
-        };
-        Some(Self {
-            route,
-            rules,
-            original,
-        })
-    }
-
-    fn hands_on(&self) -> bool {
-        match &self.rules {
-            Rules::Read(rules) => rules.iter().any(|rule| !rule.delegates.is_empty()),
-            Rules::OfHub(..) => false,
-        }
-    }
-}
 
 impl<'a> Topology<'a> {
     /// Links everything, in linear time. `more_routes` are the kinds that a class syncs.
@@ -106,40 +63,29 @@ impl<'a> Topology<'a> {
         }
         let mut near = Suggestions::new(sources);
         topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
-        let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
+        let mut routes: Table<RouteId, (Route<'a>, Vec<RouteRule<'a>>)> = Table::default();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
             let is_synced = more_routes.contains(&kind);
             let objects: Vec<(&Object, bool)> = sources.of_kind(&kind.group, &kind.kind).collect();
             let read = findings.of_each(&objects, |(object, local), found| {
-                Unlinked::read(object, sources, found).map(|route| (route, *local))
+                Route::read(object, found).map(|route| (route, *local))
             });
             for (route, local) in read.into_iter().flatten() {
                 if !local {
-                    let route = (&route.route, is_synced);
+                    let route = (&route.0, is_synced);
                     missing_parents(&topology, sources, route, &mut near, findings);
                 }
                 routes.push(route);
             }
         }
-        topology.bound(routes.rows().iter().map(|read| &read.route), findings);
+        topology.bound(routes.rows().iter().map(|(route, _)| route), findings);
         topology.routes.reserve(routes.rows().len());
-        // What rules ask for is only read again where some route hands requests on.
-        topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
-        let mut of_hub = Vec::new();
-        let rules = routes.into_map(|read| {
-            let object = read.route.object;
-            let id = topology.add_route(read.route, read.original, (sources, seniority));
-            topology.add_rules(id, &read.rules, (sources, grants), &mut of_hub);
-            match read.rules {
-                _ if !topology.hands_on => Vec::new(),
-                Rules::Read(rules) => rules,
-                Rules::OfHub(..) => {
-                    let read = Route::read(object, &mut Findings::new());
-                    read.map(|(_, rules)| rules).unwrap_or_default()
-                }
-            }
+        let rules = routes.into_map(|(route, rules)| {
+            let id = topology.add_route(route, (sources, seniority));
+            topology.add_rules(id, &rules, (sources, grants));
+            rules
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
         topology.index_gateways();
@@ -270,13 +216,9 @@ impl<'a> Topology<'a> {
         }
     }
 
-    fn add_route(
-        &mut self,
-        route: Route<'a>,
-        original: Option<&Original<'a>>,
-        (sources, seniority): (Sources<'a>, Seniority),
-    ) -> RouteId {
+    fn add_route(&mut self, route: Route<'a>, (sources, seniority): (Sources<'a>, Seniority)) -> RouteId {
         let object = route.object;
+        let original = sources.original(object);
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
         let id = self.routes.next();
@@ -320,70 +262,31 @@ impl<'a> Topology<'a> {
             services: sorted(services),
             refused_at,
             assumed,
-            needs_grants: false,
             rank: seniority.rank(object, original),
         });
         self.route_ids.entry(route_key(object)).or_insert(id);
         id
     }
 
-    /// Adds the rules of a route, and the backends that it may forward to. `of_hub` are the backends of the hub, by row, that
-    /// were added so far.
+    /// Adds the rules of a route, and the backends that it may forward to.
     fn add_rules(
         &mut self,
         id: RouteId,
-        rules: &Rules<'a>,
+        rules: &[RouteRule<'a>],
         (sources, grants): (Sources<'a>, &Grants<'a>),
-        of_hub: &mut Vec<Option<BackendId>>,
     ) {
-        let rules: Vec<RuleNode> = match rules {
-            Rules::OfHub(hub, route) => {
-                let rules = hub.routes.get(*route).rules.iter();
-                let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
-                    let backends = rule.backends.iter().map(|of| {
-                        let name = &hub.backends.get(*of).name;
-                        let mut add = || self.backend(name.clone(), sources);
-                        of_hub.resize(hub.backends.rows().len(), None);
-                        match of_hub.get_mut(of.row() as usize) {
-                            Some(known) => *known.get_or_insert_with(add),
-                            None => add(),
-                        }
-                    });
-                    RuleNode {
-                        name: rule.name.clone(),
-                        backends: backends.collect(),
-                    }
-                });
-                rules.collect()
-            }
-            Rules::Read(rules) => {
-                let mut before: Option<(&RouteRule<'a>, Vec<BackendId>)> = None;
-                let rules = rules.iter().enumerate();
-                let rules = rules.map(|(position, rule)| {
-                    // Of most routes, several rules name the same backends.
-                    let backends = match before.take() {
-                        Some((last, backends)) if name_the_same(&last.backends, &rule.backends) => backends,
-                        _ => self.permitted(id, rule, (sources, grants)),
-                    };
-                    before = Some((rule, backends.clone()));
-                    RuleNode {
-                        name: rule_name(rule.name, position),
-                        backends,
-                    }
-                });
-                rules.collect()
-            }
-        };
         self.routes.get_mut(id).rules.reserve_exact(rules.len());
-        for rule in rules {
-            for backend in &rule.backends {
+        for (position, rule) in rules.iter().enumerate() {
+            let backends = self.permitted(id, rule, (sources, grants));
+            for backend in &backends {
                 let routes = &mut self.backends.get_mut(*backend).routes;
                 // Routes come one after the other: a backend that this one has named has it last.
                 if routes.last() != Some(&id) {
                     routes.push(id);
                 }
             }
-            let rule = self.rules.push(rule);
+            let name = rule_name(rule.name, position);
+            let rule = self.rules.push(RuleNode { name, backends });
             self.routes.get_mut(id).rules.push(rule);
         }
     }
@@ -402,7 +305,6 @@ impl<'a> Topology<'a> {
         let mut backends = Vec::new();
         for backend in &rule.backends {
             let namespace = backend.namespace.unwrap_or(own);
-            self.routes.get_mut(route).needs_grants |= namespace != own;
             let to = (backend.group, backend.kind, backend.name);
             if grants.permit_there(assumed, from, namespace, to) {
                 let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
@@ -439,12 +341,6 @@ impl<'a> Topology<'a> {
         }
         self.backends.push(node)
     }
-}
-
-/// Whether two rules of a route name the same backends, in the same order.
-fn name_the_same<'a>(one: &[BackendRef<'a>], other: &[BackendRef<'a>]) -> bool {
-    let key = |backend: &BackendRef<'a>| (backend.name, backend.namespace, backend.kind, backend.group);
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| key(one) == key(other))
 }
 
 /// The same numbers, sorted, each once.

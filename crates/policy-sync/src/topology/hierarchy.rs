@@ -12,7 +12,6 @@ use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
     PortId, RouteId, RuleId, Start,
 };
-use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
@@ -129,8 +128,6 @@ pub struct RouteNode<'a> {
     pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
-    /// Whether it names backends of another namespace.
-    pub(super) needs_grants: bool,
     /// Which of two routes that match the same requests wins.
     pub(crate) rank: Rank,
 }
@@ -213,8 +210,6 @@ pub struct Topology<'a> {
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
-    /// Whether a rule hands requests on to other routes.
-    pub(super) hands_on: bool,
     pub(super) backend_ids: HashMap<Identity, BackendId>,
 }
 
@@ -264,47 +259,6 @@ impl<'a> Topology<'a> {
     /// The backend of this identity, if a route or a policy named it.
     pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
         self.backend_ids.get(identity).copied()
-    }
-
-    /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
-    /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
-    /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
-    pub fn find(&self, identity: &Identity) -> Vec<Node> {
-        let namespace = identity.namespace.as_deref().unwrap_or_default();
-        let name = identity.name.as_str();
-        let kind = &identity.group_kind;
-        let found = match (kind.group.as_str(), kind.kind.as_str()) {
-            (GROUP, "GatewayClass") => {
-                let of_class = self
-                    .gateways
-                    .iter()
-                    .filter(|(_, gateway)| gateway.original_class() == Some(name));
-                let of_class: Vec<Node> = of_class.map(|(id, _)| Node::Gateway(id)).collect();
-                if !of_class.is_empty() {
-                    return of_class;
-                }
-                self.find_class(name).map(Node::Class)
-            }
-            ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
-            (GROUP, "Gateway") => {
-                let is_it = |gateway: &GatewayNode<'_>| {
-                    let known = gateway.known_as();
-                    known.name == name && known.namespace_or_empty() == namespace
-                };
-                let mut gateways = self.gateways.iter();
-                gateways
-                    .find(|(_, gateway)| is_it(gateway))
-                    .map(|(id, _)| Node::Gateway(id))
-            }
-            (group, kind) if is_listener_set(group, kind) => self
-                .find_listener_set(kind, namespace, name)
-                .map(Node::ListenerSet),
-            (group, kind) if self.is_route(group, kind) => {
-                self.find_route((group, kind), namespace, name).map(Node::Route)
-            }
-            _ => self.find_backend(identity).map(Node::Backend),
-        };
-        found.into_iter().collect()
     }
 
     /// A label of a Namespace of the input, or its name under the key that every Namespace has.

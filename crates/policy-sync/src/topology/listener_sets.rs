@@ -13,7 +13,7 @@ use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
-use crate::object::Rank;
+use crate::object::{Object, Rank};
 
 /// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
@@ -150,7 +150,12 @@ impl<'a> Topology<'a> {
             if let Some((earlier, clash)) = ports.in_the_way_of(&node) {
                 node.gives_way_to = Some(earlier);
                 if !local {
-                    findings.push(self.gives_way(set, &listener.pointer, (*gateway, earlier), clash));
+                    let owner = match self.listeners.get(earlier).set {
+                        Some(set) => self.listener_sets.get(set).object,
+                        None => self.gateways.get(*gateway).object,
+                    };
+                    let this = (object, listener.pointer.as_str());
+                    findings.push(self.gives_way(this, (owner, earlier), clash, None));
                 }
             }
             let listener = self.listeners.push(node);
@@ -167,37 +172,41 @@ impl<'a> Topology<'a> {
         self.own((*gateway, Some(id)), own);
     }
 
+    /// A listener of a set gives way to another one, of this object; `there`: to one that lives on these clusters.
     fn gives_way(
         &self,
-        set: &ListenerSet<'a>,
-        pointer: &str,
-        (gateway, winner): (GatewayId, ListenerId),
+        (set, pointer): (&Object, &str),
+        (owner, winner): (&Object, ListenerId),
         clash: Clash,
+        there: Option<&str>,
     ) -> Finding {
-        let winner_node = self.listeners.get(winner);
-        let owner = match winner_node.set {
-            Some(set) => self.listener_sets.get(set).object,
-            None => self.gateways.get(gateway).object,
-        };
-        let first = match winner_node.set {
-            Some(_) => OLDER_FIRST,
-            None => "listeners of the Gateway take precedence over those of ListenerSets",
-        };
-        Finding::new(
-            Code::LISTENER_SET_CONFLICTED,
-            set.object.place(pointer),
-            format!(
-                "a listener of {} accepts nothing: it has {} listener `{}` of {}",
-                set.object.identity(),
-                clash.said(),
-                winner_node.name,
-                owner.identity()
+        let (set_name, winner) = (set.identity(), self.listeners.get(winner));
+        let of_other = format!(
+            "{} listener `{}` of {}",
+            clash.said(),
+            winner.name,
+            owner.identity()
+        );
+        let (message, label) = match there {
+            None => (
+                format!("a listener of {set_name} accepts nothing: it has {of_other}"),
+                "this listener is not used",
             ),
-        )
-        .label("this listener is not used")
-        .related(owner.place(&winner_node.pointer), "this one is used instead")
-        .note(first)
-        .help(clash.way_out())
+            Some(clusters) => (
+                format!(
+                    "a listener of {set_name} accepts nothing on {clusters}: it has {of_other}, which lives there"
+                ),
+                "this listener is not used there",
+            ),
+        };
+        Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(pointer), message)
+            .label(label)
+            .related(owner.place(&winner.pointer), "this one is used instead")
+            .note(match winner.set {
+                Some(_) => OLDER_FIRST,
+                None => "listeners of the Gateway take precedence over those of ListenerSets",
+            })
+            .help(clash.way_out())
     }
 
     /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with
@@ -226,19 +235,7 @@ impl<'a> Topology<'a> {
         let mut ports = Ports::default();
         ports.add(winner, winner_node);
         let (_, clash) = ports.in_the_way_of(node)?;
-        let message = format!(
-            "a listener of {} accepts nothing on {clusters}: it has {} listener `{}` of {}, which lives there",
-            set.identity(),
-            clash.said(),
-            winner_node.name,
-            owner.identity()
-        );
-        let finding = Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(&node.pointer), message)
-            .label("this listener is not used there")
-            .related(owner.place(&winner_node.pointer), "this one is used instead")
-            .note(OLDER_FIRST)
-            .help(clash.way_out());
-        Some(finding)
+        Some(self.gives_way((set, &node.pointer), (owner, winner), clash, Some(clusters)))
     }
 
     /// Why a ListenerSet is attached to no Gateway, in words; `None` where it does, or is not there.

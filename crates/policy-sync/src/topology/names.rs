@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use apimachinery::Identity;
 use kube_json::Text;
 
-use super::hierarchy::{Owner, Topology};
+use super::hierarchy::{GatewayNode, Owner, Topology};
 use super::node::{GatewayId, ListenerId, ListenerSetId, Node, Path};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
@@ -142,6 +142,44 @@ pub(crate) enum Located {
 }
 
 impl Topology<'_> {
+    /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
+    /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
+    /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
+    pub fn find(&self, identity: &Identity) -> Vec<Node> {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let name = identity.name.as_str();
+        let kind = &identity.group_kind;
+        let found = match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, "GatewayClass") => {
+                let of_class = self
+                    .gateways
+                    .iter()
+                    .filter(|(_, gateway)| gateway.original_class() == Some(name));
+                let of_class: Vec<Node> = of_class.map(|(id, _)| Node::Gateway(id)).collect();
+                if !of_class.is_empty() {
+                    return of_class;
+                }
+                self.find_class(name).map(Node::Class)
+            }
+            (GROUP, "Gateway") => {
+                let is_it = |gateway: &GatewayNode<'_>| {
+                    let known = gateway.known_as();
+                    known.name == name && known.namespace_or_empty() == namespace
+                };
+                let mut gateways = self.gateways.iter();
+                gateways
+                    .find(|(_, gateway)| is_it(gateway))
+                    .map(|(id, _)| Node::Gateway(id))
+            }
+            (group, kind) => match self.find_whole((group, kind), namespace, name) {
+                Located::Node(node) => Some(node),
+                Located::Missing => None,
+                Located::Elsewhere => self.find_backend(identity).map(Node::Backend),
+            },
+        };
+        found.into_iter().collect()
+    }
+
     /// Where a reference leads.
     pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
         let Reference {
@@ -151,15 +189,24 @@ impl Topology<'_> {
             name,
             section,
         } = reference;
-        let whole = match (group, kind) {
+        match self.find_whole((group, kind), namespace, name) {
             // Neither has sections that a policy could name.
-            (GROUP, "GatewayClass") if section.is_some() => None,
-            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
-            // A namespace exists when anything in the input lives in it. It has no sections.
-            ("", "Namespace") => {
-                let found = self.find_namespace(name).map(Node::Namespace);
-                return found.map_or(Located::Missing, Located::Node);
+            Located::Node(Node::Class(_)) if section.is_some() => Located::Missing,
+            Located::Node(Node::Namespace(namespace)) => Located::Node(Node::Namespace(namespace)),
+            Located::Node(whole) => {
+                let found = self.find_section(whole, section);
+                found.map_or(Located::Missing, Located::Node)
             }
+            located => located,
+        }
+    }
+
+    /// The GatewayClass, Namespace, Gateway, ListenerSet or route of this group and kind, namespace, and name. A namespace
+    /// exists when anything in the input lives in it.
+    pub(super) fn find_whole(&self, (group, kind): (&str, &str), namespace: &str, name: &str) -> Located {
+        let found = match (group, kind) {
+            (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
             (GROUP, "Gateway") => self.find_gateway(namespace, name).map(Node::Gateway),
             (group, kind) if is_listener_set(group, kind) => self
                 .find_listener_set(kind, namespace, name)
@@ -169,9 +216,7 @@ impl Topology<'_> {
             }
             _ => return Located::Elsewhere,
         };
-        whole
-            .and_then(|whole| self.find_section(whole, section))
-            .map_or(Located::Missing, Located::Node)
+        found.map_or(Located::Missing, Located::Node)
     }
 }
 

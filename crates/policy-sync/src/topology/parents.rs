@@ -30,14 +30,8 @@ pub(super) fn missing_parents<'a>(
         let (group, kind) = (parent.group, parent.kind);
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
         let is_gateway = (group, kind) == (GROUP, "Gateway");
-        let parent_node = if is_gateway {
-            topology.find_gateway(namespace, parent.name).map(Node::Gateway)
-        } else if is_listener_set(group, kind) {
-            let set = topology.find_listener_set(kind, namespace, parent.name);
-            set.map(Node::ListenerSet)
-        } else {
-            None
-        };
+        let owner = topology.parent(object.namespace_or_empty(), parent).ok();
+        let parent_node = owner.map(|(gateway, set)| set.map_or(Node::Gateway(gateway), Node::ListenerSet));
         let is_there = |node| {
             parent
                 .section_name

@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use apimachinery::{GroupKind, Identity};
-use kube_json::Value;
 
-use super::hierarchy::Topology;
-use super::node::RouteId;
 use crate::api::downstream::is_synced_copy;
 use crate::api::gateway::GROUP;
 use crate::hub::Objects;
@@ -25,8 +22,6 @@ pub struct Sources<'a> {
     pub hub: Option<&'a Objects>,
     /// Of a cluster, what `objects` were made from, in their order.
     pub originals: Option<&'a [Original<'a>]>,
-    /// Of a cluster, the hierarchy of the hub, if it is known.
-    pub linked: Option<&'a Topology<'a>>,
     /// Of the hub, what lives on each cluster. A reference may mean it, and nothing is made of it.
     pub spokes: Option<&'a BTreeMap<String, Objects>>,
 }
@@ -68,7 +63,6 @@ impl<'a> Sources<'a> {
             local: None,
             hub: None,
             originals: None,
-            linked: None,
             spokes: None,
         }
     }
@@ -78,15 +72,6 @@ impl<'a> Sources<'a> {
     pub const fn with_spokes(self, spokes: &'a BTreeMap<String, Objects>) -> Self {
         Self {
             spokes: Some(spokes),
-            ..self
-        }
-    }
-
-    /// The same of a cluster, where the hierarchy of the hub is known.
-    #[must_use]
-    pub fn after(self, hub: &'a Topology<'a>) -> Self {
-        Self {
-            linked: Some(hub),
             ..self
         }
     }
@@ -111,10 +96,10 @@ impl<'a> Sources<'a> {
             .iter()
     }
 
-    /// All groups of objects: those that are linked first.
+    /// All groups of objects: those that the hierarchy is made of first.
     pub(super) fn all(self) -> impl Iterator<Item = &'a Objects> {
-        let linked = [Some(self.objects), self.local].into_iter().flatten();
-        linked.chain(self.spokes.into_iter().flat_map(BTreeMap::values))
+        let own = [Some(self.objects), self.local].into_iter().flatten();
+        own.chain(self.spokes.into_iter().flat_map(BTreeMap::values))
     }
 
     /// Whether the object of this identity lives on some cluster.
@@ -141,45 +126,10 @@ impl<'a> Sources<'a> {
         self.get(identity).or_else(|| self.hub?.get(identity))
     }
 
-    /// The route of the hub that a copy has the rules of: the same ones, in the same namespace, forward to backends of the
-    /// same names. None where rules hand requests on, as they may do that to routes that only a cluster has.
-    pub(super) fn route_with_rules_of(
-        self,
-        copy: &Object,
-        original: &Object,
-    ) -> Option<(&'a Topology<'a>, RouteId)> {
-        let hub = self.linked.filter(|hub| !hub.hands_on)?;
-        let kind = (original.api_version.group.as_str(), original.kind.as_str());
-        let namespace = original.namespace_or_empty();
-        let route = hub.find_route(kind, namespace, &original.name)?;
-        let is_it = std::ptr::eq(hub.routes.get(route).object, original)
-            && copy.is(kind.0, kind.1)
-            && copy.namespace_or_empty() == namespace
-            // A cluster has other grants than the hub.
-            && !hub.routes.get(route).needs_grants
-            && share_rules(copy, original);
-        is_it.then_some((hub, route))
-    }
-
     /// The original of an object.
     pub(crate) fn original(self, object: &Object) -> Option<&'a Original<'a>> {
         self.originals?.get(self.objects.position(object)?)
     }
-}
-
-/// Whether two routes have the same rules, clones of each other.
-fn share_rules(one: &Object, other: &Object) -> bool {
-    let is_shared = |(one, other): (&Value, &Value)| match (one.as_object(), other.as_object()) {
-        (Some(one), Some(other)) => one.is_shared_with(other),
-        _ => false,
-    };
-    let rules = rules_of(one).zip(rules_of(other));
-    rules.is_some_and(|(one, other)| one.len() == other.len() && one.iter().zip(other).all(is_shared))
-}
-
-fn rules_of(object: &Object) -> Option<&[Value]> {
-    let rules = object.value.get("spec")?.get("rules")?;
-    rules.as_array().map(Vec::as_slice)
 }
 
 /// The groups of the controllers that hand requests on: kgateway, agentgateway, which was split off from it, and Gloo

@@ -1,9 +1,6 @@
 //! Tests of routes on listeners.
 use super::route_attachment::Refusal;
-use super::{Controllers, Original, Seniority, Sources, Topology};
-use crate::diagnostic::Findings;
-use crate::hub::{Grants, Objects};
-use crate::object::Object;
+use super::Topology;
 use crate::policy::testing::{Seen, hub};
 
 fn gateway(listeners: &str) -> String {
@@ -268,94 +265,6 @@ fn only_rules_that_name_the_same_backends_have_the_same() {
     assert_eq!(forwards(&seen.attachments.topology), expected);
     // Two of them have a group of their own each.
     assert_eq!(seen.attachments.topology.backends.len(), 4);
-}
-
-/// What copies of the objects forward to on a cluster, after `change`, and how many of them have the rules of the hub.
-fn of_copies(text: &str, change: impl Fn(&mut Object)) -> (Vec<String>, usize) {
-    let hub = hub(text, &[]);
-    let grants = Grants::new(&hub, &mut Findings::new());
-    let link = |sources: Sources<'_>| {
-        let (sources, controllers) = ((sources, Seniority::default()), Controllers::default());
-        let topology = Topology::new(sources, &grants, (&[], &controllers), &mut Findings::new());
-        forwards(&topology)
-    };
-    let copied = |object: &Object| {
-        let mut copy = object.clone();
-        change(&mut copy);
-        copy
-    };
-    let copies = Objects::new(hub.objects.iter().map(copied).collect());
-    // None of the changes below changes the order.
-    let originals = hub.objects.iter();
-    let originals = originals.map(|object| Original {
-        object,
-        assumed: true,
-    });
-    let originals: Vec<Original<'_>> = originals.collect();
-    let sources = Sources {
-        originals: Some(&originals),
-        hub: Some(&hub.objects),
-        ..Sources::hub(&copies)
-    };
-    let controllers = Controllers::default();
-    let of_hub = Topology::new(
-        (Sources::hub(&hub.objects), Seniority::default()),
-        &grants,
-        (&[], &controllers),
-        &mut Findings::new(),
-    );
-    let after = sources.after(&of_hub);
-    assert_eq!(link(after), link(sources), "as if all of them were read");
-    let shared = copies
-        .iter()
-        .zip(&originals)
-        .filter(|(copy, original)| after.route_with_rules_of(copy, original.object).is_some());
-    (link(after), shared.count())
-}
-
-#[test]
-fn a_copy_of_a_route_has_the_rules_of_the_hub_if_they_mean_the_same() {
-    let of = |rules: &str| {
-        let text = gateway("{name: a, port: 80, protocol: HTTP}");
-        text + &route(
-            "HTTPRoute",
-            "infra",
-            &format!("parentRefs: [{{name: gw}}], rules: [{rules}]"),
-        )
-    };
-    let text =
-        of("{backendRefs: [{name: s}, {name: t}, {name: s}]}, {name: second, backendRefs: [{name: t}]}");
-    let as_they_are = of_copies(&text, |_| ());
-    let expected = [
-        "infra/r rule-1: Service infra/s, Service infra/t",
-        "infra/r second: Service infra/t",
-    ];
-    assert_eq!(as_they_are, (expected.map(str::to_owned).to_vec(), 1));
-    let parents = of_copies(&text, |copy| {
-        if let Some(parents) = copy.value.pointer_mut("/spec/parentRefs/0/name") {
-            *parents = kube_json::json!("other");
-        }
-    });
-    assert_eq!(parents, as_they_are, "parents are its own");
-    let (moved, shared) = of_copies(&text, |copy| copy.namespace = Some("elsewhere".into()));
-    assert_eq!(
-        moved[0],
-        "elsewhere/r rule-1: Service elsewhere/s, Service elsewhere/t"
-    );
-    assert_eq!(shared, 0);
-    let (changed, shared) = of_copies(&text, |copy| {
-        if let Some(name) = copy.value.pointer_mut("/spec/rules/1/backendRefs/0/name") {
-            *name = kube_json::json!("u");
-        }
-    });
-    assert_eq!(changed[1], "infra/r second: Service infra/u");
-    assert_eq!(shared, 0);
-    let hands_on = of("{backendRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child}]}");
-    assert_eq!(
-        of_copies(&hands_on, |_| ()).1,
-        0,
-        "a cluster may have the other route"
-    );
 }
 
 mod listener_sets {

@@ -111,8 +111,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
 impl Received<'_> {
     /// The policies of a cluster, evaluated as they are there.
     fn evaluated<'s>(&'s self, spoke: &'s Spoke<'_>) -> Attachments<'s> {
-        let linked = &self.making.attachments.topology;
-        let sources = spoke.sources(&self.hub.objects).after(linked);
+        let sources = spoke.sources(&self.hub.objects);
         let (options, mut said) = (Options::default(), Findings::new());
         let grants = spoke.grants(self.grants);
         Attachments::new(sources, spoke.copied(), &grants, &options, &mut said)
