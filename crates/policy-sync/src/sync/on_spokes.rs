@@ -1,7 +1,7 @@
 //! The objects on the clusters once the works are applied.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use apimachinery::Identity;
 
@@ -60,13 +60,13 @@ impl<'s> OnSpokes<'s> {
         };
         let mut written = None;
         for (gateways, variants) in shipped {
-            written = written.or(Some(gateways));
-            there.add_shipped(gateways, variants, (grants, copied));
+            let by_name = by_name_there(gateways);
+            there.add_shipped(gateways, (variants, &by_name), (grants, copied));
+            written = written.or(Some(by_name));
         }
-        let by_name = OnceLock::new();
-        let by_name = || by_name.get_or_init(|| written.map(by_name_there).unwrap_or_default());
+        let by_name = written.unwrap_or_default();
         for (cluster, objects) in hub.spokes.as_ref() {
-            let secrets = objects.iter().flat_map(|object| secrets_of(object, by_name));
+            let secrets = objects.iter().flat_map(|object| secrets_of(object, &by_name));
             there.local_secrets.insert(cluster, secrets.collect());
             // What is wrong with one is reported where it is read.
             let grants = Grants::among(objects, &mut Findings::new());
@@ -80,11 +80,9 @@ impl<'s> OnSpokes<'s> {
     fn add_shipped(
         &mut self,
         gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-        variants: &[Vec<Variant>],
+        (variants, by_name): (&[Vec<Variant>], &ByName<'_, '_>),
         (grants, copied): (&Grants<'_>, bool),
     ) {
-        let by_name = OnceLock::new();
-        let by_name = || by_name.get_or_init(|| by_name_there(gateways));
         // To make the names takes longer than to keep them.
         let of_gateways = parallel::map(gateways.rows(), |placed| {
             let object = placed.gateway.object;
@@ -220,10 +218,7 @@ pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluste
 }
 
 /// The Secrets that an object is, or makes on its cluster.
-fn secrets_of<'g, 'a: 'g>(
-    object: &Object,
-    gateways: impl Fn() -> &'g ByName<'g, 'a>,
-) -> Vec<(Identity, Labels)> {
+fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labels)> {
     let mut secrets: Vec<(Identity, Labels)> = made_by(object).into_iter().collect();
     let certificates = certificates_of(object, gateways).into_iter();
     secrets.extend(certificates.map(|secret| (secret, Labels::new())));
@@ -251,14 +246,14 @@ fn by_name_there<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -
 
 /// The Secrets that a TLSPolicy has cert-manager make for the listeners of its Gateway
 /// (docs/systems/references.md#who-makes-a-secret).
-fn certificates_of<'g, 'a: 'g>(policy: &Object, gateways: impl Fn() -> &'g ByName<'g, 'a>) -> Vec<Identity> {
+fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> {
     if !policy.is("kuadrant.io", "TLSPolicy") {
         return Vec::new();
     }
     let namespace = policy.namespace_or_empty();
     let mut made = Vec::new();
     for target in target_refs(policy, &mut Findings::new()) {
-        let Some(placed) = gateways().get(&(namespace.to_owned(), target.name)) else {
+        let Some(placed) = gateways.get(&(namespace.to_owned(), target.name)) else {
             continue;
         };
         let listeners = placed.gateway.listeners.iter();

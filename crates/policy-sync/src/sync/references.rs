@@ -12,7 +12,7 @@ use super::grants::MissingGrants;
 use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, needed_by};
 use super::synced_object::SyncedObject;
-use super::variants::Variant;
+use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
@@ -25,9 +25,6 @@ use crate::topology::{Sources, Suggestion, Suggestions};
 const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
 const CLUSTERS_WIDTH: usize = 40;
-
-/// What the objects of so many copies need is known at the same time: each of a hundred thousand copies needs several.
-const COPIES_AT_ONCE: usize = 1024;
 
 /// A reference: the object of the hub, and the pointer of the name.
 type Referrer<'a> = (&'a Object, Text);
@@ -97,37 +94,19 @@ pub fn report_references(
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
         let object = placed.gateway.object;
-        let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
-            continue;
-        };
-        for (needed, pointer) in &needed {
-            missing_grants.look(there, (object, &namespace, &placed.clusters), (needed, pointer));
+        if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {
+            let sources = [object];
+            let copied = (sources.as_slice(), namespace.as_str(), placed.clusters.as_ref());
+            look(needed, copied, there, (&mut missing_grants, &mut all));
         }
-        let sources = [object];
-        let copied = (sources.as_slice(), placed.clusters.as_ref());
-        look(needed, copied, there, &mut all);
     }
-    let needed_there = |variant: &Variant| -> Vec<Vec<_>> {
-        let objects = variant.copies.iter().map(|copy| &copy.object);
-        let needed = objects.map(|object| needed_by(object, object.namespace.as_deref()));
-        needed.collect()
-    };
-    let pieces = synced.chunks(COPIES_AT_ONCE).zip(variants.chunks(COPIES_AT_ONCE));
-    for (synced, variants) in pieces {
-        let of_variants: Vec<Vec<_>> =
-            parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
-        for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
-            for (variant, of_copies) in variants.iter().zip(of_variants) {
-                let (sources, clusters) = (synced.sources.as_slice(), variant.clusters.as_ref());
-                for (copy, needed) in variant.copies.iter().zip(of_copies) {
-                    let namespace = copy.object.namespace_or_empty();
-                    for (needed, pointer) in &needed {
-                        if let Some(source) = author_of(sources, pointer) {
-                            missing_grants.look(there, (source, namespace, clusters), (needed, pointer));
-                        }
-                    }
-                    look(needed, (sources, clusters), there, &mut all);
-                }
+    for (synced, variants) in synced.iter().zip(variants) {
+        for variant in variants {
+            for Copy { object, .. } in &variant.copies {
+                let needed = needed_by(object, object.namespace.as_deref());
+                let sources = synced.sources.as_slice();
+                let copied = (sources, object.namespace_or_empty(), variant.clusters.as_ref());
+                look(needed, copied, there, (&mut missing_grants, &mut all));
             }
         }
     }
@@ -215,14 +194,18 @@ fn redirected_to(
     certificates.chain(others).filter_map(redirect).collect()
 }
 
-/// Adds what of a copy's needs some of its clusters will not have.
+/// Adds what of a copy's needs, in this namespace, some of its clusters will not have, or not permit.
 fn look<'a>(
     needed: Vec<(Needed, String)>,
-    (sources, clusters): (&[&'a Object], &'a [String]),
+    (sources, namespace, clusters): (&[&'a Object], &str, &'a [String]),
     there: &OnSpokes<'_>,
-    all: &mut HashMap<Needed, Missing<'a>>,
+    (missing_grants, all): (&mut MissingGrants<'_, 'a>, &mut HashMap<Needed, Missing<'a>>),
 ) {
     for (needed, pointer) in needed {
+        let source = author_of(sources, &pointer);
+        if let Some(source) = source {
+            missing_grants.look(there, (source, namespace, clusters), (&needed, &pointer));
+        }
         let lacking = lacking(there, &needed, clusters);
         if let Without::All([]) = lacking {
             continue;
@@ -234,7 +217,7 @@ fn look<'a>(
         }
         let missing = all.entry(needed).or_default();
         missing.add(lacking);
-        if let Some(source) = author_of(sources, &pointer) {
+        if let Some(source) = source {
             let referrer = (source, pointer.into());
             // Other variants of the same objects have the same references. Further back there may be a hundred thousand.
             let of_these =
