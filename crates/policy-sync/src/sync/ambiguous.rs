@@ -8,6 +8,7 @@ use super::order_independence::{
 };
 use super::same_target::shipped;
 use crate::diagnostic::{Code, Finding, Place};
+use crate::object::Object;
 use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy_word};
 
 /// One of two policies on one target.
@@ -20,6 +21,17 @@ pub(super) struct Meeting {
     pub(super) place: Place,
     /// Its settings.
     pub(super) entry: Entry,
+}
+
+impl Meeting {
+    pub(super) fn new(object: &Object, place: Place, entry: &Entry) -> Self {
+        Self {
+            name: object.identity().to_string(),
+            key: object.key(),
+            place,
+            entry: entry.clone(),
+        }
+    }
 }
 
 /// The finding, with both outcomes.

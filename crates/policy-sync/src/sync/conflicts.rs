@@ -57,6 +57,9 @@ pub fn report_same_target(
     }
 }
 
+/// What to do about two policies of which neither overrides the other.
+const WRITE_ONE: &str = "write one policy, or target another section";
+
 /// Another policy of the target, and what it does to this one.
 type Reason = (PolicyId, &'static str);
 
@@ -69,12 +72,8 @@ fn two_of_the_hub(
     let known = attachments.kinds.get(kind);
     let entries = attachments.on(kind, node);
     let meeting = |id: PolicyId| {
-        Some(Meeting {
-            name: attachments.policy(id).object.identity().to_string(),
-            key: attachments.policy(id).object.key(),
-            place: reference_place(attachments, id, node),
-            entry: entries.iter().find(|entry| entry.policy == id)?.clone(),
-        })
+        let entry = entries.iter().find(|entry| entry.policy == id)?;
+        Some(synced_meeting(attachments, entry, node))
     };
     let [one, other] = pair.map(meeting);
     let target = attachments.topology.described(node);
@@ -107,41 +106,32 @@ fn one_target(
     let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
     let name = |id: PolicyId| attachments.policy(id).object.identity();
+    let mut push = |[policy, other]: [PolicyId; 2], rule, [label, related, help]: [&str; 3], note: String| {
+        let message = format!("{} and {} both target {target}", name(policy), name(other));
+        let finding = Finding::new(Code::POLICY_SAME_TARGET, place(policy), message)
+            .label(label)
+            .related(place(other), related)
+            .note(note)
+            .help(help);
+        said.push((other, rule), finding);
+    };
     for displaced in &resolution.displaced {
-        let (loser, by) = (name(displaced.policy), name(displaced.by));
-        said.push(
-            (displaced.by, displaced.rule.name()),
-            Finding::new(
-                Code::POLICY_SAME_TARGET,
-                place(displaced.policy),
-                format!("{loser} and {by} both target {target}"),
-            )
-            .label("this one is overridden")
-            .related(place(displaced.by), "this one takes precedence")
-            .note(format!(
-                "{by} wins because {} ({})",
-                displaced.rule.because(),
-                displaced.rule.name()
-            ))
-            .help("remove one of the two, merge them, or target another section"),
-        );
+        let (by, rule) = (displaced.by, displaced.rule);
+        let note = format!("{} wins because {} ({})", name(by), rule.because(), rule.name());
+        let help = "remove one of the two, merge them, or target another section";
+        let texts = ["this one is overridden", "this one takes precedence", help];
+        push([displaced.policy, by], rule.name(), texts, note);
     }
     for synced in &resolution.synced {
         let winner = synced.policy;
         for source in synced.sources().into_iter().filter(|source| *source != winner) {
-            let (other, winner_name) = (name(source), name(winner));
-            said.push(
-                (winner, "merged"),
-                Finding::new(
-                    Code::POLICY_SAME_TARGET,
-                    place(source),
-                    format!("{other} and {winner_name} both target {target}"),
-                )
-                .label("merged into the other one")
-                .related(place(winner), "the merged policy has this name")
-                .note(format!("one policy with the name of {winner_name}"))
-                .help("write one policy, or target another section"),
-            );
+            let texts = [
+                "merged into the other one",
+                "the merged policy has this name",
+                WRITE_ONE,
+            ];
+            let note = format!("one policy with the name of {}", name(winner));
+            push([source, winner], "merged", texts, note);
         }
     }
     let mut synced = resolution.synced.iter();
@@ -158,19 +148,8 @@ fn one_target(
     };
     if let [first, others @ ..] = resolution.synced.as_slice() {
         for other in others {
-            let (first_name, other_name) = (name(first.policy), name(other.policy));
-            said.push(
-                (first.policy, "both"),
-                Finding::new(
-                    Code::POLICY_SAME_TARGET,
-                    place(other.policy),
-                    format!("{other_name} and {first_name} both target {target}"),
-                )
-                .label("this one is shipped")
-                .related(place(first.policy), "and so is this one")
-                .note(note.clone())
-                .help("write one policy, or target another section"),
-            );
+            let texts = ["this one is shipped", "and so is this one", WRITE_ONE];
+            push([other.policy, first.policy], "both", texts, note.clone());
         }
     }
 }
@@ -214,12 +193,8 @@ fn local_pair(
     if has_time(one) && has_time(other) {
         return None;
     }
-    let meeting = |local: &LocalPolicy<'_>| Meeting {
-        name: local.object.identity().to_string(),
-        key: local.object.key(),
-        place: local.object.place("/metadata"),
-        entry: local.entry.clone(),
-    };
+    let meeting =
+        |local: &LocalPolicy<'_>| Meeting::new(local.object, local.object.place("/metadata"), &local.entry);
     let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
     let (own, theirs) = (&one.entry.layers, &other.entry.layers);
     let add_up = profile.same_target == SameTarget::PerField
@@ -261,20 +236,15 @@ fn beside_locals(
     if is_order_independent(profile, &synced, &synced, &locals) {
         return None;
     }
-    let synced = Meeting {
-        name: attachments.policy(first.policy).object.identity().to_string(),
-        key: attachments.policy(first.policy).object.key(),
-        place: reference_place(attachments, first.policy, node),
-        entry: first.clone(),
-    };
-    let local = Meeting {
-        name: local.object.identity().to_string(),
-        key: local.object.key(),
-        place: local.object.place("/spec"),
-        entry: local.entry.clone(),
-    };
+    let synced = synced_meeting(attachments, first, node);
+    let local = Meeting::new(local.object, local.object.place("/spec"), &local.entry);
     let finding = undecided(profile, target, &synced, &local);
     Some(finding.help("remove the settings that both have from one of the two"))
+}
+
+fn synced_meeting(attachments: &Attachments<'_>, entry: &Entry, node: Node) -> Meeting {
+    let place = reference_place(attachments, entry.policy, node);
+    Meeting::new(attachments.policy(entry.policy).object, place, entry)
 }
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {
