@@ -167,7 +167,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 Some(view.routes.clusters(view.hub, view.clusters, route))
             }
             Node::ListenerSet(set) => {
-                let set = view.routes.sets().get(set)?;
+                let set = view.routes.set(set)?;
                 let gateway = view.hub.topology.gateways.get(set.node).object;
                 let clusters = view.clusters_of(&gateway.key()).iter();
                 Some(clusters.map(String::as_str).collect())

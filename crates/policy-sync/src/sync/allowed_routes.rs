@@ -62,7 +62,7 @@ pub fn check_admission(
         };
         findings.push(finding((owner, gateway), node, *cause, refused, hub));
     }
-    for set in routes.sets().iter() {
+    for set in routes.sets().values() {
         let clusters = clusters.get(set.gateway);
         findings.extend(check.set(set, clusters));
     }

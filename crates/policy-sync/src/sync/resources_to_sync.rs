@@ -45,7 +45,7 @@ fn choose<'a>(
         let there = shipped_in.entry(route.object.namespace_or_empty()).or_default();
         there.extend(route.parents.iter().map(|parent| parent.gateway));
     }
-    for set in routes.sets().iter() {
+    for set in routes.sets().values() {
         let there = shipped_in.entry(set.object.namespace_or_empty()).or_default();
         there.insert(set.gateway);
     }

@@ -23,10 +23,7 @@ use crate::topology::{
 const MOST_CLUSTERS: usize = 3;
 
 /// The ListenerSets that go to the spokes.
-#[derive(Debug, Default)]
-pub struct SyncedSets<'a> {
-    sets: BTreeMap<ListenerSetId, SyncedSet<'a>>,
-}
+pub(super) type SyncedSets<'a> = BTreeMap<ListenerSetId, SyncedSet<'a>>;
 
 /// A ListenerSet of a synced kind on a Gateway of ours.
 #[derive(Debug, Clone, Copy)]
@@ -39,30 +36,18 @@ pub struct SyncedSet<'a> {
     pub node: GatewayId,
 }
 
-impl<'a> SyncedSets<'a> {
-    pub(super) fn new(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
-        let sets = topology.listener_sets.iter();
-        let sets = sets.filter_map(|(id, set)| {
-            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
-            let synced = SyncedSet {
-                object: set.object,
-                gateway,
-                node: set.gateway,
-            };
-            kinds.syncs_route(gateway, set.object).then_some((id, synced))
-        });
-        Self { sets: sets.collect() }
-    }
-
-    /// The set, if it goes anywhere.
-    pub fn get(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
-        self.sets.get(&set)
-    }
-
-    /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &SyncedSet<'a>> {
-        self.sets.values()
-    }
+fn synced_sets<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> SyncedSets<'a> {
+    let sets = topology.listener_sets.iter();
+    let sets = sets.filter_map(|(id, set)| {
+        let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+        let synced = SyncedSet {
+            object: set.object,
+            gateway,
+            node: set.gateway,
+        };
+        kinds.syncs_route(gateway, set.object).then_some((id, synced))
+    });
+    sets.collect()
 }
 
 /// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
@@ -179,7 +164,7 @@ impl<'a> SyncedRoutes<'a> {
     /// that are chosen are not there yet.
     pub(super) fn from_topology(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
         let mut found = Self {
-            sets: SyncedSets::new(topology, kinds),
+            sets: synced_sets(topology, kinds),
             ..Self::default()
         };
         for (id, node) in topology.routes.iter() {
@@ -274,7 +259,7 @@ impl<'a> SyncedRoutes<'a> {
         if !kinds.syncs_route(gateway, object) {
             return loose(Why::OtherClass);
         }
-        if set.is_some_and(|set| self.sets.get(set).is_none()) {
+        if set.is_some_and(|set| !self.sets.contains_key(&set)) {
             return loose(Why::ListenerSet);
         }
         let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
@@ -311,7 +296,7 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The ListenerSets that go along.
-    pub const fn sets(&self) -> &SyncedSets<'a> {
+    pub(super) const fn sets(&self) -> &SyncedSets<'a> {
         &self.sets
     }
 
@@ -323,6 +308,11 @@ impl<'a> SyncedRoutes<'a> {
     /// The route, if it goes anywhere.
     pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
+    }
+
+    /// The ListenerSet, if it goes anywhere.
+    pub fn set(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
+        self.sets.get(&set)
     }
 
     /// All of them, by kind, namespace and name.
@@ -463,6 +453,22 @@ pub(super) struct Destination<'t> {
     pub(super) namespace: Option<&'t str>,
 }
 
+impl<'t> Destination<'t> {
+    const fn with_gateways(gateways: BTreeSet<OurGatewayId>) -> Self {
+        Self {
+            gateways,
+            namespace: None,
+        }
+    }
+
+    const fn in_place(gateways: BTreeSet<OurGatewayId>, namespace: &'t str) -> Self {
+        Self {
+            gateways,
+            namespace: Some(namespace),
+        }
+    }
+}
+
 impl<'a> SyncedRoutes<'a> {
     /// Where what targets a node goes; nowhere if the node is on no cluster, or on all of them by itself.
     pub(super) fn destinations<'t>(
@@ -471,37 +477,30 @@ impl<'a> SyncedRoutes<'a> {
         kinds: &SyncedKinds,
         node: Node,
     ) -> Vec<Destination<'t>> {
-        let (with_gateways, in_place) = match node {
+        let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
-                let route = self.get(route);
-                let in_place = route.map(|route| (route.gateways(), route.object.namespace_or_empty()));
-                (BTreeSet::new(), in_place)
+                let route = self.get(route).into_iter();
+                let route = route
+                    .map(|route| Destination::in_place(route.gateways(), route.object.namespace_or_empty()));
+                route.collect()
             }
-            Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..)
-                if set_of(topology, node).is_some() =>
-            {
-                let set = set_of(topology, node).and_then(|set| self.sets.get(set));
-                let in_place =
-                    set.map(|set| (BTreeSet::from([set.gateway]), set.object.namespace_or_empty()));
-                (BTreeSet::new(), in_place)
-            }
-            Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => {
-                (kinds.gateway(node).into_iter().collect(), None)
-            }
+            Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
+                Some(set) => {
+                    let set = self.sets.get(&set).into_iter();
+                    let set = set.map(|set| {
+                        Destination::in_place(BTreeSet::from([set.gateway]), set.object.namespace_or_empty())
+                    });
+                    set.collect()
+                }
+                None => vec![Destination::with_gateways(
+                    kinds.gateway(node).into_iter().collect(),
+                )],
+            },
             Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, kinds, backend),
             Node::Namespace(namespace) => self.of_namespace(topology, kinds, namespace),
             // No work has a GatewayClass, and a mesh is not a Gateway's.
-            Node::Class(_) | Node::Mesh(_) => (BTreeSet::new(), None),
+            Node::Class(_) | Node::Mesh(_) => Vec::new(),
         };
-        let with_gateways = Destination {
-            gateways: with_gateways,
-            namespace: None,
-        };
-        let in_place = in_place.map(|(gateways, namespace)| Destination {
-            gateways,
-            namespace: Some(namespace),
-        });
-        let mut all: Vec<Destination<'t>> = std::iter::once(with_gateways).chain(in_place).collect();
         all.retain(|destination| !destination.gateways.is_empty());
         all
     }
@@ -513,7 +512,7 @@ impl<'a> SyncedRoutes<'a> {
         topology: &'t Topology<'a>,
         kinds: &SyncedKinds,
         backend: BackendId,
-    ) -> Places<'t> {
+    ) -> Vec<Destination<'t>> {
         let backend = topology.backends.get(backend);
         let mut in_place: BTreeSet<OurGatewayId> = BTreeSet::new();
         for id in &backend.routes {
@@ -533,7 +532,10 @@ impl<'a> SyncedRoutes<'a> {
             with_gateways.extend(&chosen.with_gateways);
         }
         let namespace = backend.name.namespace.as_deref();
-        (with_gateways, namespace.map(|namespace| (in_place, namespace)))
+        let in_place = namespace.map(|namespace| Destination::in_place(in_place, namespace));
+        std::iter::once(Destination::with_gateways(with_gateways))
+            .chain(in_place)
+            .collect()
     }
 
     /// A Namespace is wherever a Gateway, a ListenerSet, a route, or a chosen object of it is shipped.
@@ -542,13 +544,16 @@ impl<'a> SyncedRoutes<'a> {
         topology: &'t Topology<'a>,
         kinds: &SyncedKinds,
         id: NamespaceId,
-    ) -> Places<'t> {
+    ) -> Vec<Destination<'t>> {
         let namespace = topology.namespaces.get(id);
         let own = namespace.gateways.iter();
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
         let with_gateways = own.filter_map(|gateway| kinds.gateway(Node::Gateway(*gateway)));
-        let in_place = self.chosen().shipped_in(namespace.name).clone();
-        (with_gateways.collect(), Some((in_place, namespace.name)))
+        let in_place = self.chosen().shipped_in(namespace.name);
+        vec![
+            Destination::with_gateways(with_gateways.collect()),
+            Destination::in_place(in_place, namespace.name),
+        ]
     }
 
     /// The Gateways of ours with which something that targets a node goes.
@@ -577,6 +582,3 @@ impl<'a> SyncedRoutes<'a> {
         clusters.map(String::as_str).collect()
     }
 }
-
-/// The Gateways in whose downstream namespaces something is; and those with which it keeps its namespace.
-type Places<'t> = (BTreeSet<OurGatewayId>, Option<(BTreeSet<OurGatewayId>, &'t str)>);

@@ -179,7 +179,7 @@ impl<'a> SyncedObjects<'a> {
             };
             grouping.target(target, &destinations, &resolution);
         }
-        let sets = syncing.routes.sets().iter();
+        let sets = syncing.routes.sets().values();
         let sets = sets.map(|set| {
             let parent = (set.gateway, "/spec/parentRef".to_owned());
             with_parents(set.object, vec![parent], syncing.ours)
