@@ -61,9 +61,11 @@ pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Refu
 
 /// Why a policy of a route is refused before it is translated, so that it does not even take the place of others.
 pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Refusal> {
-    let (part, said) = of_route(kind, route)?;
+    let (parts, said) = of_route(kind, route)?;
     let mut complaints = Complaints::default();
-    part.check(spec, &mut complaints);
+    for part in parts {
+        part.check(spec, &mut complaints);
+    }
     complaints.into_refusal(said)
 }
 
@@ -125,29 +127,25 @@ impl Part {
         if complaints.has(self.name) && !self.joins {
             return;
         }
-        for (base, rules) in self.rules {
-            let mut found = Vec::new();
-            each(spec, base, String::new(), &mut found);
-            for (base, settings) in found {
-                if (self.unless)(spec, &base) {
-                    continue;
-                }
-                for rule in rules.iter().copied().flatten() {
-                    let mut values = Vec::new();
-                    each(settings, rule.at, base.clone(), &mut values);
-                    for (pointer, value) in values {
-                        let Some(message) = rule.refuses.message(value) else {
-                            continue;
-                        };
-                        complaints.0.push(Complaint {
-                            part: self.name,
-                            message,
-                            pointer,
-                            help: rule.help,
-                        });
-                        if !self.joins {
-                            return;
-                        }
+        let mut places = Vec::new();
+        each(spec, self.base, String::new(), &mut places);
+        places.retain(|(base, _)| !(self.unless)(spec, base));
+        for (base, settings) in places {
+            for rule in self.rules.iter().copied().flatten() {
+                let mut values = Vec::new();
+                each(settings, rule.at, base.clone(), &mut values);
+                for (pointer, value) in values {
+                    let Some(message) = rule.refuses.message(value) else {
+                        continue;
+                    };
+                    complaints.0.push(Complaint {
+                        part: self.name,
+                        message,
+                        pointer,
+                        help: rule.help,
+                    });
+                    if !self.joins {
+                        return;
                     }
                 }
             }
@@ -192,7 +190,10 @@ pub(crate) enum Needs {
     Tls,
 }
 
-/// A part of a policy that is translated by itself: its errors are said under its name.
+/// Groups of rules.
+type Rules = &'static [&'static [Rule]];
+
+/// A part of a policy, or settings of it at one place, that is translated by itself: its errors are said under its name.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
@@ -201,8 +202,10 @@ pub(crate) struct Part {
     joins: bool,
     /// Where it is not translated, by the settings and the place of its own.
     unless: fn(&Value, &str) -> bool,
-    /// The places of its settings, and the rules there; `*` stands for each element or member.
-    pub(crate) rules: &'static [(&'static str, &'static [&'static [Rule]])],
+    /// The places of its settings; `*` stands for each element or member.
+    base: &'static str,
+    /// The rules there.
+    pub(crate) rules: Rules,
 }
 
 /// A rule about one field.
@@ -228,13 +231,26 @@ const fn counts(at: &'static str, name: &'static str) -> Rule {
     rule(at, Refuses::Number(name), "write a number from 0 to 4294967295")
 }
 
-const fn part(name: &'static str, rules: &'static [(&'static str, &'static [&'static [Rule]])]) -> Part {
+const fn check(at: &'static str, says: fn(&Value) -> Option<String>, help: &'static str) -> Rule {
+    rule(at, Refuses::If(says), help)
+}
+
+const fn part(name: &'static str, base: &'static str, rules: Rules) -> Part {
     Part {
         name,
         needs: Needs::Nothing,
         joins: false,
         unless: never,
+        base,
         rules,
+    }
+}
+
+/// A part all of whose errors are said.
+const fn joined(name: &'static str, base: &'static str, rules: Rules) -> Part {
+    Part {
+        joins: true,
+        ..part(name, base, rules)
     }
 }
 
@@ -255,10 +271,10 @@ fn parts(kind: &str) -> &'static [Part] {
 
 /// What is checked of a policy on a route before it is translated, and what the message begins with
 /// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
-fn of_route(kind: &str, route: &str) -> Option<(&'static Part, &'static str)> {
+fn of_route(kind: &str, route: &str) -> Option<(&'static [Part], &'static str)> {
     match (kind, route) {
-        ("SecurityPolicy", "TCPRoute") => Some((&ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: ")),
-        ("SecurityPolicy", _) => Some((&ON_HTTP_ROUTES, "invalid SecurityPolicy: ")),
+        ("SecurityPolicy", "TCPRoute") => Some((ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: ")),
+        ("SecurityPolicy", _) => Some((ON_HTTP_ROUTES, "invalid SecurityPolicy: ")),
         _ => None,
     }
 }
@@ -293,9 +309,9 @@ const CIRCUIT_BREAKER: &[Rule] = &[
     ),
 ];
 const LOAD_BALANCER: &[Rule] = &[
-    rule(
+    check(
         "/loadBalancer",
-        Refuses::If(table_size),
+        table_size,
         "write a prime number up to 5000011, such as 65537",
     ),
     lasts("/loadBalancer/slowStart/window", ""),
@@ -318,9 +334,9 @@ const LOAD_BALANCER: &[Rule] = &[
 ];
 const RETRY: &[Rule] = &[
     lasts("/retry/perRetry/timeout", ""),
-    rule(
+    check(
         "/retry/perRetry/backOff",
-        Refuses::If(back_off),
+        back_off,
         "write intervals above zero, the base interval not above the maximal one",
     ),
 ];
@@ -343,7 +359,7 @@ const HTTP2: &[Rule] = &[
 ];
 
 /// The same where a policy has them for a backend of its own.
-const CLUSTER: &[&[Rule]] = &[
+const CLUSTER: Rules = &[
     TIMEOUT,
     CONNECTION,
     TCP_KEEPALIVE,
@@ -357,83 +373,71 @@ const CLUSTER: &[&[Rule]] = &[
 const BACKEND_TRAFFIC: &[Part] = &[
     part(
         "RateLimit",
-        &[(
-            "/rateLimit",
-            &[&[rule(
-                "",
-                Refuses::If(rate_limit_type),
-                "remove `type`, and keep `local` or `global`",
-            )]],
-        )],
+        "/rateLimit",
+        &[&[check(
+            "",
+            rate_limit_type,
+            "remove `type`, and keep `local` or `global`",
+        )]],
     ),
+    Part {
+        unless: is_only_global,
+        ..part("RateLimit", "/rateLimit/local/rules", &[LOCAL_RULES])
+    },
     Part {
         unless: is_only_global,
         ..part(
             "RateLimit",
-            &[
-                ("/rateLimit/local/rules", &[LOCAL_RULES]),
-                ("/rateLimit/local/rules/*/clientSelectors/*", &[SELECTORS]),
-            ],
+            "/rateLimit/local/rules/*/clientSelectors/*",
+            &[SELECTORS],
         )
     },
     Part {
         unless: is_only_local,
         ..part(
             "RateLimit",
-            &[("/rateLimit/global/rules/*/clientSelectors/*", &[SELECTORS])],
+            "/rateLimit/global/rules/*/clientSelectors/*",
+            &[SELECTORS],
         )
     },
     part(
         "BandwidthLimit",
-        &[(
-            "/bandwidthLimit",
-            &[&[rule(
-                "",
-                Refuses::If(bandwidth),
-                "write at least 1 KiB for each second of the unit",
-            )]],
-        )],
+        "/bandwidthLimit",
+        &[&[check(
+            "",
+            bandwidth,
+            "write at least 1 KiB for each second of the unit",
+        )]],
     ),
-    part("LoadBalancer", &[("", &[LOAD_BALANCER])]),
-    part("CircuitBreaker", &[("", &[CIRCUIT_BREAKER])]),
-    part("TCPKeepalive", &[("", &[TCP_KEEPALIVE])]),
-    part("Retry", &[("", &[RETRY])]),
-    Part {
-        joins: true,
-        ..part("Timeout", &[("", &[TIMEOUT])])
-    },
-    part("BackendConnection", &[("", &[CONNECTION])]),
-    Part {
-        joins: true,
-        ..part("HTTP2", &[("", &[HTTP2])])
-    },
+    part("LoadBalancer", "", &[LOAD_BALANCER]),
+    part("CircuitBreaker", "", &[CIRCUIT_BREAKER]),
+    part("TCPKeepalive", "", &[TCP_KEEPALIVE]),
+    part("Retry", "", &[RETRY]),
+    joined("Timeout", "", &[TIMEOUT]),
+    part("BackendConnection", "", &[CONNECTION]),
+    joined("HTTP2", "", &[HTTP2]),
     part(
         "RequestBuffer",
-        &[
-            (
-                "/requestBuffer/limit",
-                &[&[rule("", Refuses::If(buffer), A_SIZE)]],
-            ),
-            (
-                "",
-                &[&[rule(
-                    "",
-                    Refuses::If(buffered_upgrade),
-                    "remove `requestBuffer`, or `httpUpgrade`",
-                )]],
-            ),
-        ],
+        "/requestBuffer/limit",
+        &[&[check("", buffer, A_SIZE)]],
+    ),
+    part(
+        "RequestBuffer",
+        "",
+        &[&[check(
+            "",
+            buffered_upgrade,
+            "remove `requestBuffer`, or `httpUpgrade`",
+        )]],
     ),
     part(
         "Telemetry",
-        &[(
-            "/telemetry/metrics/routeStatName",
-            &[&[rule(
-                "",
-                Refuses::If(stat_name),
-                "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
-            )]],
-        )],
+        "/telemetry/metrics/routeStatName",
+        &[&[check(
+            "",
+            stat_name,
+            "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
+        )]],
     ),
 ];
 
@@ -446,31 +450,31 @@ fn is_only_local(spec: &Value, _: &str) -> bool {
 }
 
 const LOCAL_RULES: &[Rule] = &[
-    rule(
+    check(
         "",
-        Refuses::If(two_defaults),
+        two_defaults,
         "keep one rule without `clientSelectors`: it is the default",
     ),
-    rule(
+    check(
         "",
-        Refuses::If(units),
+        units,
         "give the rule without `clientSelectors` the smallest unit, in which the others are whole numbers",
     ),
 ];
 const SELECTORS: &[Rule] = &[
-    rule(
+    check(
         "",
-        Refuses::If(no_selection),
+        no_selection,
         "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`",
     ),
-    rule("/headers/*", Refuses::If(header), A_MATCH),
-    rule("/path", Refuses::If(limited_path), A_PATTERN),
+    check("/headers/*", header, A_MATCH),
+    check("/path", limited_path, A_PATTERN),
     rule(
         "/sourceCIDR/value",
         Refuses::NoCidr("unable to translate rateLimit: "),
         A_RANGE,
     ),
-    rule("/queryParams/*", Refuses::If(query_parameter), A_MATCH),
+    check("/queryParams/*", query_parameter, A_MATCH),
 ];
 const A_MATCH: &str = "write a `value` for Exact, a regular expression of RE2 for RegularExpression, and neither `value` nor \
                        `invert` for Distinct";
@@ -479,73 +483,63 @@ const A_RANGE: &str = "write a range such as `10.0.0.0/8` or `2001:db8::/32`";
 
 /// `envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`.
 const CLIENT_TRAFFIC: &[Part] = &[
-    part("TCP KeepAlive", &[("", &[TCP_KEEPALIVE])]),
+    part("TCP KeepAlive", "", &[TCP_KEEPALIVE]),
     part(
         "Connection",
-        &[(
-            "/connection",
-            &[&[
-                lasts("/connectionLimit/closeDelay", "CloseDelay"),
-                lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
-                lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
-                rule(
-                    "/bufferLimit",
-                    Refuses::Size("BufferLimit", (0, u32::MAX), true),
-                    A_SIZE,
-                ),
-            ]],
-        )],
+        "/connection",
+        &[&[
+            lasts("/connectionLimit/closeDelay", "CloseDelay"),
+            lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
+            lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
+            rule(
+                "/bufferLimit",
+                Refuses::Size("BufferLimit", (0, u32::MAX), true),
+                A_SIZE,
+            ),
+        ]],
     ),
     part(
         "Timeout",
-        &[(
-            "/timeout",
-            &[&[
-                lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
-                lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
-                lasts("/http/idleTimeout", "HTTP IdleTimeout"),
-                lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
-            ]],
-        )],
+        "/timeout",
+        &[&[
+            lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
+            lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
+            lasts("/http/idleTimeout", "HTTP IdleTimeout"),
+            lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
+        ]],
     ),
     Part {
         needs: Needs::Http,
-        joins: true,
-        ..part(
+        ..joined(
             "Headers",
-            &[(
-                "/headers",
-                &[&[
-                    rule("/earlyRequestHeaders", Refuses::If(early_headers), HEADERS),
-                    rule("/lateResponseHeaders", Refuses::If(late_headers), HEADERS),
-                ]],
-            )],
+            "/headers",
+            &[&[
+                check("/earlyRequestHeaders", early_headers, HEADERS),
+                check("/lateResponseHeaders", late_headers, HEADERS),
+            ]],
         )
     },
     Part {
         needs: Needs::Http,
-        joins: true,
-        ..part("HTTP2", &[("", &[HTTP2])])
+        ..joined("HTTP2", "", &[HTTP2])
     },
     Part {
         needs: Needs::Tls,
         ..part(
             "TLS",
-            &[(
-                "/tls",
-                &[&[
-                    rule(
-                        "/ciphers/*",
-                        Refuses::If(cipher),
-                        "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256",
-                    ),
-                    rule(
-                        "/clientValidation",
-                        Refuses::If(no_authority),
-                        "name certificates in `caCertificateRefs`, or write `mode: RequireAny`",
-                    ),
-                ]],
-            )],
+            "/tls",
+            &[&[
+                check(
+                    "/ciphers/*",
+                    cipher,
+                    "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256",
+                ),
+                check(
+                    "/clientValidation",
+                    no_authority,
+                    "name certificates in `caCertificateRefs`, or write `mode: RequireAny`",
+                ),
+            ]],
         )
     },
 ];
@@ -557,86 +551,69 @@ const HEADERS: &str =
 const SECURITY: &[Part] = &[
     part(
         "JWT",
-        &[
-            (
-                "/jwt/providers",
-                &[&[rule(
-                    "",
-                    Refuses::If(providers),
-                    "write issuers and addresses as URIs, and names that are unique",
-                )]],
-            ),
-            ("/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
-        ],
+        "/jwt/providers",
+        &[&[check(
+            "",
+            providers,
+            "write issuers and addresses as URIs, and names that are unique",
+        )]],
     ),
+    part("JWT", "/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
     part(
         "OIDC",
-        &[
-            (
-                "/oidc/provider/tokenEndpoint",
-                &[&[rule(
-                    "",
-                    Refuses::If(token_endpoint),
-                    "write a URL with a domain name",
-                )]],
+        "/oidc/provider/tokenEndpoint",
+        &[&[check("", token_endpoint, "write a URL with a domain name")]],
+    ),
+    part("OIDC", "/oidc/provider/backendSettings", CLUSTER),
+    part(
+        "OIDC",
+        "/oidc",
+        &[&[
+            check(
+                "/redirectURL",
+                redirect_url,
+                "write a URL with a path, such as `https://shop.example/oauth2/callback`",
             ),
-            ("/oidc/provider/backendSettings", CLUSTER),
-            (
-                "/oidc",
-                &[&[
-                    rule(
-                        "/redirectURL",
-                        Refuses::If(redirect_url),
-                        "write a URL with a path, such as `https://shop.example/oauth2/callback`",
-                    ),
-                    lasts("/defaultTokenTTL", "defaultTokenTTL"),
-                    lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
-                    lasts("/csrfTokenTTL", "csrfTokenTTL"),
-                ]],
-            ),
-        ],
+            lasts("/defaultTokenTTL", "defaultTokenTTL"),
+            lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
+            lasts("/csrfTokenTTL", "csrfTokenTTL"),
+        ]],
     ),
     part(
         "Authorization",
-        &[(
-            "/authorization/rules/*",
-            &[&[
-                rule(
-                    "/principal/clientCIDRs/*",
-                    Refuses::NoCidr("unable to translate authorization rule: "),
-                    A_RANGE,
-                ),
-                rule("/operation/path", Refuses::If(authorized_path), A_PATTERN),
-                rule(
-                    "/cel",
-                    Refuses::If(expression),
-                    "write an expression that can be parsed",
-                ),
-            ]],
-        )],
+        "/authorization/rules/*",
+        &[&[
+            rule(
+                "/principal/clientCIDRs/*",
+                Refuses::NoCidr("unable to translate authorization rule: "),
+                A_RANGE,
+            ),
+            check("/operation/path", authorized_path, A_PATTERN),
+            check("/cel", expression, "write an expression that can be parsed"),
+        ]],
     ),
     // Without a mistake elsewhere, the rest of the policy applies if requests may pass without this part.
     Part {
         unless: fails_open,
-        ..part("ExtAuth", &[("/extAuth/*/backendSettings", CLUSTER)])
+        ..part("ExtAuth", "/extAuth/*/backendSettings", CLUSTER)
     },
 ];
 
 /// `envoyproxy/gateway internal/gatewayapi/envoyextensionpolicy.go@v1.9.0`.
-const EXTENSION: &[Part] = &[Part {
-    joins: true,
-    unless: fails_open,
-    ..part(
-        "ExtProc",
-        &[
-            (
-                "/extProc/*",
-                &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]],
-            ),
-            ("/extProc/*/backendSettings", CLUSTER),
-        ],
-    )
-}];
+const EXTENSION: &[Part] = &[
+    Part {
+        unless: fails_open,
+        ..joined(
+            "ExtProc",
+            "/extProc/*",
+            &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]],
+        )
+    },
+    Part {
+        unless: fails_open,
+        ..joined("ExtProc", "/extProc/*/backendSettings", CLUSTER)
+    },
+];
 
 /// Whether requests pass without what is at a place: `failOpen` there, or above it.
 fn fails_open(spec: &Value, at: &str) -> bool {
@@ -648,36 +625,33 @@ fn fails_open(spec: &Value, at: &str) -> bool {
     above.any(|settings| settings.get("failOpen") == Some(&Value::Bool(true)))
 }
 
-const ON_HTTP_ROUTES: Part = part(
-    "",
-    &[
-        (
-            "/apiKeyAuth/extractFrom/*",
-            &[&[rule(
-                "",
-                Refuses::If(key_source),
-                "keep one of `headers`, `params`, and `cookies`",
-            )]],
-        ),
-        (
+const ON_HTTP_ROUTES: &[Part] = &[
+    part(
+        "",
+        "/apiKeyAuth/extractFrom/*",
+        &[&[check(
             "",
-            &[&[rule(
-                "",
-                Refuses::If(passed_through),
-                "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
-            )]],
-        ),
-    ],
-);
-
-const ON_TCP_ROUTES: Part = part(
-    "",
-    &[(
-        "/authorization",
-        &[&[rule(
-            "",
-            Refuses::If(of_http),
-            "keep rules with `clientCIDRs` alone, or target HTTP routes",
+            key_source,
+            "keep one of `headers`, `params`, and `cookies`",
         )]],
-    )],
-);
+    ),
+    part(
+        "",
+        "",
+        &[&[check(
+            "",
+            passed_through,
+            "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
+        )]],
+    ),
+];
+
+const ON_TCP_ROUTES: &[Part] = &[part(
+    "",
+    "/authorization",
+    &[&[check(
+        "",
+        of_http,
+        "keep rules with `clientCIDRs` alone, or target HTTP routes",
+    )]],
+)];
