@@ -114,57 +114,56 @@ pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
 pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Option<Condition> {
     let by = by.join(" ");
-    Some(match (shape, outcome) {
+    let overridden = format!("{kind} is overridden by [{by}]");
+    // kgateway: kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
+    let (status, reason, message) = match (shape, outcome) {
         // Its controller says nothing of a policy but what is in its way.
-        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) | (StatusShape::Nothing, _) => {
-            return None;
+        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath)
+        | (
+            StatusShape::Nothing
+            | StatusShape::Accepted
+            | StatusShape::Attached
+            | StatusShape::AttachedToAncestors,
+            _,
+        ) => return None,
+        (StatusShape::EnvoyGateway, Outcome::Partial) => (
+            true,
+            "Overridden",
+            format!("{kind} is in part overridden by [{by}]"),
+        ),
+        (StatusShape::EnvoyGateway, Outcome::Overridden) => (true, "Overridden", overridden),
+        (StatusShape::Kgateway, Outcome::Overridden) => (false, "Overridden", OVERRIDDEN.to_owned()),
+        (_, Outcome::Overridden) => (false, "Overridden", overridden),
+        (StatusShape::Kuadrant, Outcome::Whole) => {
+            (true, "Enforced", format!("{kind} has been successfully enforced"))
         }
-        (StatusShape::EnvoyGateway, Outcome::Partial) => {
-            let message = format!("{kind} is in part overridden by [{by}]");
-            Condition::new("Overridden", true, "Overridden", message)
+        (StatusShape::Kuadrant, Outcome::Partial) => {
+            (true, "Enforced", format!("{kind} has been partially enforced"))
         }
-        (StatusShape::EnvoyGateway, Outcome::Overridden) => {
-            let message = format!("{kind} is overridden by [{by}]");
-            Condition::new("Overridden", true, "Overridden", message)
-        }
-        (StatusShape::Kuadrant, outcome) => {
-            let (status, reason, message) = match outcome {
-                Outcome::Whole => (true, "Enforced", format!("{kind} has been successfully enforced")),
-                Outcome::Partial => (true, "Enforced", format!("{kind} has been partially enforced")),
-                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
-                Outcome::NoPath => (
-                    false,
-                    "Unknown",
-                    format!("{kind} is not in the path to any existing routes"),
-                ),
+        (StatusShape::Kuadrant, Outcome::NoPath) => (
+            false,
+            "Unknown",
+            format!("{kind} is not in the path to any existing routes"),
+        ),
+        (StatusShape::Ancestors, Outcome::Whole) => (true, "Programmed", format!("{kind} is programmed")),
+        (StatusShape::Ancestors, Outcome::Partial) => (
+            true,
+            "PartiallyProgrammed",
+            format!("{kind} is programmed, in part overridden by [{by}]"),
+        ),
+        (StatusShape::Kgateway, Outcome::Whole) => (true, "Attached", "Attached to all targets".to_owned()),
+        (StatusShape::Kgateway, Outcome::Partial) => (true, "Merged", MERGED.to_owned()),
+        (StatusShape::Ancestors | StatusShape::Kgateway, Outcome::NoPath) => {
+            let reason = if shape == StatusShape::Kgateway {
+                "Pending"
+            } else {
+                "Unknown"
             };
-            Condition::new("Enforced", status, reason, message)
+            (false, reason, format!("{kind} is on no path from a Gateway"))
         }
-        (StatusShape::Ancestors, outcome) => {
-            let (status, reason, message) = match outcome {
-                Outcome::Whole => (true, "Programmed", format!("{kind} is programmed")),
-                Outcome::Partial => (
-                    true,
-                    "PartiallyProgrammed",
-                    format!("{kind} is programmed, in part overridden by [{by}]"),
-                ),
-                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
-                Outcome::NoPath => (false, "Unknown", format!("{kind} is on no path from a Gateway")),
-            };
-            Condition::new("Programmed", status, reason, message)
-        }
-        // kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
-        (StatusShape::Kgateway, outcome) => {
-            let (status, reason, message) = match outcome {
-                Outcome::Whole => (true, "Attached", "Attached to all targets".to_owned()),
-                Outcome::Partial => (true, "Merged", MERGED.to_owned()),
-                Outcome::Overridden => (false, "Overridden", OVERRIDDEN.to_owned()),
-                Outcome::NoPath => (false, "Pending", format!("{kind} is on no path from a Gateway")),
-            };
-            Condition::new("Attached", status, reason, message)
-        }
-        (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
-    })
+    };
+    let condition = shape.outcome().unwrap_or("Overridden");
+    Some(Condition::new(condition, status, reason, message))
 }
 
 /// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
-use super::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use super::condition::{AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use super::envoy_gateway::status;
-use super::envoy_gateway::status::{ACCEPTED, conflicted, refused_merges, rejection};
+use super::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
 use super::model::{PolicyId, Target};
 use super::profile::StatusShape;
-use crate::api::gateway::GROUP;
-use crate::topology::GatewayId;
+use crate::topology::{GatewayId, Node};
 
 /// `status.ancestors` of a policy, and how many there are in truth; none for kinds with flat conditions. `gateways` are the
 /// hub's, on whose paths it is; `effect` is its fate there.
@@ -44,13 +43,12 @@ pub fn ancestors(
         let accepted = accepted(attachments, id, Some(*gateway));
         let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
         let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
-        let by_parent = status::parents_of_backends(attachments, id, *gateway);
-        if by_parent.is_empty() {
-            entries.push(ancestor(attachments, *gateway, conditions));
-            continue;
+        let mut ancestors = status::parents_of_backends(attachments, id, *gateway);
+        if ancestors.is_empty() {
+            ancestors.push(reference(&attachments.topology, Node::Gateway(*gateway), None));
         }
         let controller_name = controller_name(attachments, *gateway);
-        entries.extend(by_parent.into_iter().map(|ancestor_ref| AncestorStatus {
+        entries.extend(ancestors.into_iter().map(|ancestor_ref| AncestorStatus {
             ancestor_ref,
             controller_name: controller_name.clone(),
             conditions: conditions.clone(),
@@ -59,21 +57,6 @@ pub fn ancestors(
     let all = entries.len();
     entries.truncate(MAX_ANCESTORS);
     (entries, all)
-}
-
-fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<Condition>) -> AncestorStatus {
-    let node = attachments.topology.gateways.get(gateway);
-    AncestorStatus {
-        ancestor_ref: AncestorRef {
-            group: GROUP.to_owned(),
-            kind: "Gateway".to_owned(),
-            namespace: node.object.namespace_or_empty().to_owned(),
-            name: node.object.name.to_string(),
-            section_name: None,
-        },
-        controller_name: controller_name(attachments, gateway),
-        conditions,
-    }
 }
 
 /// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a

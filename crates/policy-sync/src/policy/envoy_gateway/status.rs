@@ -42,8 +42,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
             said.target(declared);
         }
     }
-    let ancestors = said.ancestors;
-    truncated(ancestors)
+    truncated(said.ancestors)
 }
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
@@ -110,9 +109,9 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
                 "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
                 declared.group, declared.kind
             );
-            condition("Accepted", false, "Invalid", refusal)
+            Condition::new("Accepted", false, "Invalid", refusal)
         } else if merges {
-            condition("Accepted", true, "Accepted", ACCEPTED.to_owned())
+            Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned())
         } else {
             return None;
         };
@@ -163,15 +162,9 @@ impl Said<'_, '_> {
             Target::NotFound => {
                 // A target that is missing may belong to another controller: nothing is said.
                 if let Some(whole) = owner(self.topology, self.policy, declared) {
-                    let refused = condition(
-                        "Accepted",
-                        false,
-                        "TargetNotFound",
-                        self.no_section(whole, declared),
-                    );
-                    for (gateway, ancestor) in self.ancestors_of(whole, declared.section.as_deref()) {
-                        self.say(gateway, &ancestor, refused.clone());
-                    }
+                    let ancestors = self.ancestors_of(whole, declared.section.as_deref());
+                    let message = self.no_section(whole, declared);
+                    self.refuse(&ancestors, "TargetNotFound", message);
                 }
                 return;
             }
@@ -179,22 +172,12 @@ impl Said<'_, '_> {
         };
         let ancestors = self.ancestors_of(whole(self.topology, node), declared.section.as_deref());
         if self.attachments.conflicted_by(self.id, node).is_some() {
-            let refused = condition(
-                "Accepted",
-                false,
-                "Conflicted",
-                conflicted(self.attachments, self.id, node),
-            );
-            for (gateway, ancestor) in ancestors {
-                self.say(gateway, &ancestor, refused.clone());
-            }
+            let message = conflicted(self.attachments, self.id, node);
+            self.refuse(&ancestors, "Conflicted", message);
             return;
         }
         if let Some(unfit) = unfit_for_route(self.attachments, self.id, node) {
-            let refused = condition("Accepted", false, "Invalid", unfit.message);
-            for (gateway, ancestor) in ancestors {
-                self.say(gateway, &ancestor, refused.clone());
-            }
+            self.refuse(&ancestors, "Invalid", unfit.message);
             return;
         }
         let parents = self.attachments.parents();
@@ -208,26 +191,17 @@ impl Said<'_, '_> {
                 .get(&with)
                 .and_then(|placed| placed.accepted.first());
             let Some(other) = other else { continue };
-            if let Some(refusal) = refused_merge(self.attachments, (self.id, other.policy), node) {
-                self.say(
-                    parent.gateway,
-                    &ancestor,
-                    condition("Accepted", false, "Invalid", refusal),
-                );
-            } else {
-                let message = format!(
-                    "Merged with policy {}",
-                    self.attachments.policy(other.policy).object.key()
-                );
-                self.say(
-                    parent.gateway,
-                    &ancestor,
-                    condition("Merged", true, "Merged", message),
-                );
-            }
+            let condition = match refused_merge(self.attachments, (self.id, other.policy), node) {
+                Some(refusal) => Condition::new("Accepted", false, "Invalid", refusal),
+                None => {
+                    let with = self.attachments.policy(other.policy).object.key();
+                    Condition::new("Merged", true, "Merged", format!("Merged with policy {with}"))
+                }
+            };
+            self.say(parent.gateway, &ancestor, condition);
         }
         let refused = rejection(self.attachments, self.id, node, usize::MAX)
-            .map(|rejection| condition("Accepted", false, "Invalid", rejection.message));
+            .map(|rejection| Condition::new("Accepted", false, "Invalid", rejection.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
@@ -235,15 +209,20 @@ impl Said<'_, '_> {
             if let Some(refused) = &refused {
                 self.say(gateway, &ancestor, refused.clone());
             } else if !is_said {
-                self.say(
-                    gateway,
-                    &ancestor,
-                    condition("Accepted", true, "Accepted", ACCEPTED.to_owned()),
-                );
+                let accepted = Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned());
+                self.say(gateway, &ancestor, accepted);
             }
             for effect in &effects {
                 self.say(gateway, &ancestor, effect.clone());
             }
+        }
+    }
+
+    /// Says at these ancestors that the policy is not accepted.
+    fn refuse(&mut self, ancestors: &[(GatewayId, AncestorRef)], reason: &str, message: String) {
+        let refused = Condition::new("Accepted", false, reason, message);
+        for (gateway, ancestor) in ancestors {
+            self.say(*gateway, ancestor, refused.clone());
         }
     }
 
@@ -253,7 +232,7 @@ impl Said<'_, '_> {
         let mut effects = Vec::new();
         let plural = plural(&self.policy.object.kind);
         let others = |what: &str, by: &str| format!("This policy is being {what} by other {by} for ");
-        let overridden = |message: String| condition("Overridden", true, "Overridden", message);
+        let overridden = |message: String| Condition::new("Overridden", true, "Overridden", message);
         match node {
             Node::Rule(..) => {}
             Node::Route(_) => {
@@ -286,7 +265,7 @@ impl Said<'_, '_> {
                 let merged = self.listed(&self.scopes.merged(node));
                 if let Some(merged) = merged {
                     let message = others("merged", &plural) + &merged;
-                    effects.push(condition("Merged", true, "Merged", message));
+                    effects.push(Condition::new("Merged", true, "Merged", message));
                 }
                 let displacing = self.listed(&self.scopes.displacing(self.topology, node));
                 if let Some(displacing) = displacing {
@@ -398,11 +377,7 @@ impl Said<'_, '_> {
     }
 }
 
-fn condition(kind: &str, status: bool, reason: &str, message: String) -> Condition {
-    Condition::new(kind, status, reason, message)
-}
-
-fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
+pub(crate) fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
     let identity = topology.identity(whole);
     AncestorRef {
         group: identity.group_kind.group,
@@ -611,7 +586,7 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
     let used: Vec<String> = used
         .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
         .collect();
-    (!used.is_empty()).then(|| condition("Warning", true, "DeprecatedField", used.join("; ")))
+    (!used.is_empty()).then(|| Condition::new("Warning", true, "DeprecatedField", used.join("; ")))
 }
 
 /// At most as many as a status may have; those that report an overridden setting come first.
@@ -638,7 +613,7 @@ fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
             "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
         );
         last.conditions
-            .push(condition("Aggregated", true, "Aggregated", message));
+            .push(Condition::new("Aggregated", true, "Aggregated", message));
     }
     ancestors
 }
