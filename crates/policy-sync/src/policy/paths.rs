@@ -97,8 +97,6 @@ struct Walk<'l, 'a> {
     /// Whether every path is divided as far as traffic can be told apart.
     is_refined: bool,
     known: HashMap<OnTheWay<'l>, Arc<Effective>>,
-    /// The last of those.
-    last: Option<(OnTheWay<'l>, Arc<Effective>)>,
     found: Vec<PathEffective>,
     /// What applies to anything that might come below a node.
     for_any: Vec<PathEffective>,
@@ -120,7 +118,6 @@ impl<'l, 'a> Walk<'l, 'a> {
             kind,
             is_refined: false,
             known: HashMap::new(),
-            last: None,
             found: Vec::new(),
             for_any: Vec::new(),
             all: Vec::new(),
@@ -539,15 +536,6 @@ impl<'l, 'a> Walk<'l, 'a> {
         });
         let of_kind = route.filter(|_| filled.is_some());
         let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
-        // What is below one route comes to the same, in most cases.
-        if let Some(((last, of_listener, of_last), effective)) = &self.last
-            && (*of_listener, *of_last) == (listener, of_kind)
-            && last.iter().copied().eq(on_the_way.clone())
-        {
-            let effective = Arc::clone(effective);
-            self.found.push(PathEffective { path, effective });
-            return;
-        }
         let key = (on_the_way.collect(), listener, of_kind);
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
@@ -563,11 +551,10 @@ impl<'l, 'a> Walk<'l, 'a> {
                 let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
                 self.work.pay(settings, STEPS_PER_SETTING);
                 self.work.pay(elements, STEPS_PER_ELEMENT);
-                self.known.insert(key.clone(), Arc::clone(&effective));
+                self.known.insert(key, Arc::clone(&effective));
                 effective
             }
         };
-        self.last = Some((key, Arc::clone(&effective)));
         self.found.push(PathEffective { path, effective });
     }
 }

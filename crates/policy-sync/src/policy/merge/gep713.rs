@@ -169,67 +169,50 @@ impl Composed {
             patch(&mut settings, own, unit);
             settings
         };
-        Some(match (composed, layer.strategy, layer.side) {
-            // Regardless of the result of the newer ones.
-            (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
-            (None, ..) => return None,
-            (Some(Self::Always(settings)), Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {
-                Self::Always(under(settings))
-            }
-            (Some(Self::Always(settings)), Strategy::Patch | Strategy::StrategicPatch, Side::Overrides) => {
-                Self::Always(over(settings))
-            }
-            (Some(Self::Always(settings)), Strategy::None | Strategy::Atomic, Side::Defaults) => {
-                Self::Always(if is_empty(&settings) {
-                    own.clone()
-                } else {
-                    settings
-                })
-            }
-            (
-                Some(Self::Depends {
-                    defaults,
-                    overrides,
-                    fallback,
-                }),
-                Strategy::Patch | Strategy::StrategicPatch,
-                side,
-            ) => match side {
-                Side::Defaults => Self::Depends {
+        let merges = layer.strategy.merges();
+        // Regardless of the result of the newer ones.
+        if !merges && layer.side == Side::Overrides {
+            return Some(Self::Always(own.clone()));
+        }
+        Some(match composed? {
+            Self::Always(settings) => Self::Always(match (merges, layer.side) {
+                (true, Side::Defaults) => under(settings),
+                (true, Side::Overrides) => over(settings),
+                (false, _) if is_empty(&settings) => own.clone(),
+                (false, _) => settings,
+            }),
+            Self::Depends {
+                defaults,
+                overrides,
+                fallback,
+            } => match (merges, layer.side) {
+                (true, Side::Defaults) => Self::Depends {
                     defaults: under(defaults),
                     overrides,
                     fallback,
                 },
-                Side::Overrides => Self::Depends {
+                (true, Side::Overrides) => Self::Depends {
                     defaults,
                     overrides: over(overrides),
                     fallback,
                 },
-            },
-            (
-                Some(Self::Depends {
-                    defaults,
-                    overrides,
-                    fallback,
-                }),
-                Strategy::None | Strategy::Atomic,
-                Side::Defaults,
-            ) => {
-                let stands_in = fallback.as_ref().is_some_and(|(_, settings)| !is_empty(settings));
-                let never_empty = stands_in || !is_empty(&defaults) || !is_empty(&overrides);
-                let fallback = if never_empty {
-                    fallback
-                } else if defaults.is_empty() && overrides.is_empty() {
-                    Some((policy, own.clone()))
-                } else {
-                    return None;
-                };
-                Self::Depends {
-                    defaults,
-                    overrides,
-                    fallback,
+                (false, _) => {
+                    let stands_in = fallback.as_ref().is_some_and(|(_, settings)| !is_empty(settings));
+                    let never_empty = stands_in || !is_empty(&defaults) || !is_empty(&overrides);
+                    let fallback = if never_empty {
+                        fallback
+                    } else if defaults.is_empty() && overrides.is_empty() {
+                        Some((policy, own.clone()))
+                    } else {
+                        return None;
+                    };
+                    Self::Depends {
+                        defaults,
+                        overrides,
+                        fallback,
+                    }
                 }
-            }
+            },
         })
     }
 }
