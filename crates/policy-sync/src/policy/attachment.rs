@@ -358,29 +358,29 @@ impl<'a> Attachments<'a> {
         known.scopes.get_or_init(scopes)
     }
 
+    /// The policies of a kind on a node.
+    pub(super) fn placed(&self, kind: KindId, node: Node) -> Option<&NodePolicies> {
+        self.kinds.get(kind).nodes.get(&node)
+    }
+
     /// The accepted policies of a kind on a node, established first.
     pub fn on(&self, kind: KindId, node: Node) -> &[Entry] {
-        let placed = self.kinds.get(kind).nodes.get(&node);
-        placed
-            .map(|placed| placed.accepted.as_slice())
-            .unwrap_or_default()
+        self.placed(kind, node).map_or(&[], |placed| &placed.accepted)
     }
 
     /// The same, but for those that stand aside.
     pub(super) fn counting_on(&self, kind: KindId, node: Node) -> &[Entry] {
-        let placed = self.kinds.get(kind).nodes.get(&node);
-        placed.map(NodePolicies::counting).unwrap_or_default()
+        self.placed(kind, node).map_or(&[], NodePolicies::counting)
     }
 
     /// The same as it counts at a listener, if it is refused there.
     pub(super) fn refused_at(&self, kind: KindId, node: Node, listener: ListenerId) -> Option<&RefusedThere> {
-        self.kinds.get(kind).nodes.get(&node)?.refused_at.get(&listener)
+        self.placed(kind, node)?.refused_at.get(&listener)
     }
 
     /// Whether the controller refuses a policy on a node, or at a listener there.
     pub(crate) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
-        let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node);
-        placed.is_some_and(|placed| {
+        self.placed(self.policy(id).kind, node).is_some_and(|placed| {
             let is_there = |listener| placed.refused_at.contains_key(&listener);
             placed.refused.contains(&id) || listener.is_some_and(is_there)
         })
@@ -394,18 +394,14 @@ impl<'a> Attachments<'a> {
 
     /// The policies, of a kind that applies to workloads, at the waypoint of a Service.
     pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
-        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
-        placed
-            .map(|placed| placed.at_waypoint.as_slice())
-            .unwrap_or_default()
+        let placed = self.placed(kind, Node::Backend(service));
+        placed.map_or(&[], |placed| &placed.at_waypoint)
     }
 
     /// The same at the pods behind a Service.
     pub(super) fn at_workloads(&self, kind: KindId, service: BackendId) -> &[Entry] {
-        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
-        placed
-            .map(|placed| placed.at_workloads.as_slice())
-            .unwrap_or_default()
+        let placed = self.placed(kind, Node::Backend(service));
+        placed.map_or(&[], |placed| &placed.at_workloads)
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.
@@ -430,7 +426,7 @@ impl<'a> Attachments<'a> {
 
     /// The policy that excludes another one on a node, if its kind refuses a second one there.
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
-        let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node)?;
+        let placed = self.placed(self.policy(id).kind, node)?;
         let rank = &self.policy(id).rank;
         let rank_of = |other: &PolicyId| &self.policy(*other).rank;
         // They are in role order: a thousand policies on a thousand targets cannot each look at all others.

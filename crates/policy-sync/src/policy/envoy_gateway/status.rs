@@ -10,7 +10,7 @@ use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merge
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::{Attachments, Kind, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
-use crate::policy::model::{AtListener, Declared, NodePolicies, Policy, PolicyId, Target};
+use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
@@ -403,13 +403,11 @@ pub(crate) fn rejection(
     most: usize,
 ) -> Option<Rejection> {
     unfit_for_route(attachments, id, node)
-        .or_else(|| on_shared_port(attachments, id, node, most))
         .or_else(|| {
             let wrong = attachments.wrong_settings.get(&id);
             wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
         })
-        .or_else(|| with_wrong_setting(attachments, id, node))
-        .or_else(|| without_host(attachments, id, node))
+        .or_else(|| at_listeners(attachments, id, node, most))
 }
 
 /// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
@@ -429,49 +427,31 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
     unfit(policy, &route.object.kind)
 }
 
-/// Why a policy is refused at the first listener where a setting of it is wrong.
-fn with_wrong_setting(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
-    let mut refused = refused_at(attachments, id, node);
-    let (listener, _) = refused.find(|(_, why)| matches!(why, AtListener::Settings))?;
-    let policy = attachments.policy(id).object;
-    wrong_setting_at(policy, &attachments.topology, listener)
-}
-
-/// The listeners of a node at which a policy is refused, and why.
-fn refused_at<'s>(
-    attachments: &'s Attachments<'_>,
-    id: PolicyId,
-    node: Node,
-) -> impl Iterator<Item = (ListenerId, AtListener)> + 's {
-    let placed = attachments
-        .kinds
-        .get(attachments.policy(id).kind)
-        .nodes
-        .get(&node);
-    let is_it = move |placed: &&NodePolicies| placed.accepted.first().is_some_and(|entry| entry.policy == id);
-    let there = placed
-        .filter(is_it)
-        .into_iter()
-        .flat_map(|placed| &placed.refused_at);
-    there.map(|(listener, refused)| (*listener, refused.why))
-}
-
-/// Why a policy is refused at listeners that share their ports with others.
-fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
-    let refused = refused_at(attachments, id, node);
-    let refused = refused.filter(|(_, why)| matches!(why, AtListener::SharedPort));
-    let refused: Vec<ListenerId> = refused.map(|(listener, _)| listener).collect();
-    let mut ports = SharedPorts::new(&attachments.topology, &attachments.merging_classes);
-    ports.shared_port(node, &refused, most)
-}
-
-/// Why a policy is refused at the first listener that has no default host.
-fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Rejection> {
-    let (listener, why) = refused_at(attachments, id, node).find_map(|(listener, why)| match why {
+/// Why a policy is refused at listeners: those that share their ports with others, or else the first one where a setting
+/// is wrong, or else the first one that has no default host.
+fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
+    let (policy, topology) = (attachments.policy(id), &attachments.topology);
+    let placed = attachments.placed(policy.kind, node)?;
+    placed.accepted.first().filter(|entry| entry.policy == id)?;
+    let refused = || {
+        placed
+            .refused_at
+            .iter()
+            .map(|(listener, there)| (*listener, there.why))
+    };
+    let sharing = refused().filter(|(_, why)| matches!(why, AtListener::SharedPort));
+    let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| listener).collect();
+    let mut ports = SharedPorts::new(topology, &attachments.merging_classes);
+    if let Some(rejection) = ports.shared_port(node, &sharing, most) {
+        return Some(rejection);
+    }
+    if let Some((listener, _)) = refused().find(|(_, why)| matches!(why, AtListener::Settings)) {
+        return wrong_setting_at(policy.object, topology, listener);
+    }
+    let (listener, why) = refused().find_map(|(listener, why)| match why {
         AtListener::NoDefaultHost(why) => Some((listener, why)),
         AtListener::SharedPort | AtListener::Settings => None,
     })?;
-    let topology = &attachments.topology;
     let gateway = topology.gateways_of(node).first().copied()?;
     Some(Rejection {
         message: format!("HTTP1: {why}."),
