@@ -8,7 +8,7 @@ use apimachinery::Work;
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::merge::json_merge_patch::{starting_with, unflatten};
+use super::merge::json_merge_patch::{above, starting_with, unflatten};
 use super::merge::strategic_merge::MergedLists;
 use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
 use super::profile::{MergeUnit, Profile, SameTarget};
@@ -231,10 +231,8 @@ impl<'r> Losses<'r> {
             return None;
         }
         let mut by = below.clone();
-        for (position, _) in key.match_indices('/').skip(1) {
-            let above = key.get(..position).and_then(|above| content.get_key_value(above));
-            by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
-        }
+        let above = above(key).filter_map(|above| content.get_key_value(above));
+        by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
         Some(by)
     }
 }

@@ -182,10 +182,8 @@ fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     for key in gone {
         target.remove(&key);
     }
-    for (position, _) in key.match_indices('/').skip(1) {
-        if let Some(above) = key.get(..position) {
-            target.remove(above);
-        }
+    for above in above(key) {
+        target.remove(above);
     }
     if leaf.value.is_null() {
         target.remove(key);
@@ -200,8 +198,7 @@ fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
     let Some((parent, _)) = key.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) else {
         return;
     };
-    let below = format!("{parent}/");
-    if starting_with(target, &below).next().is_some() {
+    if starting_with(target, &format!("{parent}/")).next().is_some() {
         return;
     }
     let parent: Arc<str> = Arc::from(parent);
@@ -225,19 +222,20 @@ pub(crate) fn starting_with<'c, 'p>(
 
 /// Whether `content` sets this rule or field, a part of it, or something that it is a part of.
 pub(crate) fn defines(content: &Content, key: &str) -> bool {
-    if content.contains_key(key) {
-        return true;
-    }
     if !key.starts_with('/') {
-        return false;
+        return content.contains_key(key);
     }
-    let below = format!("{key}/");
-    let inside = starting_with(content, &below).next().is_some();
-    let above = key.match_indices('/').skip(1).any(|(position, _)| {
-        key.get(..position)
-            .is_some_and(|above| content.contains_key(above))
-    });
-    inside || above
+    has(content, key) || above(key).any(|above| content.contains_key(above))
+}
+
+/// Whether a field, or something in it, is set.
+pub(crate) fn has(content: &Content, field: &str) -> bool {
+    content.contains_key(field) || starting_with(content, &format!("{field}/")).next().is_some()
+}
+
+/// The pointers of what a field is in.
+pub(crate) fn above(key: &str) -> impl Iterator<Item = &str> {
+    key.match_indices('/').skip(1).filter_map(|(at, _)| key.get(..at))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use super::model::{Content, Entry, Leaf, PolicyId};
 use super::profile::{Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, Strategy};
 use crate::topology::Level;
 use gep713::{oldest_wins, right_fold};
-use json_merge_patch::{lay_under, starting_with, unflatten};
+use json_merge_patch::{has, lay_under, starting_with, unflatten};
 use per_field::per_field;
 use strategic_merge::lay_under_strategically;
 
@@ -81,7 +81,7 @@ pub(crate) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) 
     for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
         for field in &filled.fields {
             let (at, below) = (format!("/{field}"), format!("/{field}/"));
-            if content.contains_key(at.as_str()) || starting_with(content, &below).next().is_some() {
+            if has(content, &at) {
                 continue;
             }
             for layer in entry.layers.iter() {

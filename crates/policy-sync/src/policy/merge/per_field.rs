@@ -1,7 +1,7 @@
 //! Policies of one target that add up as long as no two of them set one field: NGINX Gateway Fabric
 //! (docs/systems/other-policies.md#nginx-gateway-fabric).
 
-use super::json_merge_patch::{lay_under, patch, starting_with};
+use super::json_merge_patch::{above, has, lay_under, patch};
 use super::strategic_merge::all_elements;
 use crate::policy::model::{Content, Entry, Layer};
 use crate::policy::profile::{ListKey, Profile};
@@ -30,19 +30,8 @@ pub(crate) fn disagree(profile: &Profile, one: &[Layer], other: &[Layer]) -> boo
     })
 }
 
-/// The pointers of what a field is in.
-fn above(key: &str) -> impl Iterator<Item = &str> {
-    key.match_indices('/').skip(1).filter_map(|(at, _)| key.get(..at))
-}
-
 fn sets(layers: &[Layer], field: &str) -> bool {
     layers.iter().any(|layer| has(&layer.content, field))
-}
-
-/// Whether a field, or something in it, is set.
-fn has(content: &Content, field: &str) -> bool {
-    let below = format!("{field}/");
-    content.contains_key(field) || starting_with(content, &below).next().is_some()
 }
 
 /// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the
