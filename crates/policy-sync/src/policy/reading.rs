@@ -229,10 +229,8 @@ pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
     let mut reading = SettingsReading {
         profile,
         policy,
-        settings: Settings::default(),
-        strategies: [None, None],
-        contents: [Content::new(), Content::new()],
-        bases: [None, None],
+        problems: Vec::new(),
+        sides: Default::default(),
     };
     if let Some(spec) = spec.as_object() {
         reading.spec(spec);
@@ -243,10 +241,17 @@ pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
 struct SettingsReading<'p> {
     profile: &'p Profile,
     policy: PolicyId,
-    settings: Settings,
-    strategies: [Option<Strategy>; 2],
-    contents: [Content; 2],
-    bases: [Option<&'static str>; 2],
+    problems: Vec<Problem>,
+    /// Defaults and overrides.
+    sides: [Wrapped; 2],
+}
+
+/// The settings of one side.
+#[derive(Default)]
+struct Wrapped {
+    strategy: Option<Strategy>,
+    content: Content,
+    base: Option<&'static str>,
 }
 
 impl SettingsReading<'_> {
@@ -273,7 +278,8 @@ impl SettingsReading<'_> {
             bare.clear();
         }
         // A policy that only requests a merge has no settings itself, but replaces none either.
-        let asks = self.profile.wrappers == Wrappers::Bare && self.strategies.iter().any(Option::is_some);
+        let asks =
+            self.profile.wrappers == Wrappers::Bare && self.sides.iter().any(|side| side.strategy.is_some());
         if asks || !bare.is_empty() {
             self.settle(Side::Defaults, &Value::Object(bare), "/spec");
         }
@@ -309,7 +315,7 @@ impl SettingsReading<'_> {
             .collect();
         used.extend(bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned())));
         if let [(_, first), .., (pointer, last)] = used.as_slice() {
-            self.settings.problems.push(Problem {
+            self.problems.push(Problem {
                 pointer: pointer.clone(),
                 message: format!(
                     "{first} and {last} cannot be used together in a {}",
@@ -333,8 +339,16 @@ impl SettingsReading<'_> {
             return;
         }
         self.strategy(bare, Side::Defaults, "/spec");
-        let [defaults, overrides] = &mut self.strategies;
-        *overrides = *defaults;
+        let [defaults, overrides] = &mut self.sides;
+        overrides.strategy = defaults.strategy;
+    }
+
+    const fn side(&mut self, side: Side) -> &mut Wrapped {
+        let [defaults, overrides] = &mut self.sides;
+        match side {
+            Side::Defaults => defaults,
+            Side::Overrides => overrides,
+        }
     }
 
     fn strategy(&mut self, settings: &mut Map, side: Side, base: &str) {
@@ -343,15 +357,13 @@ impl SettingsReading<'_> {
                 continue;
             };
             if let Some(strategy) = parse_strategy(text, self.profile) {
-                if let Some(slot) = self.strategies.get_mut(side as usize) {
-                    *slot = Some(strategy);
-                }
+                self.side(side).strategy = Some(strategy);
                 settings.remove(&field);
                 continue;
             }
             // A kind that nobody described may mean something else by a field of this name.
             let known = self.profile.wrappers != Wrappers::Any;
-            self.settings.problems.push(Problem {
+            self.problems.push(Problem {
                 pointer: pointer::child(base, &field),
                 message: format!("`{text}` is not a merge strategy of {}", self.profile.kind),
                 help: format!("write {}", vocabulary(self.profile)),
@@ -431,17 +443,14 @@ impl SettingsReading<'_> {
                 });
             }
         }
-        let position = side as usize;
-        if let Some(slot) = self.bases.get_mut(position) {
-            *slot = Some(base);
-        }
-        if let Some(all) = self.contents.get_mut(position) {
-            // `defaults` besides a bare spec, or `default`: GEP-2649 forbids neither, so that both count.
-            if all.is_empty() {
-                *all = content;
-            } else {
-                patch(all, &content, &self.profile.unit);
-            }
+        let unit = &self.profile.unit;
+        let wrapped = self.side(side);
+        wrapped.base = Some(base);
+        // `defaults` besides a bare spec, or `default`: GEP-2649 forbids neither, so that both count.
+        if wrapped.content.is_empty() {
+            wrapped.content = content;
+        } else {
+            patch(&mut wrapped.content, &content, unit);
         }
     }
 
@@ -455,7 +464,7 @@ impl SettingsReading<'_> {
     }
 
     fn ignored(&mut self, pointer: String, why: &str) {
-        self.settings.problems.push(Problem {
+        self.problems.push(Problem {
             message: format!("this field of a {} is ignored: {why}", self.profile.kind),
             help: "remove it, or move it to where it has an effect".to_owned(),
             pointer,
@@ -463,23 +472,20 @@ impl SettingsReading<'_> {
         });
     }
 
-    fn finish(mut self) -> Settings {
-        let [defaults, overrides] = self.contents;
-        for (side, content, position) in [
-            (Side::Defaults, defaults, 0_usize),
-            (Side::Overrides, overrides, 1),
-        ] {
-            if let Some(base) = self.bases.get(position).copied().flatten() {
-                let chosen = self.strategies.get(position).copied().flatten();
-                self.settings.layers.push(Layer {
-                    side,
-                    strategy: chosen.unwrap_or(self.profile.strategy),
-                    content: Arc::new(content),
-                    base,
-                });
-            }
+    fn finish(self) -> Settings {
+        let sides = [Side::Defaults, Side::Overrides].into_iter().zip(self.sides);
+        let layers = sides.filter_map(|(side, wrapped)| {
+            Some(Layer {
+                side,
+                strategy: wrapped.strategy.unwrap_or(self.profile.strategy),
+                content: Arc::new(wrapped.content),
+                base: wrapped.base?,
+            })
+        });
+        Settings {
+            layers: layers.collect(),
+            problems: self.problems,
         }
-        self.settings
     }
 }
 
