@@ -313,52 +313,38 @@ impl<'s, 'a> Spokes<'s, 'a> {
             local: None,
             part,
         };
-        // By the first of those that are tied: the clusters where it is affected, or gets what not all of them get.
-        let mut special: Vec<(OurGatewayId, u32, Option<ChosenVariant>)> = Vec::new();
+        // By the first of those that are tied: the clusters where it gets what not all of them get, or, with none, where it
+        // is affected.
+        let mut special: BTreeMap<OurGatewayId, BTreeMap<u32, Option<Vec<ChosenVariant>>>> = BTreeMap::new();
         for (position, of_cluster) in (0_u32..).zip(clusters) {
-            let firsts = of_cluster
-                .affected
-                .iter()
-                .filter_map(|gateway| ties.first(*gateway));
-            let firsts: BTreeSet<OurGatewayId> = firsts.collect();
-            special.extend(firsts.into_iter().map(|first| (first, position, None)));
+            let affected = of_cluster.affected.iter();
+            for first in affected.filter_map(|gateway| ties.first(*gateway)) {
+                special.entry(first).or_default().insert(position, None);
+            }
             for (object, variant) in &of_cluster.variants {
                 let gateway = self.gateway_of(*object, *variant);
                 if let Some(first) = gateway.and_then(|gateway| ties.first(gateway)) {
-                    special.push((first, position, Some((*object, *variant))));
+                    let there = special.entry(first).or_default();
+                    let there = there.entry(position).or_insert_with(|| Some(Vec::new()));
+                    there.iter_mut().for_each(|all| all.push((*object, *variant)));
                 }
             }
         }
-        special.sort_unstable();
-        let number = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
         let mut all_special: BTreeSet<OurGatewayId> = BTreeSet::new();
         let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<ChosenVariant>)> =
             BTreeMap::new();
-        for of_gateways in special.chunk_by(|(one, ..), (other, ..)| one == other) {
-            let Some((first, ..)) = of_gateways.first() else {
-                continue;
-            };
-            let Some(gateways) = ties.tied.get(first) else {
+        for (first, on_clusters) in special {
+            let Some(gateways) = ties.tied.get(&first) else {
                 continue;
             };
             all_special.extend(gateways.iter());
-            let mut by_variants: BTreeMap<Vec<ChosenVariant>, Vec<u32>> = BTreeMap::new();
-            let mut next = 0;
-            for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
-                let Some((_, position, affected_or)) = of_cluster.first() else {
-                    continue;
-                };
-                if next < *position {
-                    by_variants.entry(Vec::new()).or_default().extend(next..*position);
+            let mut by_variants: BTreeMap<&[ChosenVariant], Vec<u32>> = BTreeMap::new();
+            for (position, _) in (0_u32..).zip(clusters) {
+                match on_clusters.get(&position) {
+                    Some(None) => {}
+                    Some(Some(variants)) => by_variants.entry(variants).or_default().push(position),
+                    None => by_variants.entry(&[]).or_default().push(position),
                 }
-                next = position.saturating_add(1);
-                if affected_or.is_some() {
-                    let variants = of_cluster.iter().filter_map(|(.., variant)| *variant);
-                    by_variants.entry(variants.collect()).or_default().push(*position);
-                }
-            }
-            if next < number {
-                by_variants.entry(Vec::new()).or_default().extend(next..number);
             }
             for (variants, positions) in by_variants {
                 let (there, all) = by_clusters.entry(positions).or_default();
