@@ -6,15 +6,14 @@ use std::sync::Arc;
 use apimachinery::Identity;
 
 use super::copies::PlacedGateway;
-use super::reference_fields::{Labels, made_by};
-use super::variants::Variant;
+use super::reference_fields::{Labels, made_by, texts};
+use super::variants::{Copy, Variant};
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
-use crate::parallel;
 use crate::policy::certificate_faults;
 
 /// Clusters, sorted.
@@ -83,45 +82,29 @@ impl<'s> OnSpokes<'s> {
         (variants, by_name): (&[Vec<Variant>], &ByName<'_, '_>),
         (grants, copied): (&Grants<'_>, bool),
     ) {
-        // To make the names takes longer than to keep them.
-        let of_gateways = parallel::map(gateways.rows(), |placed| {
+        for placed in gateways.rows() {
             let object = placed.gateway.object;
-            let namespace = downstream_namespace(object.namespace_or_empty())?;
-            Some(Identity::new(GROUP, "Gateway", Some(&namespace), &object.name))
-        });
-        let of_variants = parallel::map(variants, |variants| {
-            let mut made = Vec::new();
-            for variant in variants {
-                for copy in &variant.copies {
-                    let (object, clusters) = (&copy.object, &variant.clusters);
-                    made.push((object, clusters, object.identity(), secrets_of(object, by_name)));
-                }
-            }
-            made
-        });
-        let count: usize = of_variants.iter().map(Vec::len).sum();
-        self.shipped.reserve(count.saturating_add(of_gateways.len()));
-        for (placed, identity) in gateways.rows().iter().zip(of_gateways) {
-            let Some(identity) = identity else { continue };
-            if copied && let Some(namespace) = &identity.namespace {
+            let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
+                continue;
+            };
+            if copied {
                 let listeners = &placed.gateway.listeners;
-                self.add_secrets(
-                    placed.gateway.object,
-                    namespace,
-                    listeners,
-                    (grants, &placed.clusters),
-                );
+                self.add_secrets(object, &namespace, listeners, (grants, &placed.clusters));
             }
+            let identity = Identity::new(GROUP, "Gateway", Some(&namespace), &object.name);
             self.add(identity, &placed.clusters);
         }
-        for (object, clusters, identity, secrets) in of_variants.into_iter().flatten() {
-            self.add(identity, clusters);
-            if copied {
-                self.add_secrets_of_set(object, grants, clusters);
-            }
-            for (secret, labels) in secrets {
-                self.add(secret.clone(), clusters);
-                self.secrets.push((secret, labels, Arc::clone(clusters)));
+        for variant in variants.iter().flatten() {
+            let clusters = &variant.clusters;
+            for Copy { object, .. } in &variant.copies {
+                self.add(object.identity(), clusters);
+                if copied {
+                    self.add_secrets_of_set(object, grants, clusters);
+                }
+                for (secret, labels) in secrets_of(object, by_name) {
+                    self.add(secret.clone(), clusters);
+                    self.secrets.push((secret, labels, Arc::clone(clusters)));
+                }
             }
         }
     }
@@ -223,9 +206,10 @@ fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labe
     let certificates = certificates_of(object, gateways).into_iter();
     secrets.extend(certificates.map(|secret| (secret, Labels::new())));
     if object.is("", "Secret") {
-        let labels = object.root().get("metadata").get("labels").entries();
-        let labels = labels.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())));
-        secrets.push((object.identity(), labels.collect()));
+        secrets.push((
+            object.identity(),
+            texts(&object.root().get("metadata").get("labels")),
+        ));
     }
     secrets
 }

@@ -284,11 +284,16 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
 /// The labels of a selector that has only labels. A selector with expressions may match objects that cannot be named in
 /// advance.
 fn labels(selector: &Field<'_>) -> Option<Labels> {
-    let labels = selector.get("matchLabels").entries();
-    let labels: Labels = labels
-        .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
-        .collect();
+    let labels = texts(&selector.get("matchLabels"));
     (!labels.is_empty()).then_some(labels)
+}
+
+/// The members of a mapping that are texts.
+pub(super) fn texts(mapping: &Field<'_>) -> Labels {
+    let members = mapping.entries();
+    members
+        .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
+        .collect()
 }
 
 /// A DNSPolicy that names no provider and delegates nothing takes the Secret of its namespace that is marked as the
@@ -324,10 +329,8 @@ pub(super) fn made_by(object: &Object) -> Option<(Identity, Labels)> {
         ("bitnami.com", "SealedSecret") => (own(), spec.get("template").get("metadata")),
         _ => return None,
     };
-    let labels = template.get("labels").entries();
-    let labels = labels.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())));
     let secret = Identity::new("", "Secret", object.namespace.as_deref(), &name);
-    Some((secret, labels.collect()))
+    Some((secret, texts(&template.get("labels"))))
 }
 
 #[cfg(test)]

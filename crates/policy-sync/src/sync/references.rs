@@ -218,14 +218,7 @@ fn look<'a>(
         let missing = all.entry(needed).or_default();
         missing.add(lacking);
         if let Some(source) = source {
-            let referrer = (source, pointer.into());
-            // Other variants of the same objects have the same references. Further back there may be a hundred thousand.
-            let of_these =
-                |known: &&Referrer<'a>| sources.iter().any(|source| std::ptr::eq(*source, known.0));
-            let mut latest = missing.referrers.iter().rev().take_while(of_these);
-            if !latest.any(|known| is_same(known, &referrer)) {
-                missing.referrers.push(referrer);
-            }
+            missing.referrers.push((source, pointer.into()));
         }
     }
 }
@@ -241,10 +234,6 @@ fn author_of<'a>(sources: &[&'a Object], pointer: &str) -> Option<&'a Object> {
             writing.next().or(sources.first()).copied()
         }
     }
-}
-
-fn is_same(one: &Referrer<'_>, other: &Referrer<'_>) -> bool {
-    std::ptr::eq(one.0, other.0) && one.1 == other.1
 }
 
 /// The clusters that will not have it.

@@ -28,18 +28,13 @@ struct Serving<'a> {
 }
 
 /// The Gateways with each hostname, in lower case.
-#[derive(Default)]
-struct Hostnames<'a>(BTreeMap<String, Vec<Serving<'a>>>);
+type Hostnames<'a> = BTreeMap<String, Vec<Serving<'a>>>;
 
-impl<'a> Hostnames<'a> {
-    fn add(&mut self, hostname: &str, serving: Serving<'a>) {
-        let all = self.0.entry(hostname.to_ascii_lowercase()).or_default();
-        let is_known = all
-            .last()
-            .is_some_and(|last| std::ptr::eq(last.gateway, serving.gateway));
-        if !is_known {
-            all.push(serving);
-        }
+fn add<'a>(hostnames: &mut Hostnames<'a>, hostname: &str, serving: Serving<'a>) {
+    let all = hostnames.entry(hostname.to_ascii_lowercase()).or_default();
+    let last = all.last();
+    if !last.is_some_and(|last| std::ptr::eq(last.gateway, serving.gateway)) {
+        all.push(serving);
     }
 }
 
@@ -68,7 +63,7 @@ pub fn report_same_hostnames(
                     clusters: clusters.get(ours),
                     is_local: false,
                 };
-                hostnames.add(hostname, serving);
+                add(&mut hostnames, hostname, serving);
             }
         }
     }
@@ -83,12 +78,12 @@ pub fn report_same_hostnames(
                         clusters: std::slice::from_ref(cluster),
                         is_local: true,
                     };
-                    hostnames.add(text, serving);
+                    add(&mut hostnames, text, serving);
                 }
             }
         }
     }
-    let several = hostnames.0.iter().filter(|(_, all)| all.len() > 1);
+    let several = hostnames.iter().filter(|(_, all)| all.len() > 1);
     for (hostname, all) in several {
         report(hostname, all, findings);
     }

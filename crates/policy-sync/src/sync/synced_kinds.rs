@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::{GroupKind, Identity};
 
-use crate::api::params::{Params, SyncedResource};
+use crate::api::params::SyncedResource;
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -39,9 +39,17 @@ impl SyncedKinds {
                 .topology
                 .find_gateway(object.namespace_or_empty(), &object.name)
                 .unwrap_or_else(|| broken(format_args!("{} is not in the hierarchy", object.identity())));
+            let kinds = attachments.kinds.iter();
+            let synced = kinds.filter(|(_, kind)| {
+                let synced = known
+                    .params
+                    .synced_policy(&kind.profile.group, &kind.profile.kind);
+                synced.is_some()
+            });
+            let synced = synced.map(|(id, _)| id);
             SyncedWith {
                 gateway,
-                kinds: kinds_of(attachments, &known.params),
+                kinds: synced.collect(),
                 routes: known
                     .params
                     .resources_to_sync
@@ -96,19 +104,6 @@ impl SyncedKinds {
     pub(super) fn any(&self, kind: KindId) -> bool {
         self.gateways_with(kind).next().is_some()
     }
-}
-
-/// The kinds that a class syncs.
-fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<KindId> {
-    let kinds = attachments.kinds.iter();
-    kinds
-        .filter(|(_, kind)| {
-            params
-                .synced_policy(&kind.profile.group, &kind.profile.kind)
-                .is_some()
-        })
-        .map(|(id, _)| id)
-        .collect()
 }
 
 /// The chosen objects.
