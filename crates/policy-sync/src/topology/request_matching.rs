@@ -134,19 +134,19 @@ impl Request {
         if name.eq_ignore_ascii_case("host") {
             return Some(&self.host);
         }
-        let mut headers = self.headers.iter();
-        headers
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
+        first(&self.headers, |known| known.eq_ignore_ascii_case(name))
     }
 
     /// The first value of a parameter.
     fn parameter(&self, name: &str) -> Option<&str> {
-        let mut query = self.query.iter();
-        query
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+        first(&self.query, |known| known == name)
     }
+}
+
+/// The first value whose name is meant.
+fn first(named: &[(String, String)], is_meant: impl Fn(&str) -> bool) -> Option<&str> {
+    let found = named.iter().find(|(name, _)| is_meant(name));
+    found.map(|(_, value)| value.as_str())
 }
 
 impl fmt::Display for Request {
@@ -525,10 +525,9 @@ fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
     let path = listed.get("path");
     let wanted = path.text("value").unwrap_or("/");
     let (kind, fits) = match path.text("type").unwrap_or("PathPrefix") {
-        "Exact" => (PathKind::Exact, Ok(wanted == request.path)),
         "PathPrefix" => (PathKind::Prefix, Ok(is_below(&request.path, wanted))),
         "RegularExpression" => (PathKind::RegularExpression, is_match(wanted, &request.path, work)),
-        other => (PathKind::Prefix, Err(unknown_type(other))),
+        other => (PathKind::Exact, fits(other, wanted, &request.path, work)),
     };
     let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
     let parameters = all_match(&listed.get("queryParams"), |name| request.parameter(name), work);
@@ -557,12 +556,8 @@ fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
     };
     let method = listed.get("method");
     let kind = method.text("type").unwrap_or("Exact");
-    let fits = |wanted: Option<&str>, there: &str| match (wanted, kind) {
-        (None, _) => Ok(true),
-        (Some(wanted), "Exact") => Ok(wanted == there),
-        (Some(wanted), "RegularExpression") => is_match(wanted, there, work),
-        (Some(_), other) => Err(unknown_type(other)),
-    };
+    let fits =
+        |wanted: Option<&str>, there: &str| wanted.map_or(Ok(true), |wanted| fits(kind, wanted, there, work));
     let (wanted_service, wanted_call) = (method.text("service"), method.text("method"));
     let (service, call) = (fits(wanted_service, service), fits(wanted_call, call));
     let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
@@ -594,13 +589,8 @@ fn all_match<'r>(
             continue;
         }
         let text = wanted.text("value").unwrap_or_default();
-        let fits = match (value(name), wanted.text("type").unwrap_or("Exact")) {
-            (None, _) => Ok(false),
-            (Some(there), "Exact") => Ok(text == there),
-            (Some(there), "RegularExpression") => is_match(text, there, work),
-            (Some(_), other) => Err(unknown_type(other)),
-        };
-        match fits {
+        let kind = wanted.text("type").unwrap_or("Exact");
+        match value(name).map_or(Ok(false), |there| fits(kind, text, there, work)) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(because) => unknown = unknown.or(Some(because)),
@@ -634,8 +624,13 @@ fn is_match(expression: &str, text: &str, work: &Work) -> Result<bool, String> {
     })
 }
 
-fn unknown_type(kind: &str) -> String {
-    format!("a match of type `{kind}` is not understood")
+/// Whether a text is what a match of some type wants; or why that is not known.
+fn fits(kind: &str, wanted: &str, there: &str, work: &Work) -> Result<bool, String> {
+    match kind {
+        "Exact" => Ok(wanted == there),
+        "RegularExpression" => is_match(wanted, there, work),
+        other => Err(format!("a match of type `{other}` is not understood")),
+    }
 }
 
 impl ListenerNode<'_> {
