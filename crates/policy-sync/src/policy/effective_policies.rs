@@ -19,7 +19,6 @@ use crate::topology::{GatewayId, Level, Node, Path, Start};
 pub struct EffectivePolicies {
     /// There is nothing for a start that was not requested.
     by_start: BTreeMap<Start, Table<KindId, Vec<PathEffective>>>,
-    kinds: Vec<KindId>,
 }
 
 impl EffectivePolicies {
@@ -42,7 +41,6 @@ impl EffectivePolicies {
         });
         Self {
             by_start: by_start.into_iter().collect(),
-            kinds: attachments.kinds.ids().collect(),
         }
     }
 
@@ -75,9 +73,10 @@ impl EffectivePolicies {
 
     /// Every path with its kind: by kind, then Gateways, then Services of a mesh, then the order of the topology.
     pub fn iter(&self) -> impl Iterator<Item = (KindId, &PathEffective)> {
-        self.kinds
-            .iter()
-            .flat_map(move |kind| self.of_kind(*kind).map(move |path| (*kind, path)))
+        let kinds = self.by_start.values().next().into_iter();
+        kinds
+            .flat_map(Table::ids)
+            .flat_map(|kind| self.of_kind(kind).map(move |path| (kind, path)))
     }
 
     /// The same of one kind.

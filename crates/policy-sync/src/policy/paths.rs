@@ -1,6 +1,5 @@
 //! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and the settings that apply on each.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -252,8 +251,7 @@ impl<'l, 'a> Walk<'l, 'a> {
                 ..path
             };
             if self.ends(Level::Listener) || (also_below_gateway && (self.is_refined || named(stops))) {
-                let stops = join(&head, stops.iter().copied());
-                let stops = stops.iter().copied();
+                let stops = join(&head, stops.iter().copied()).into_iter();
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
             } else {
@@ -278,7 +276,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             let stops = listener.and_then(|listener| listeners.get(&listener));
             let above = match stops {
                 Some(stops) => join(&head, stops.iter().copied()),
-                None => Cow::Borrowed(head.as_slice()),
+                None => head.clone(),
             };
             let path = Path {
                 listener,
@@ -559,15 +557,10 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 }
 
-/// The stops above and more, but for those where nobody is. Below most stops there is nobody, and nothing is copied.
-fn join<'s, 'l>(above: &'s [Stop<'l>], more: impl IntoIterator<Item = Stop<'l>>) -> Cow<'s, [Stop<'l>]> {
-    let is_there = |(_, _, entries): &Stop<'l>| !entries.is_empty();
-    let mut more = more.into_iter().filter(is_there).peekable();
-    if more.peek().is_none() && above.iter().all(is_there) {
-        return Cow::Borrowed(above);
-    }
-    let above = above.iter().copied().filter(is_there);
-    above.chain(more).collect()
+/// The stops above and more, but for those where nobody is.
+fn join<'l>(above: &[Stop<'l>], more: impl IntoIterator<Item = Stop<'l>>) -> Vec<Stop<'l>> {
+    let all = above.iter().copied().chain(more);
+    all.filter(|(_, _, entries)| !entries.is_empty()).collect()
 }
 
 fn combine(

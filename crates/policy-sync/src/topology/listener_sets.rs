@@ -21,9 +21,7 @@ const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, 
 /// A set that is still to be attached, and what orders it.
 struct Waiting<'a> {
     set: ListenerSet<'a>,
-    gateway: GatewayId,
-    assumed: bool,
-    local: bool,
+    node: ListenerSetNode<'a>,
     rank: Rank,
 }
 
@@ -47,9 +45,12 @@ impl<'a> Topology<'a> {
                     Ok(gateway) => waiting.push(Waiting {
                         rank: seniority.rank(object, sources.original(object)),
                         set,
-                        gateway,
-                        assumed,
-                        local,
+                        node: ListenerSetNode {
+                            object,
+                            gateway,
+                            assumed,
+                            local,
+                        },
                     }),
                     Err(why) => {
                         if !local {
@@ -70,7 +71,7 @@ impl<'a> Topology<'a> {
         waiting.sort_by(|one, other| one.rank.cmp(&other.rank));
         let mut serving: HashMap<GatewayId, Ports> = HashMap::new();
         for waiting in waiting {
-            let gateway = waiting.gateway;
+            let gateway = waiting.node.gateway;
             let ports = serving.entry(gateway).or_insert_with(|| {
                 let mut ports = Ports::default();
                 for listener in self.listeners_of((gateway, None), None) {
@@ -123,20 +124,13 @@ impl<'a> Topology<'a> {
     /// Adds the listeners of a set after those of the Gateway and of earlier sets: one that conflicts with them accepts
     /// nothing.
     fn attach_listener_set(&mut self, waiting: &Waiting<'a>, ports: &mut Ports, findings: &mut Findings) {
-        let Waiting {
-            set,
+        let ListenerSetNode {
+            object,
             gateway,
-            assumed,
             local,
             ..
-        } = waiting;
-        let object = set.object;
-        let id = self.listener_sets.push(ListenerSetNode {
-            object,
-            gateway: *gateway,
-            assumed: *assumed,
-            local: *local,
-        });
+        } = waiting.node;
+        let id = self.listener_sets.push(waiting.node);
         // A synced object overwrites a local one of its name.
         let key = (
             object.kind.as_str(),
@@ -145,21 +139,21 @@ impl<'a> Topology<'a> {
         );
         self.set_ids.entry(key).or_insert(id);
         let mut own = Vec::new();
-        for listener in &set.listeners {
+        for listener in &waiting.set.listeners {
             let mut node = ListenerNode::new(listener, Some(id));
             if let Some((earlier, clash)) = ports.in_the_way_of(&node) {
                 node.gives_way_to = Some(earlier);
                 if !local {
                     let owner = match self.listeners.get(earlier).set {
                         Some(set) => self.listener_sets.get(set).object,
-                        None => self.gateways.get(*gateway).object,
+                        None => self.gateways.get(gateway).object,
                     };
                     let this = (object, listener.pointer.as_str());
                     findings.push(self.gives_way(this, (owner, earlier), clash, None));
                 }
             }
             let listener = self.listeners.push(node);
-            self.gateways.get_mut(*gateway).listeners.push(listener);
+            self.gateways.get_mut(gateway).listeners.push(listener);
             own.push(listener);
         }
         // The listeners of one set do not come before each other.
@@ -169,7 +163,7 @@ impl<'a> Topology<'a> {
                 ports.add(*listener, node);
             }
         }
-        self.own((*gateway, Some(id)), own);
+        self.own((gateway, Some(id)), own);
     }
 
     /// A listener of a set gives way to another one, of this object; `there`: to one that lives on these clusters.
@@ -289,10 +283,10 @@ impl<'a> Topology<'a> {
         let own = object.namespace_or_empty();
         let reason = self.reason(own, why);
         let finding = |pointer: &str| {
-            Finding::new(
+            object.finding(
                 Code::LISTENER_SET_NOT_ATTACHED,
-                object.place(pointer),
-                format!("{} is not attached: {reason}", object.identity()),
+                pointer,
+                format!("is not attached: {reason}"),
             )
         };
         Some(match why {

@@ -138,16 +138,15 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
         }
         let route = topology.routes.get(child);
         findings.push(
-            Finding::new(
-                Code::ROUTE_PARENT_CYCLE,
-                route.object.place(&reference.pointer()),
-                format!(
-                    "{} is its own parent, through its other parents",
-                    route.object.identity()
-                ),
-            )
-            .label("this parent leads back here")
-            .help("point the outermost route at a Gateway"),
+            route
+                .object
+                .finding(
+                    Code::ROUTE_PARENT_CYCLE,
+                    &reference.pointer(),
+                    "is its own parent, through its other parents",
+                )
+                .label("this parent leads back here")
+                .help("point the outermost route at a Gateway"),
         );
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use apimachinery::{GroupKind, Identity};
+use apimachinery::Identity;
 
 use crate::api::downstream::is_synced_copy;
 use crate::api::gateway::GROUP;
@@ -104,21 +104,14 @@ impl<'a> Sources<'a> {
 
     /// Whether the object of this identity lives on some cluster.
     pub(crate) fn lives_on_a_cluster(self, identity: &Identity) -> bool {
-        let kind = &identity.group_kind;
-        let namespace = identity.namespace.as_deref();
         let mut spokes = self.spokes.into_iter().flat_map(BTreeMap::values);
-        spokes.any(|objects| {
-            objects
-                .find(&kind.group, &kind.kind, namespace, &identity.name)
-                .is_some()
-        })
+        spokes.any(|objects| objects.get(identity).is_some())
     }
 
     /// The object of this identity.
     pub(crate) fn get(self, identity: &Identity) -> Option<&'a Object> {
-        let GroupKind { group, kind } = &identity.group_kind;
         let mut all = [Some(self.objects), self.local].into_iter().flatten();
-        all.find_map(|objects| objects.find(group, kind, identity.namespace.as_deref(), &identity.name))
+        all.find_map(|objects| objects.get(identity))
     }
 
     /// The same, or that of the hub, of a kind by which a cluster is configured.

@@ -1,6 +1,6 @@
 //! Tests of routes on listeners.
-use super::route_attachment::Refusal;
 use super::Topology;
+use super::route_attachment::Refusal;
 use crate::policy::testing::{Seen, hub};
 
 fn gateway(listeners: &str) -> String {
