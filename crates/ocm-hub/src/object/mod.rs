@@ -13,13 +13,14 @@ pub use rank::{Ages, Rank, rank_of};
 pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 pub(crate) use variable::{is_placeholder, is_unfilled};
 
+use std::fmt;
 use std::sync::Arc;
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity, pointer};
 
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{DocumentId, Part, Place, SourceId, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Part, Place, SourceId, nearest};
 
 /// Where an object came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -196,6 +197,11 @@ impl Object {
             Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
             None => self.name.to_string(),
         }
+    }
+
+    /// A finding about the value at `pointer`. The message begins with the name of the object.
+    pub fn finding(&self, code: Code, pointer: &str, what: impl fmt::Display) -> Finding {
+        Finding::new(code, self.place(pointer), format!("{} {what}", self.identity()))
     }
 
     /// The place of the value at `pointer` inside the object: in a ClusterOverlay, if one set it.

@@ -116,16 +116,14 @@ pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
         let named = undecided().filter(|(_, name)| name == placement);
         let label = decision.root().get("metadata").get("labels").get(PLACEMENT_LABEL);
         let finding = |pointer: &str, help: String| {
-            Finding::new(
-                Code::PLACEMENT_NOT_FOUND,
-                decision.place(pointer),
-                format!(
-                    "{} is for Placement {own}/{placement}, which is not in the input",
-                    decision.identity()
-                ),
-            )
-            .severity(Severity::Warning)
-            .help(help)
+            decision
+                .finding(
+                    Code::PLACEMENT_NOT_FOUND,
+                    pointer,
+                    format!("is for Placement {own}/{placement}, which is not in the input"),
+                )
+                .severity(Severity::Warning)
+                .help(help)
         };
         let (finding, key, field) = if let Some(near) = nearest(placement, here.map(|(_, name)| *name)) {
             let finding = finding(&label.pointer(), format!("did you mean `{near}`?"));
@@ -159,13 +157,10 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
         let near = known
             .nearest(name)
             .filter(|near| *near != name && !OF_OCM.contains(&name))?;
-        let finding = Finding::new(
+        let finding = object.finding(
             Code::PLACEMENT_UNKNOWN_SET,
-            object.place(&field.pointer()),
-            format!(
-                "{} names the cluster set `{name}`, which is not in the input",
-                object.identity()
-            ),
+            &field.pointer(),
+            format!("names the cluster set `{name}`, which is not in the input"),
         );
         let set = of_kind("ManagedClusterSet").find(|set| set.name == near)?;
         Some(

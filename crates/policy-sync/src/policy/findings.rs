@@ -100,12 +100,11 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             let backend = backend.map_or_else(String::new, |at| format!("/backendRefs/{at}"));
             let pointer = format!("/spec/rules/{rule_at}{backend}/filters/{filter_at}/extensionRef");
             findings.push(
-                Finding::new(
+                route.finding(
                     Code::POLICY_NOT_EVALUATED,
-                    route.place(&pointer),
+                    &pointer,
                     format!(
-                        "{} names {kind} {name} as a filter, so the reports about this rule leave that policy out",
-                        route.identity()
+                        "names {kind} {name} as a filter, so the reports about this rule leave that policy out"
                     ),
                 )
                 .label("takes precedence over all policies that target the rule")
@@ -127,12 +126,11 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
             continue;
         }
         findings.push(
-            Finding::new(
+            policy.object.finding(
                 Code::POLICY_NOT_EVALUATED,
-                policy.object.place(&declared.pointer),
+                &declared.pointer,
                 format!(
-                    "{} targets {}: its effect there is not evaluated, so the reports about paths to it leave the policy out",
-                    policy.object.identity(),
+                    "targets {}: its effect there is not evaluated, so the reports about paths to it leave the policy out",
                     attachments.topology.described(node)
                 ),
             )
@@ -207,14 +205,10 @@ pub fn no_path(
     declared: &Declared,
     node: Node,
 ) -> Finding {
-    let finding = Finding::new(
+    let finding = policy.object.finding(
         Code::POLICY_UNREACHABLE,
-        policy.object.place(&declared.pointer),
-        format!(
-            "{} targets {}, which no Gateway of the input leads to",
-            policy.object.identity(),
-            attachments.topology.described(node)
-        ),
+        &declared.pointer,
+        format!("targets {}, which no Gateway of the input leads to", attachments.topology.described(node)),
     )
     .label("on no path from a Gateway")
     .help(match node {

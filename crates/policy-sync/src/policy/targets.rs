@@ -182,10 +182,10 @@ impl<'a> Resolver<'_, 'a> {
             declared.name
         );
         self.findings.push(
-            Finding::new(
+            policy.object.finding(
                 Code::POLICY_INVALID,
-                policy.object.place(&format!("{}/name", declared.pointer)),
-                format!("{} has no effect: {what}", policy.object.identity()),
+                &format!("{}/name", declared.pointer),
+                format!("has no effect: {what}"),
             )
             .severity(Severity::Warning)
             .help(format!(
@@ -288,13 +288,14 @@ impl<'a> Resolver<'_, 'a> {
             None => "correct the labels, or remove the selector".to_owned(),
         };
         self.findings.push(
-            Finding::new(
-                Code::POLICY_TARGET_NOT_FOUND,
-                object.place(&target.pointer),
-                format!("{} selects no {}", object.identity(), target.kind),
-            )
-            .severity(Severity::Warning)
-            .help(help),
+            object
+                .finding(
+                    Code::POLICY_TARGET_NOT_FOUND,
+                    &target.pointer,
+                    format!("selects no {}", target.kind),
+                )
+                .severity(Severity::Warning)
+                .help(help),
         );
     }
 
@@ -502,12 +503,11 @@ impl<'a> Resolver<'_, 'a> {
             "namespace"
         };
         let own = object.namespace_or_empty();
-        let finding = Finding::new(
+        let finding = object.finding(
             Code::POLICY_REF_NOT_PERMITTED,
-            object.place(&format!("{}/{pointer}", declared.pointer)),
+            &format!("{}/{pointer}", declared.pointer),
             format!(
-                "{} may not target {}, which is in another namespace",
-                object.identity(),
+                "may not target {}, which is in another namespace",
                 declared.describe(namespace)
             ),
         );
@@ -693,17 +693,17 @@ fn shown_kind(declared: &Declared) -> String {
 
 /// A target that a kind's documentation does not list: known controllers do nothing with it.
 fn unlisted_target(policy: &crate::object::Object, declared: &Declared, note: Option<String>) -> Finding {
-    let finding = Finding::new(
-        Code::POLICY_NO_EFFECT,
-        policy.place(&format!("{}/kind", declared.pointer)),
-        format!(
-            "{} targets {}, on which no known controller acts",
-            policy.identity(),
-            with_article(&declared.kind)
-        ),
-    )
-    .label("not among the documented targets")
-    .help("target one of the documented kinds");
+    let finding = policy
+        .finding(
+            Code::POLICY_NO_EFFECT,
+            &format!("{}/kind", declared.pointer),
+            format!(
+                "targets {}, on which no known controller acts",
+                with_article(&declared.kind)
+            ),
+        )
+        .label("not among the documented targets")
+        .help("target one of the documented kinds");
     match note {
         Some(note) => finding.note(note),
         None => finding,

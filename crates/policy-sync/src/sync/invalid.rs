@@ -109,10 +109,8 @@ impl<'a> Chain<'_, 'a> {
         synced: impl Fn(KindId, Node) -> bool + Sync,
     ) -> Vec<(&'a Object, bool)> {
         let topology = self.topology;
-        let gateways = parallel::map(topology.gateways.rows(), |gateway| {
-            let found = self.ours.find_object(gateway.object);
-            found.map(|_| gateway.object)
-        });
+        let gateways = topology.gateways.rows().iter().map(|gateway| gateway.object);
+        let gateways = gateways.filter(|gateway| self.ours.find_object(gateway).is_some());
         let sets = topology.listener_sets.rows().iter();
         let sets = sets.filter(|set| self.is_ours(set.gateway));
         let routes = topology.routes.rows().iter();
@@ -124,8 +122,6 @@ impl<'a> Chain<'_, 'a> {
             is_chained.then(|| (policy.object, is_shipped()))
         });
         gateways
-            .into_iter()
-            .flatten()
             .chain(sets.map(|set| set.object))
             .chain(routes.map(|route| route.object))
             .map(|object| (object, true))
@@ -325,14 +321,10 @@ fn other_version(policy: &Policy<'_>, entry: &SyncedResource, class: &str, hub: 
         version: entry.version.clone(),
     };
     let fix = format!("write `apiVersion: {wanted}`");
-    Finding::new(
+    object.finding(
         Code::POLICY_OTHER_VERSION,
-        object.place("/apiVersion"),
-        format!(
-            "{} has version {version}, but its class syncs {}",
-            object.identity(),
-            entry.version
-        ),
+        "/apiVersion",
+        format!("has version {version}, but its class syncs {}", entry.version),
     )
     .label(format!("not the version in `policiesToSync` of `{class}`"))
     .help(if serves(hub, &object.kind, group, version) {

@@ -278,15 +278,13 @@ impl<'a> Targets<'_, 'a> {
         } else {
             String::new()
         };
-        let finding = Finding::new(
-            Code::POLICY_NOT_SYNCED,
-            object.place(&declared.pointer),
-            format!(
-                "{} is not synced{with}: its kind is not in the parameters of its class",
-                object.identity()
-            ),
-        )
-        .label(format!("{} has the class `{class}`", gateway.object.identity()));
+        let finding = object
+            .finding(
+                Code::POLICY_NOT_SYNCED,
+                &declared.pointer,
+                format!("is not synced{with}: its kind is not in the parameters of its class"),
+            )
+            .label(format!("{} has the class `{class}`", gateway.object.identity()));
         let finding = match self.ours.classes.get(class) {
             Some(known) => finding.follows_from(known.class.object.place("")),
             None => finding,
@@ -362,16 +360,14 @@ const OR_ELSE: &str =
 /// A policy that stays on the hub, as its target does.
 fn target_stays(policy: &Policy<'_>, declared: &Declared, help: String) -> Finding {
     let object = policy.object;
-    Finding::new(
-        Code::POLICY_NOT_SYNCED,
-        object.place(&declared.pointer),
-        format!(
-            "{} is not shipped: its target is not synced to the spokes",
-            object.identity()
-        ),
-    )
-    .label(with_article(&declared.kind))
-    .help(help)
+    object
+        .finding(
+            Code::POLICY_NOT_SYNCED,
+            &declared.pointer,
+            "is not shipped: its target is not synced to the spokes",
+        )
+        .label(with_article(&declared.kind))
+        .help(help)
 }
 
 /// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
@@ -381,12 +377,11 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
         .namespace
         .as_deref()
         .unwrap_or(object.namespace_or_empty());
-    Finding::new(
+    object.finding(
         Code::POLICY_NOT_SYNCED,
-        object.place(&declared.pointer),
+        &declared.pointer,
         format!(
-            "{} is not shipped with its target {}: the input does not show which clusters have it",
-            object.identity(),
+            "is not shipped with its target {}: the input does not show which clusters have it",
             declared.described_with_group(namespace)
         ),
     )
@@ -419,22 +414,21 @@ fn other_class(
         format!("{}, to which no Gateway of ours leads", topology.described(node))
     };
     Some(
-        Finding::new(
-            Code::POLICY_OTHER_CLASS,
-            policy.object.place(&format!("{}/name", declared.pointer)),
-            format!(
-                "{} targets {target}, so it is not shipped",
-                policy.object.identity()
-            ),
-        )
-        .label(if is_gateway {
-            "a Gateway of another class"
-        } else {
-            "behind a Gateway of another class"
-        })
-        .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
-        .follows_from(gateway.place(&class.pointer()))
-        .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
+        policy
+            .object
+            .finding(
+                Code::POLICY_OTHER_CLASS,
+                &format!("{}/name", declared.pointer),
+                format!("targets {target}, so it is not shipped"),
+            )
+            .label(if is_gateway {
+                "a Gateway of another class"
+            } else {
+                "behind a Gateway of another class"
+            })
+            .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
+            .follows_from(gateway.place(&class.pointer()))
+            .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
     )
 }
 
@@ -464,16 +458,15 @@ pub fn report_unused(
             .targets
             .first()
             .map_or("/spec", |declared| &declared.pointer);
-        let finding = Finding::new(
-            Code::POLICY_UNUSED,
-            policy.object.place(pointer),
-            format!(
-                "{} affects no cluster: its targets are not placed",
-                policy.object.identity()
-            ),
-        )
-        .label("placed nowhere")
-        .help("place the Gateway, or remove the policy");
+        let finding = policy
+            .object
+            .finding(
+                Code::POLICY_UNUSED,
+                pointer,
+                "affects no cluster: its targets are not placed",
+            )
+            .label("placed nowhere")
+            .help("place the Gateway, or remove the policy");
         let gateways = reached
             .iter()
             .map(|gateway| ours.gateways.get(*gateway).gateway.object);
