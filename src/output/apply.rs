@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
 use super::inventory::{DirectoryFiles, INVENTORY, PLAN, write_line};
 use super::place::{misplaced, open};
-use super::root::{Compared, Disk, Hash, Root, Storage, compare, replace, temporary};
+use super::root::{Compared, Disk, Hash, Root, compare, replace, temporary};
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::tree::{Tree, directory_of, is_safe_path, name_of, prefixes};
 use crate::beneath::{Directory, Directory as Open, Entry, Obstruction};
@@ -22,42 +22,40 @@ const CHUNK: usize = 64 * 1024;
 
 /// Makes the disk what the scan found wanting. The caller has made sure that nothing is in the way.
 pub(super) fn apply(
-    storage: &dyn Storage,
-    root: &Root,
+    root: &Root<'_>,
     tree: &dyn Tree,
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
-    delete(storage, root, &scan.leftovers)?;
+    delete(root, &scan.leftovers)?;
     for directory in &scan.unfinished {
-        remove_if_empty(storage, root, directory)?;
+        remove_if_empty(root, directory)?;
     }
     let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
     carried_on.sort_unstable();
-    write_plan(storage, root, tree, scan, &carried_on)?;
-    write_wanted(storage, root, tree, scan, progress)?;
+    write_plan(root, tree, scan, &carried_on)?;
+    write_wanted(root, tree, scan, progress)?;
     if !scan.stale.is_empty() {
         let _deleting = progress.begin(Stage::Deleting);
-        delete(storage, root, &scan.stale)?;
+        delete(root, &scan.stale)?;
     }
-    remove_emptied(storage, root, scan)?;
+    remove_emptied(root, scan)?;
     if !scan.older_plan.is_empty() {
-        write_plan(storage, root, tree, scan, &scan.kept)?;
+        write_plan(root, tree, scan, &scan.kept)?;
     }
-    storage
+    root.storage
         .rename(&root.directory, PLAN, INVENTORY)
         .map_err(|error| root.error(Action::Write, INVENTORY, error))
 }
 
 /// Writes the plan, and waits until it is on the medium: whatever comes after must find it there.
 fn write_plan(
-    storage: &dyn Storage,
-    root: &Root,
+    root: &Root<'_>,
     tree: &dyn Tree,
     scan: &Scan,
     also: &[(String, Hash)],
 ) -> Result<(), OutputError> {
-    replace(storage, root, &root.directory, PLAN, |file| {
+    replace(root, &root.directory, PLAN, |file| {
         let mut lines = Vec::with_capacity(CHUNK.saturating_mul(2));
         let mut also = also.iter().map(|(path, hash)| (path.as_str(), hash)).peekable();
         for (index, wanted) in scan.hashes.iter().enumerate() {
@@ -67,20 +65,20 @@ fn write_plan(
             }
             write_line(&mut lines, &path, wanted)?;
             if lines.len() >= CHUNK {
-                storage.write(file, &lines)?;
+                root.storage.write(file, &lines)?;
                 lines.clear();
             }
         }
         for (path, hash) in also {
             write_line(&mut lines, path, hash)?;
         }
-        storage.write(file, &lines)?;
-        storage.sync(file)
+        root.storage.write(file, &lines)?;
+        root.storage.sync(file)
     })?;
     // The rename too, where the platform can say so. One that cannot loses nothing but the guarantee after a
     // power failure.
     if let Ok(directory) = root.directory.as_file() {
-        let _ = storage.sync(&directory);
+        let _ = root.storage.sync(&directory);
     }
     Ok(())
 }
@@ -118,8 +116,7 @@ fn first(errors: impl Iterator<Item = OutputError>) -> Result<(), OutputError> {
 }
 
 fn write_wanted(
-    storage: &dyn Storage,
-    root: &Root,
+    root: &Root<'_>,
     tree: &dyn Tree,
     scan: &Scan,
     progress: &Progress,
@@ -146,7 +143,7 @@ fn write_wanted(
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
         let mut made = None;
         let make = || {
-            made = Some(Ground::make(storage, root, directory, is_new)?);
+            made = Some(Ground::make(root, directory, is_new)?);
             Ok(())
         };
         let failure = failures.run(make);
@@ -160,7 +157,7 @@ fn write_wanted(
                 failures.run(|| {
                     content.clear();
                     tree.content(index, &mut content);
-                    ground.write(storage, root, &tree.path(index), &content)
+                    ground.write(root, &tree.path(index), &content)
                 })
             });
             steps.advance(indices.len());
@@ -169,10 +166,10 @@ fn write_wanted(
         let mut errors: Vec<OutputError> = errors.into_iter().flatten().collect();
         let names = || indices.iter().map(|&index| tree.path(index));
         errors.extend(if failures.any() {
-            ground.abandon(storage, names());
+            ground.abandon(root, names());
             None
         } else {
-            failures.note(ground.finish(storage, root, &directory.path, names()))
+            failures.note(ground.finish(root, &directory.path, names()))
         });
         errors
     });
@@ -190,22 +187,17 @@ struct Ground {
 impl Ground {
     /// Opens a directory of the output. One that is new is made under a temporary name: nobody else writes into it, so
     /// its files need no temporary names, and no rename each.
-    fn make(
-        storage: &dyn Storage,
-        root: &Root,
-        directory: &DirectoryFiles,
-        is_new: bool,
-    ) -> Result<Self, OutputError> {
+    fn make(root: &Root<'_>, directory: &DirectoryFiles, is_new: bool) -> Result<Self, OutputError> {
         let path = directory.path.as_str();
         if is_new {
             let error = |cause| root.error(Action::Write, path, cause);
-            let around = make_directory(storage, root, directory_of(path))?;
+            let around = make_directory(root, directory_of(path))?;
             let name = temporary(path);
-            match storage.create_dir(&around, &name) {
+            match root.storage.create_dir(&around, &name) {
                 Ok(()) => {
                     let entered = around.enter(&name).map_err(|blocked| blocked.by.into_error());
                     let open = entered.map_err(|cause| {
-                        let _ = storage.remove_dir(&around, &name);
+                        let _ = root.storage.remove_dir(&around, &name);
                         error(cause)
                     })?;
                     let unfinished = Some((around, name));
@@ -217,26 +209,18 @@ impl Ground {
             }
         }
         Ok(Self {
-            open: make_directory(storage, root, path)?,
+            open: make_directory(root, path)?,
             unfinished: None,
         })
     }
 
-    fn write(
-        &self,
-        storage: &dyn Storage,
-        root: &Root,
-        path: &str,
-        content: &[u8],
-    ) -> Result<(), OutputError> {
+    fn write(&self, root: &Root<'_>, path: &str, content: &[u8]) -> Result<(), OutputError> {
         if self.unfinished.is_none() {
-            return replace(storage, root, &self.open, path, |file| {
-                storage.write(file, content)
-            });
+            return replace(root, &self.open, path, |file| root.storage.write(file, content));
         }
-        storage
+        root.storage
             .create(&self.open, name_of(path))
-            .and_then(|mut file| storage.write(&mut file, content))
+            .and_then(|mut file| root.storage.write(&mut file, content))
             .map_err(|cause| root.error(Action::Write, path, cause))
     }
 
@@ -244,18 +228,17 @@ impl Ground {
     /// which is replaced.
     fn finish<P: AsRef<str>>(
         self,
-        storage: &dyn Storage,
-        root: &Root,
+        root: &Root<'_>,
         directory: &str,
         written: impl Iterator<Item = P>,
     ) -> Result<(), OutputError> {
         let Some((around, name)) = &self.unfinished else {
             return Ok(());
         };
-        let Err(cause) = storage.rename(around, name, name_of(directory)) else {
+        let Err(cause) = root.storage.rename(around, name, name_of(directory)) else {
             return Ok(());
         };
-        self.abandon(storage, written);
+        self.abandon(root, written);
         Err(match root.directory.enter(directory) {
             Err(blocked) if matches!(blocked.by, Obstruction::Link | Obstruction::NoDirectory) => {
                 root.blocked(Action::Write, blocked)
@@ -266,21 +249,21 @@ impl Ground {
 
     /// Removes a new directory that does not get all of its files. The first error is the one to report; what stays is
     /// removed by the next run.
-    fn abandon<P: AsRef<str>>(self, storage: &dyn Storage, written: impl Iterator<Item = P>) {
+    fn abandon<P: AsRef<str>>(self, root: &Root<'_>, written: impl Iterator<Item = P>) {
         let Some((around, name)) = self.unfinished else {
             return;
         };
         for path in written {
-            let _ = storage.remove_file(&self.open, name_of(path.as_ref()));
+            let _ = root.storage.remove_file(&self.open, name_of(path.as_ref()));
         }
         drop(self.open);
-        let _ = storage.remove_dir(&around, &name);
+        let _ = root.storage.remove_dir(&around, &name);
     }
 }
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
 /// an error.
-fn make_directory(storage: &dyn Storage, root: &Root, directory: &str) -> Result<Open, OutputError> {
+fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError> {
     match root.directory.enter(directory) {
         Ok(open) => return Ok(open),
         Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => {}
@@ -292,7 +275,7 @@ fn make_directory(storage: &dyn Storage, root: &Root, directory: &str) -> Result
         .map_err(|blocked| root.blocked(Action::Write, blocked))?;
     for prefix in prefixes(directory) {
         let name = name_of(prefix);
-        match storage.create_dir(&open, name) {
+        match root.storage.create_dir(&open, name) {
             // Another thread (or run) was faster, or it was there.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(root.error(Action::Write, prefix, error));
@@ -307,9 +290,9 @@ fn make_directory(storage: &dyn Storage, root: &Root, directory: &str) -> Result
     Ok(open)
 }
 
-fn delete(storage: &dyn Storage, root: &Root, paths: &[String]) -> Result<(), OutputError> {
+fn delete(root: &Root<'_>, paths: &[String]) -> Result<(), OutputError> {
     let failures = Failures::default();
-    let remove = |open: &Open, path: &str| match storage.remove_file(open, name_of(path)) {
+    let remove = |open: &Open, path: &str| match root.storage.remove_file(open, name_of(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(root.error(Action::Delete, path, error)),
         _ => Ok(()),
     };
@@ -329,7 +312,7 @@ fn delete(storage: &dyn Storage, root: &Root, paths: &[String]) -> Result<(), Ou
 }
 
 /// Removes the directories that pruning emptied, innermost first. One that is not empty stays.
-fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(), OutputError> {
+fn remove_emptied(root: &Root<'_>, scan: &Scan) -> Result<(), OutputError> {
     let mut by_depth: BTreeMap<std::cmp::Reverse<usize>, Vec<&String>> = BTreeMap::new();
     for directory in &scan.perhaps_empty {
         by_depth
@@ -338,17 +321,17 @@ fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(),
             .push(directory);
     }
     for directory in by_depth.into_values().flatten() {
-        remove_if_empty(storage, root, directory)?;
+        remove_if_empty(root, directory)?;
     }
     Ok(())
 }
 
-fn remove_if_empty(storage: &dyn Storage, root: &Root, directory: &str) -> Result<(), OutputError> {
+fn remove_if_empty(root: &Root<'_>, directory: &str) -> Result<(), OutputError> {
     // If it is no longer a directory, nothing of ours is left behind it.
     let Ok(around) = root.directory.enter(directory_of(directory)) else {
         return Ok(());
     };
-    match storage.remove_dir(&around, name_of(directory)) {
+    match root.storage.remove_dir(&around, name_of(directory)) {
         Err(error) if !is_still_in_use(&error) => Err(root.error(Action::Delete, directory, error)),
         _ => Ok(()),
     }
@@ -454,10 +437,10 @@ pub fn write_named(
     }
     let parent = path.parent().unwrap_or(Path::new(""));
     let directory = Directory::named(parent).map_err(failed)?;
-    let root = Root::new(directory, parent.to_path_buf());
-    let directory = make_directory(&Disk, &root, "")?;
+    let root = Root::new(directory, parent.to_path_buf(), &Disk);
+    let directory = make_directory(&root, "")?;
     entry_at(&root, &directory, name)?;
-    replace(&Disk, &root, &directory, name, |file| {
+    replace(&root, &directory, name, |file| {
         let mut file = BufWriter::with_capacity(1 << 16, file);
         fill(&mut file)?;
         file.flush()
@@ -465,9 +448,9 @@ pub fn write_named(
 }
 
 /// Whether a file had to be written.
-fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> {
+fn write_file(root: &Root<'_>, path: &str, text: &str) -> Result<bool, OutputError> {
     let name = name_of(path);
-    let directory = make_directory(&Disk, root, directory_of(path))?;
+    let directory = make_directory(root, directory_of(path))?;
     if entry_at(root, &directory, path)? {
         let compared = directory
             .open(name)
@@ -476,14 +459,11 @@ fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> 
             return Ok(false);
         }
     }
-    replace(&Disk, root, &directory, path, |file| {
-        file.write_all(text.as_bytes())
-    })
-    .map(|()| true)
+    replace(root, &directory, path, |file| file.write_all(text.as_bytes())).map(|()| true)
 }
 
 /// Whether there is a file at a path, in its directory; anything else is not replaced.
-fn entry_at(root: &Root, directory: &Directory, path: &str) -> Result<bool, OutputError> {
+fn entry_at(root: &Root<'_>, directory: &Directory, path: &str) -> Result<bool, OutputError> {
     let obstacle = match directory.entry(name_of(path)) {
         Ok(None) => return Ok(false),
         Ok(Some(Entry::File)) => return Ok(true),

@@ -41,7 +41,7 @@ impl Inventory {
     /// # Errors
     /// If the file cannot be read, is not a regular file, or has a line that is not
     /// `<64 hexadecimal digits>  <path inside the root>`.
-    pub(super) fn read(root: &Root, name: &str) -> Result<Option<Self>, OutputError> {
+    pub(super) fn read(root: &Root<'_>, name: &str) -> Result<Option<Self>, OutputError> {
         let fault = |fault| OutputError::Inventory {
             path: root.shown(name),
             fault,
@@ -54,10 +54,7 @@ impl Inventory {
             Err(error) => return Err(failed(error)),
         }
         let file = root.directory.open(name).map_err(failed)?;
-        match Self::parse(file).map_err(failed)? {
-            Ok(inventory) => Ok(Some(inventory)),
-            Err((line, reason)) => Err(fault(reason.at(line))),
-        }
+        Self::parse(file).map_err(failed)?.map(Some).map_err(fault)
     }
 
     /// The same of a text that is not on disk; `None` where a line is none.
@@ -65,8 +62,8 @@ impl Inventory {
         Self::parse(bytes).ok()?.ok()
     }
 
-    /// Reads no further than to the first line that is none, whose number is the error.
-    fn parse(reader: impl Read) -> io::Result<Result<Self, (usize, LineFault)>> {
+    /// Reads no further than to the first line that is none, which is the error.
+    fn parse(reader: impl Read) -> io::Result<Result<Self, InventoryFault>> {
         let mut reader = BufReader::with_capacity(PIECE, reader);
         let mut inventory = Self {
             canonical: true,
@@ -80,8 +77,8 @@ impl Inventory {
                 break;
             }
             inventory.canonical &= line.pop_if(|last| *last == b'\n').is_some();
-            if let Err(fault) = inventory.add_line(&line) {
-                return Ok(Err((number, fault)));
+            if let Err(fault) = inventory.add_line(&line, number) {
+                return Ok(Err(fault));
             }
         }
         if !inventory.entries.is_sorted_by(|(path, _), (next, _)| path < next) {
@@ -92,10 +89,11 @@ impl Inventory {
         Ok(Ok(inventory))
     }
 
-    fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
+    fn add_line(&mut self, line: &[u8], number: usize) -> Result<(), InventoryFault> {
+        let malformed = InventoryFault::Malformed { line: number };
         let line = std::str::from_utf8(line).ok();
         let line = line.filter(|line| line.len() <= LONGEST_LINE);
-        let line = line.ok_or(LineFault::Malformed)?;
+        let line = line.ok_or(malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
         let split = listed
             .split_at_checked(64)
@@ -108,22 +106,18 @@ impl Inventory {
             let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
             self.canonical = false;
             let is_mark = marks.iter().any(|mark| line.starts_with(mark));
-            return if is_mark {
-                Ok(())
-            } else {
-                Err(LineFault::Malformed)
-            };
+            return is_mark.then_some(()).ok_or(malformed);
         };
         let path = if escaped {
-            unescape(listed).ok_or(LineFault::Malformed)?
+            unescape(listed).ok_or(malformed)?
         } else if listed.ends_with('\r') {
             // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
-            return Err(LineFault::Malformed);
+            return Err(malformed);
         } else {
             listed.to_owned()
         };
         if !is_safe_path(&path) {
-            return Err(LineFault::Outside);
+            return Err(InventoryFault::Outside { line: number });
         }
         self.canonical &=
             escaped == needs_escape(&path) && !digits.bytes().any(|digit| digit.is_ascii_uppercase());
@@ -151,21 +145,6 @@ impl Inventory {
         self.canonical
             && entries.all(|(path, hash)| listed.next() == Some((path.as_ref(), &hash)))
             && listed.next().is_none()
-    }
-}
-
-/// A mistake in one line.
-enum LineFault {
-    Malformed,
-    Outside,
-}
-
-impl LineFault {
-    fn at(self, line: usize) -> InventoryFault {
-        match self {
-            Self::Malformed => InventoryFault::Malformed { line },
-            Self::Outside => InventoryFault::Outside { line },
-        }
     }
 }
 
@@ -229,7 +208,7 @@ impl Record {
     ///
     /// # Errors
     /// When one of them cannot be read or trusted.
-    pub(super) fn read(root: &Root) -> Result<Self, OutputError> {
+    pub(super) fn read(root: &Root<'_>) -> Result<Self, OutputError> {
         let inventory = Inventory::read(root, INVENTORY)?;
         let plan = Inventory::read(root, PLAN)?;
         Ok(Self { inventory, plan })
@@ -300,7 +279,6 @@ impl FilesByDirectory {
             fault,
         };
         let mut directories = Self(BTreeMap::from([(String::new(), DirectoryFiles::default())]));
-        let mut run = DirectoryFiles::default();
         let mut previous: Option<std::borrow::Cow<'_, str>> = None;
         for index in 0..tree.len() {
             let path = tree.path(index);
@@ -313,28 +291,15 @@ impl FilesByDirectory {
             {
                 return Err(fault(&path, TreeFault::Order));
             }
-            // Neighbors nearly always share their directory: the map is asked once for a run of them.
-            let directory = directory_of(&path);
-            if directory != run.path {
-                directories.keep(std::mem::take(&mut run));
-                directory.clone_into(&mut run.path);
-            }
-            run.wanted.push(index);
+            directories.at(directory_of(&path)).wanted.push(index);
             previous = Some(path);
         }
-        directories.keep(run);
         for directory in directories.0.keys() {
             if let Some(path) = prefixes(directory).find(|prefix| position(tree, prefix).is_some()) {
                 return Err(fault(path, TreeFault::FileAndDirectory));
             }
         }
         Ok(directories)
-    }
-
-    fn keep(&mut self, run: DirectoryFiles) {
-        if !run.wanted.is_empty() {
-            self.at(&run.path).wanted.extend(run.wanted);
-        }
     }
 
     fn at(&mut self, path: &str) -> &mut DirectoryFiles {
@@ -444,7 +409,7 @@ mod tests {
             let more = io::repeat(b'a').take(2 * PIECE as u64);
             let reader = text.as_slice().chain(more).chain(Failing);
             match Inventory::parse(reader) {
-                Ok(Err((line, _))) => Some(line),
+                Ok(Err(InventoryFault::Malformed { line })) => Some(line),
                 _ => None,
             }
         };

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{Action, OutputError, RootFault};
-use super::root::{Root, Storage, is_missing};
+use super::root::{Disk, Root, Storage, is_missing};
 use super::tree::is_git_directory;
 use crate::beneath::{Blocked, Directory, Obstruction};
 
@@ -30,11 +30,11 @@ impl Made {
 ///
 /// Where its path leads is looked up once. From there on no link counts: one that takes the place of a directory
 /// meanwhile is an error.
-pub(super) fn open(
+pub(super) fn open<'s>(
     path: &Path,
     within: Option<&Path>,
-    storage: Option<&dyn Storage>,
-) -> Result<Option<(Root, Vec<Made>)>, OutputError> {
+    storage: Option<&'s dyn Storage>,
+) -> Result<Option<(Root<'s>, Vec<Made>)>, OutputError> {
     let failed = |error| OutputError::io(Action::Read, path, error);
     look_at(path)?;
     let real = resolved(path).map_err(failed)?;
@@ -80,12 +80,13 @@ pub(super) fn open(
             Err(blocked) => return Err(in_the_way(shown(), blocked)),
         };
     }
-    Ok(Some((Root::new(directory, path.to_path_buf()), made)))
+    let storage = storage.unwrap_or(&Disk);
+    Ok(Some((Root::new(directory, path.to_path_buf(), storage), made)))
 }
 
 /// Opens an output that an earlier run wrote, for reading; `None` if nothing exists there. A path that the command line
 /// names, and that need not stay `within` anything, may be a link.
-pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root>, OutputError> {
+pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root<'static>>, OutputError> {
     if within.is_none() {
         return Root::to_read(path);
     }

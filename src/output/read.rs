@@ -7,7 +7,7 @@ use std::path::Path;
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, Record, position, stale};
 use super::place::open_to_read;
-use super::root::{Directories, Hash, Root, sha256};
+use super::root::{Directories, Root, sha256};
 use super::scan::{FILES_PER_TASK, unexpected};
 use super::tree::{Tree, name_of};
 use crate::beneath::{Directory, Entry, Obstruction};
@@ -69,27 +69,21 @@ pub fn read_tree(
         return Ok(TreeFiles::default());
     };
     let record = Record::read(root)?;
-    let paths: Vec<&str> = record
-        .inventory()
-        .into_iter()
-        .flat_map(Inventory::iter)
-        .map(|(path, _)| path)
-        .collect();
+    let inventory = record.inventory().into_iter().flat_map(Inventory::iter);
+    let paths: Vec<&str> = inventory.map(|(path, _)| path).collect();
     let tasks: Vec<&[&str]> = paths.chunks(FILES_PER_TASK).collect();
     let read = parallel::map(&tasks, |paths| {
         let (mut buffer, mut directories) = (Vec::new(), root.directories());
         let mut found = |path: &&str| -> Result<Found, OutputError> {
-            match read_file(&mut directories, path, &mut buffer)? {
-                InFile::Nothing => return Ok(Found::Nothing),
-                InFile::Link(at) => return Ok(Found::Link(at)),
-                InFile::Read => {}
-            }
-            Ok(if is_expected(path, &buffer) {
-                Found::Expected
-            } else if record.is_ours(path, &sha256(&buffer)) {
-                Found::Other(String::from_utf8_lossy(&buffer).into_owned())
-            } else {
-                Found::Edited
+            let found = read_file(&mut directories, path, &mut buffer)?;
+            Ok(match found {
+                InFile::Nothing => Found::Nothing,
+                InFile::Link(path) => Found::Offender(path, Obstacle::Symlink),
+                InFile::Read if is_expected(path, &buffer) => Found::Expected,
+                InFile::Read if record.is_ours(path, &sha256(&buffer)) => {
+                    Found::Other(String::from_utf8_lossy(&buffer).into_owned())
+                }
+                InFile::Read => Found::Offender((*path).to_owned(), Obstacle::Edited),
             })
         };
         paths.iter().map(&mut found).collect::<Vec<_>>()
@@ -100,16 +94,9 @@ pub fn read_tree(
         let path = (*path).to_owned();
         match found? {
             Found::Nothing => {}
-            Found::Link(path) => offenders.push(Offender {
-                path,
-                obstacle: Obstacle::Symlink,
-            }),
             Found::Expected => files.as_expected.push(path),
             Found::Other(text) => files.others.push(TreeFile { path, text }),
-            Found::Edited => offenders.push(Offender {
-                path,
-                obstacle: Obstacle::Edited,
-            }),
+            Found::Offender(path, obstacle) => offenders.push(Offender { path, obstacle }),
         }
     }
     offenders.sort_unstable();
@@ -126,11 +113,10 @@ pub fn read_tree(
 /// What is at a path that the inventory lists.
 enum Found {
     Nothing,
-    /// A link at this path: itself, or a directory on the way to it.
-    Link(String),
     Expected,
     Other(String),
-    Edited,
+    /// What is in the way at this path: of a link, it may be a directory on the way.
+    Offender(String, Obstacle),
 }
 
 /// The result of reading a file.
@@ -178,7 +164,7 @@ fn read_file(
 /// The files of the last complete run into a directory.
 #[derive(Debug)]
 pub struct Earlier {
-    root: Option<Root>,
+    root: Option<Root<'static>>,
     record: Record,
 }
 
@@ -195,11 +181,8 @@ impl Earlier {
 
     /// The paths of the files, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.inventory().map(|(path, _)| path)
-    }
-
-    fn inventory(&self) -> impl Iterator<Item = (&str, &Hash)> {
-        self.record.inventory().into_iter().flat_map(Inventory::iter)
+        let inventory = self.record.inventory().into_iter();
+        inventory.flat_map(Inventory::iter).map(|(path, _)| path)
     }
 
     /// What is in the directory although neither `tree` nor the record nor `exceptions` list it; nothing if no run has
@@ -226,13 +209,8 @@ impl Earlier {
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
             let wanted = sha256(&buffer);
-            if self
-                .record
-                .inventory()
-                .into_iter()
-                .flat_map(|inventory| inventory.hashes(path))
-                .any(|listed| *listed == wanted)
-            {
+            let inventory = self.record.inventory();
+            if inventory.is_some_and(|inventory| inventory.hashes(path).any(|listed| *listed == wanted)) {
                 return Ok(None);
             }
         }

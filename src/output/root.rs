@@ -14,23 +14,26 @@ use crate::beneath::{Blocked, Directory, Obstruction};
 
 /// The directory of an output, and what people call it.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct Root<'s> {
     pub(super) directory: Directory,
     path: PathBuf,
+    /// By which it is changed.
+    pub(super) storage: &'s dyn Storage,
 }
 
-impl Root {
-    pub(super) fn new(directory: Directory, path: PathBuf) -> Self {
-        Self { directory, path }
+impl<'s> Root<'s> {
+    pub(super) fn new(directory: Directory, path: PathBuf, storage: &'s dyn Storage) -> Self {
+        Self {
+            directory,
+            path,
+            storage,
+        }
     }
 
     /// Opens a path of the command line for reading, whatever links lead to it; `None` if nothing exists there.
     pub(super) fn to_read(path: &Path) -> Result<Option<Self>, OutputError> {
         match Directory::named(path) {
-            Ok(directory) => Ok(Some(Self {
-                directory,
-                path: path.to_path_buf(),
-            })),
+            Ok(directory) => Ok(Some(Self::new(directory, path.to_path_buf(), &Disk))),
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(OutputError::io(Action::Read, path, error)),
         }
@@ -83,13 +86,13 @@ impl Root {
 
 /// The way to the directories of paths in sorted order.
 pub(super) struct Directories<'r> {
-    root: &'r Root,
+    root: &'r Root<'r>,
     last: Option<(String, Directory)>,
 }
 
 impl<'r> Directories<'r> {
     /// Whose they are.
-    pub(super) fn root(&self) -> &'r Root {
+    pub(super) fn root(&self) -> &'r Root<'r> {
         self.root
     }
 
@@ -121,19 +124,39 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".spokewright-tmp-";
 /// Everything that changes a disk: names in directories that are open. Reading needs no seam: it leaves nothing behind.
 pub(super) trait Storage: Sync {
     /// Makes one directory.
-    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
+    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.make(name)
+    }
+
     /// Creates a new file; it is an error if the name is already taken.
-    fn create(&self, at: &Directory, name: &str) -> io::Result<File>;
+    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
+        at.create(name)
+    }
+
     /// Writes all bytes.
-    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
     /// Waits until the file's bytes are on the medium.
-    fn sync(&self, file: &File) -> io::Result<()>;
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
     /// Replaces `to` by `from`, atomically.
-    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()>;
+    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
+        at.rename(from, to)
+    }
+
     /// Removes a file or a link.
-    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()>;
+    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.remove_file(name)
+    }
+
     /// Removes an empty directory.
-    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
+    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
+        at.remove_directory(name)
+    }
 }
 
 /// The disk. Files and directories get the usual modes: 0666 and 0777 less the umask. Modes are not compared: Git keeps
@@ -141,33 +164,11 @@ pub(super) trait Storage: Sync {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Disk;
 
-impl Storage for Disk {
-    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        at.make(name)
-    }
+impl Storage for Disk {}
 
-    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
-        at.create(name)
-    }
-
-    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        file.write_all(bytes)
-    }
-
-    fn sync(&self, file: &File) -> io::Result<()> {
-        file.sync_all()
-    }
-
-    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
-        at.rename(from, to)
-    }
-
-    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
-        at.remove_file(name)
-    }
-
-    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        at.remove_directory(name)
+impl std::fmt::Debug for dyn Storage + '_ {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Storage")
     }
 }
 
@@ -197,22 +198,21 @@ pub(super) fn mark_of(name: &str) -> Option<&str> {
 /// never a part of them: a temporary file in the same directory, then a rename. A failed write leaves no temporary
 /// file; a killed one does.
 pub(super) fn replace(
-    storage: &dyn Storage,
-    root: &Root,
+    root: &Root<'_>,
     at: &Directory,
     path: &str,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), OutputError> {
     let unfinished = temporary(path);
     let error = |cause| root.error(Action::Write, path, cause);
-    let mut file = storage.create(at, &unfinished).map_err(error)?;
+    let mut file = root.storage.create(at, &unfinished).map_err(error)?;
     let filled = fill(&mut file);
     drop(file);
     filled
-        .and_then(|()| storage.rename(at, &unfinished, name_of(path)))
+        .and_then(|()| root.storage.rename(at, &unfinished, name_of(path)))
         .map_err(|cause| {
             // The first error is the one to report; a temporary file that stays is removed by the next run.
-            let _ = storage.remove_file(at, &unfinished);
+            let _ = root.storage.remove_file(at, &unfinished);
             error(cause)
         })
 }

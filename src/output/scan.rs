@@ -96,7 +96,7 @@ impl Part {
 /// Compares. There is no `root` if nothing exists yet. Everything on disk that is in the way becomes an
 /// offender, and with `exceptions` everything else that is not ours.
 pub(super) fn scan(
-    (root, exceptions): (Option<&Root>, Option<&[String]>),
+    (root, exceptions): (Option<&Root<'_>>, Option<&[String]>),
     tree: &dyn Tree,
     record: &Record,
     directories: FilesByDirectory,
@@ -199,7 +199,7 @@ struct Marks<'r> {
 }
 
 struct Comparison<'a> {
-    root: Option<&'a Root>,
+    root: Option<&'a Root<'a>>,
     tree: &'a dyn Tree,
     record: &'a Record,
     steps: &'a Steps<'a>,
@@ -418,7 +418,7 @@ impl Comparison<'_> {
 /// What the record lists of parts that the tree does not speak for. After an interrupted run of such a part a path
 /// may be listed with several hashes: the one that its file has counts, or else the inventory's. A path that is
 /// gone from the disk stays on record, so that its own part still looks at its directory.
-pub(super) fn kept(root: Option<&Root>, tree: &dyn Tree, record: &Record) -> Vec<(String, Hash)> {
+pub(super) fn kept(root: Option<&Root<'_>>, tree: &dyn Tree, record: &Record) -> Vec<(String, Hash)> {
     let mut listed: BTreeMap<&str, Vec<&Hash>> = BTreeMap::new();
     for (path, hash) in record.lists().flat_map(Inventory::iter) {
         if !tree.owns(path) {
@@ -450,7 +450,7 @@ fn hash_of_file(directories: &mut Directories<'_>, path: &str) -> Option<Hash> {
 /// Everything in the output that is not wanted, not on record, not excepted, and not in a part that the tree does not
 /// speak for. A directory with nothing of ours is one offender; one without any file is none, because Git has none.
 pub(super) fn unexpected(
-    root: &Root,
+    root: &Root<'_>,
     tree: &dyn Tree,
     record: &Record,
     exceptions: &[String],

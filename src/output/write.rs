@@ -201,10 +201,10 @@ fn run(
     let output = Output { root: path, ..output };
     if options.check {
         let Some((root, _)) = open(path, within, None)? else {
-            return compare_or_write(storage, (output, None), tree, options, progress);
+            return compare_or_write((output, None), tree, options, progress);
         };
         let _lock = lock(&root, Access::Read, options.no_wait)?;
-        return compare_or_write(storage, (output, Some(&root)), tree, options, progress);
+        return compare_or_write((output, Some(&root)), tree, options, progress);
     }
     let (root, made, _lock) = loop {
         let Some((root, made)) = open(path, within, Some(storage))? else {
@@ -215,7 +215,7 @@ fn run(
             break (root, made, lock);
         }
     };
-    let result = compare_or_write(storage, (output, Some(&root)), tree, options, progress);
+    let result = compare_or_write((output, Some(&root)), tree, options, progress);
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
         // It was made for the lock. One that holds something stays; Windows removes none that is open.
         drop(root);
@@ -228,8 +228,7 @@ fn run(
 
 /// The run under the lock.
 fn compare_or_write(
-    storage: &dyn Storage,
-    (output, root): (Output<'_>, Option<&Root>),
+    (output, root): (Output<'_>, Option<&Root<'_>>),
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
@@ -252,7 +251,7 @@ fn compare_or_write(
     } else if let Some(root) = root
         && !summary.differing.is_empty()
     {
-        apply(storage, root, tree, &scan, progress)?;
+        apply(root, tree, &scan, progress)?;
     }
     Ok(summary)
 }
@@ -332,7 +331,7 @@ pub(super) enum Access {
 
 /// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. The
 /// directory may be gone by then: [`stands_at`] checks that.
-pub(super) fn lock(root: &Root, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
+pub(super) fn lock(root: &Root<'_>, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
     let Ok(directory) = root.directory.as_file() else {
         // The next reader or writer reports why.
         return Ok(None);
