@@ -51,7 +51,7 @@ pub(super) struct DraftedWork<'a, 'c> {
     /// Its parts, if a set is made from them.
     pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
-    pub rights: Arc<rbac::Rights>,
+    pub rights: rbac::Rights,
     /// Findings about objects in its place: the agent takes an object over that it finds under the name, whoever made
     /// it.
     pub overwritten: Vec<Finding>,
@@ -300,8 +300,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     let mut assembly = Assembly {
         input,
         plan: Plan::default(),
-        numbers: HashMap::new(),
-        receiving: Vec::new(),
+        receiving: HashMap::new(),
         stock: apimachinery::Work::default(),
         rights: BTreeMap::new(),
         names: WorkNames::default(),
@@ -392,14 +391,12 @@ fn is_set(object: &Object) -> bool {
 struct Assembly<'a> {
     input: &'a Input<'a>,
     plan: Plan,
-    /// Each cluster's row in `receiving`. Clusters times works is a large number: each pair costs no more than this
-    /// look-up.
-    numbers: HashMap<String, usize>,
-    receiving: Vec<(String, Received)>,
+    /// By cluster. Clusters times works is a large number: each pair costs no more than this look-up.
+    receiving: HashMap<String, Received>,
     /// For the works, each counted on every cluster that gets it.
     stock: apimachinery::Work,
     /// What an agent needs a right to for a work, each distinct one with its number.
-    rights: BTreeMap<Arc<rbac::Rights>, usize>,
+    rights: BTreeMap<rbac::Rights, usize>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
@@ -552,32 +549,22 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Makes works from each of many things, some of them at a time in parallel, and adds them in the order of the things
-    /// while the next ones are made.
+    /// Makes works from each of many things, some of them at a time in parallel, and adds them in the order of the things.
     fn add_all<'t, T: Sync>(
         &mut self,
         things: &'t [T],
         findings: &mut Findings,
         works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a, 't>>) + Sync,
     ) {
-        let mut chunks = things.chunks(AT_ONCE);
-        let made = |things: Option<&'t [T]>| parallel::map(things.unwrap_or_default(), &works_of);
-        let mut drafted = made(chunks.next());
-        while !drafted.is_empty() && !self.stock.is_spent() {
-            let next = chunks.next();
-            let add = || self.add_drafted(drafted, findings);
-            ((), drafted) = rayon::join(add, || made(next));
-        }
-    }
-
-    fn add_drafted(&mut self, drafted: Vec<(Findings, Vec<DraftedWork<'a, '_>>)>, findings: &mut Findings) {
-        for (found, works) in drafted {
-            if self.stock.is_spent() {
-                return;
-            }
-            findings.extend(found);
-            for work in works {
-                self.add(work, findings);
+        for things in things.chunks(AT_ONCE) {
+            for (found, works) in parallel::map(things, &works_of) {
+                if self.stock.is_spent() {
+                    return;
+                }
+                findings.extend(found);
+                for work in works {
+                    self.add(work, findings);
+                }
             }
         }
     }
@@ -627,17 +614,13 @@ impl<'a> Assembly<'a> {
         let next = self.rights.len();
         let rights = *self.rights.entry(rights).or_insert(next);
         for cluster in clusters.iter() {
-            let known = self.numbers.get(cluster).copied();
-            let row = known.unwrap_or(self.receiving.len());
-            if known.is_none() {
-                self.numbers.insert(cluster.clone(), row);
-                self.receiving.push((cluster.clone(), Received::default()));
-            }
-            if let Some((_, received)) = self.receiving.get_mut(row) {
-                received.works.push(id);
-                received.rights.insert(rights);
-                received.first_wave = received.first_wave.min(wave.unwrap_or_default());
-            }
+            let received = match self.receiving.get_mut(cluster) {
+                Some(received) => received,
+                None => self.receiving.entry(cluster.clone()).or_default(),
+            };
+            received.works.push(id);
+            received.rights.insert(rights);
+            received.first_wave = received.first_wave.min(wave.unwrap_or_default());
         }
     }
 
@@ -654,16 +637,14 @@ impl<'a> Assembly<'a> {
     /// Gives each cluster its works, and collects the rights that the agents of each cluster need.
     fn distribute(&mut self) -> BTreeMap<Needed, Vec<String>> {
         let mut alike: BTreeMap<(BTreeSet<usize>, i64), Vec<String>> = BTreeMap::new();
-        for (cluster, received) in std::mem::take(&mut self.receiving) {
+        let receiving: BTreeMap<String, Received> = std::mem::take(&mut self.receiving).into_iter().collect();
+        for (cluster, received) in receiving {
             let needed = (received.rights, received.first_wave);
             alike.entry(needed).or_default().push(cluster.clone());
             self.plan.clusters.insert(cluster, received.works);
         }
-        let by_number: BTreeMap<usize, &rbac::Rights> = self
-            .rights
-            .iter()
-            .map(|(rights, number)| (*number, &**rights))
-            .collect();
+        let by_number = self.rights.iter().map(|(rights, number)| (*number, rights));
+        let by_number: BTreeMap<usize, &rbac::Rights> = by_number.collect();
         let mut by_content: BTreeMap<Needed, Vec<String>> = BTreeMap::new();
         for ((numbers, first_wave), clusters) in alike {
             let all = numbers.iter().filter_map(|number| by_number.get(number));

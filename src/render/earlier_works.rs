@@ -25,7 +25,7 @@ use kube_json::{Text, Value};
 use kube_yaml::scalar;
 
 use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
-use super::rbac::{self, Rights};
+use super::rbac::{self, Rights, deletable, dotted, list};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
 use crate::api::params::ParamsPlace;
@@ -67,7 +67,7 @@ pub(crate) struct Shipped {
     pub(super) objects: Vec<ShippedObject>,
     /// Whether agents write the objects by server-side apply.
     pub(super) server_side: bool,
-    /// The kinds that it let the agent delete.
+    /// The kinds that it let the agent delete: ClusterRoles cannot be synced, so those in it are ours.
     pub(super) rights: Rights,
 }
 
@@ -173,6 +173,7 @@ pub(super) fn shipped(text: &str) -> Shipped {
     let namespace = text(&value, "/metadata/namespace");
     let mut read = Shipped {
         placements: list(&value, "/spec/placementRefs")
+            .iter()
             .map(|reference| (namespace.clone(), text(reference, "/name")))
             .collect(),
         parent: value
@@ -184,15 +185,12 @@ pub(super) fn shipped(text: &str) -> Shipped {
         ..Shipped::default()
     };
     let of_work = list(&value, "/spec/workload/manifests");
-    for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
+    let of_set = list(&value, "/spec/manifestWorkTemplate/workload/manifests");
+    let rights = [of_work, of_set].into_iter().filter_map(deletable);
+    read.rights = rights.flatten().collect();
+    for manifest in of_work.iter().chain(of_set) {
         let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
         let ApiVersion { group, version } = ApiVersion::parse(&text(manifest, "/apiVersion"));
-        // ClusterRoles cannot be synced, so this one is ours.
-        if kind == "ClusterRole" {
-            for rule in list(manifest, "/rules") {
-                read.rights.extend(deletable(rule));
-            }
-        }
         let namespace = Some(text(manifest, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
             identity: Identity::new(&group, &kind, namespace.as_deref(), &name),
@@ -201,28 +199,6 @@ pub(super) fn shipped(text: &str) -> Shipped {
         });
     }
     read
-}
-
-/// The kinds that a rule of a role lets the agent delete.
-fn deletable(rule: &Value) -> Rights {
-    let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
-    if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {
-        return Rights::new();
-    }
-    let each = |group: &str| -> Vec<(String, String)> {
-        words("/resources")
-            .map(|resource| (group.to_owned(), resource.to_owned()))
-            .collect()
-    };
-    words("/apiGroups").flat_map(each).collect()
-}
-
-fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
 }
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
@@ -519,15 +495,6 @@ impl<'a> Replaced<'a> {
             .help(format!(
                 "{help}, and remove it again when the clusters have deleted them"
             ))
-    }
-}
-
-/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
-fn dotted(group: &str, resource: &str) -> String {
-    if group.is_empty() {
-        resource.to_owned()
-    } else {
-        format!("{resource}.{group}")
     }
 }
 

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use kube_json::{Value, json};
+use serde::Serialize;
 
 use super::carried::Carried;
 use super::input::Input;
@@ -27,7 +28,7 @@ use apimachinery::{Identity, pointer};
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
 
 /// Where a copy of a hub object lives.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Downstream {
     /// The cluster.
     cluster: String,
@@ -35,20 +36,6 @@ struct Downstream {
     name: String,
     /// Namespace there.
     namespace: String,
-}
-
-impl Downstream {
-    /// The places of one variant: each manifest on each cluster.
-    fn of_variant<'v>(variant: &'v Carried<'_>) -> impl Iterator<Item = Self> + use<'v> {
-        let manifests = &variant.manifests;
-        variant.clusters.iter().flat_map(move |cluster| {
-            manifests.iter().map(|manifest| Self {
-                cluster: cluster.clone(),
-                name: manifest.resource.name.clone(),
-                namespace: manifest.resource.namespace.clone(),
-            })
-        })
-    }
 }
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
@@ -107,12 +94,9 @@ pub(super) fn annotated(
         // As it is written, also where ClusterOverlays change it.
         let object = input.hub.objects.get(&identity).unwrap_or(object);
         let mut value = authored(object);
-        annotate(
-            &mut value,
-            object,
-            (annotation, &policies_synced(&places)),
-            findings,
-        );
+        // A JSON array whose objects have the RFC's order of keys: that of the fields.
+        let synced = serde_json::to_string(&places).unwrap_or_default();
+        annotate(&mut value, object, (annotation, &synced), findings);
         add(object, &value, findings);
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
@@ -221,29 +205,19 @@ fn no_label(managed: &Object, attribute: &str, label: &str, error: &InvalidName)
     .help("shorten the name of the attribute: together with the name of the cluster and `_`, it may have 63 characters")
 }
 
-/// A JSON array, as a string, whose objects have the RFC's order of keys.
-fn policies_synced(places: &[Downstream]) -> String {
-    let entries: Vec<String> = places
-        .iter()
-        .map(|place| {
-            format!(
-                "{{\"cluster\":{},\"name\":{},\"namespace\":{}}}",
-                json!(place.cluster),
-                json!(place.name),
-                json!(place.namespace)
-            )
-        })
-        .collect();
-    format!("[{}]", entries.join(","))
-}
-
 /// Where each synced object is on the spokes, by its locator.
 fn places(carried: &[Carried<'_>]) -> BTreeMap<String, Vec<Downstream>> {
     let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
     for variant in carried {
         for source in variant.sources {
             let places = places.entry(source.identity().locator()).or_default();
-            places.extend(Downstream::of_variant(variant));
+            for cluster in variant.clusters.iter() {
+                places.extend(variant.manifests.iter().map(|manifest| Downstream {
+                    cluster: cluster.clone(),
+                    name: manifest.resource.name.clone(),
+                    namespace: manifest.resource.namespace.clone(),
+                }));
+            }
         }
     }
     places

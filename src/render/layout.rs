@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use kube_yaml::scalar;
+use rayon::slice::ParallelSliceMut as _;
 
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
-use crate::parallel;
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -19,29 +19,32 @@ const KUSTOMIZATION: &str = "kustomization.yaml";
 #[derive(Debug)]
 pub struct Layout<'a> {
     plan: &'a Plan,
-    clusters: Vec<(&'a str, &'a [WorkId])>,
-    hub_files: Vec<(&'a str, &'a str)>,
-    /// ManifestWorkReplicaSets, which are in the place of the clusters' works.
-    sets: &'a [ReplicaSet],
-    /// Their directories, each once.
-    set_directories: Vec<&'a str>,
-    /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them.
+    /// All clusters of the fleet, also those that are filtered out: the root's kustomization lists them. None if there are
+    /// sets instead.
     all_clusters: Vec<String>,
     selection: Selection,
-    files: Vec<File>,
+    files: Vec<File<'a>>,
 }
 
-/// One file; numbers instead of paths, because a fleet has a hundred thousand of them.
+/// One file.
 #[derive(Debug, Clone, Copy)]
-enum File {
+enum File<'a> {
+    /// The list at the root.
     Root,
-    Cluster { cluster: u32 },
-    Work { cluster: u32, work: u32 },
-    HubList,
-    HubObject { file: u32 },
+    /// The list of the works of a cluster.
+    Works(&'a str, &'a [WorkId]),
+    /// A work of a cluster.
+    Work(&'a str, &'a Work),
+    /// The list of the annotated hub objects.
+    HubObjects,
+    /// A hub object: the name of its file, and its text.
+    HubObject(&'a str, &'a str),
+    /// The list of the directories of sets.
     SetDirectories,
-    SetList { directory: u32 },
-    Set { set: u32 },
+    /// The list of the sets in a directory.
+    Sets(&'a str),
+    /// A ManifestWorkReplicaSet, which is in the place of the clusters' works.
+    Set(&'a ReplicaSet),
 }
 
 impl<'a> Layout<'a> {
@@ -53,65 +56,29 @@ impl<'a> Layout<'a> {
     /// Lays out the part of a fleet that `selection` selects, which is the part in `plan`. The directories of all other
     /// clusters belong to another run.
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
-        let sets = plan.replica_sets.as_deref();
-        let clusters: Vec<(&str, &[WorkId])> = plan
-            .clusters
-            .iter()
-            .filter(|_| sets.is_none())
-            .map(|(name, works)| (name.as_str(), works.as_slice()))
-            .collect();
-        let set_directories: BTreeSet<&str> = sets
-            .unwrap_or_default()
-            .iter()
-            .map(|set| set.directory.as_str())
-            .collect();
-        let hub_files: Vec<(&str, &str)> = plan
-            .hub_objects
-            .iter()
-            .map(|(name, text)| (name.as_str(), text.as_str()))
-            .collect();
-        let mut layout = Self {
+        let has_sets = plan.replica_sets.is_some();
+        let mut files = vec![File::Root];
+        for (cluster, works) in plan.clusters.iter().filter(|_| !has_sets) {
+            files.push(File::Works(cluster, works));
+            files.extend(works.iter().map(|id| File::Work(cluster, plan.works.get(*id))));
+        }
+        if !plan.hub_objects.is_empty() {
+            files.push(File::HubObjects);
+            let objects = plan.hub_objects.iter();
+            files.extend(objects.map(|(name, text)| File::HubObject(name, text)));
+        }
+        if !plan.sets().is_empty() {
+            files.push(File::SetDirectories);
+            files.extend(set_directories(plan).into_iter().map(File::Sets));
+            files.extend(plan.sets().iter().map(File::Set));
+        }
+        files.par_sort_by_cached_key(|file| file.path());
+        Self {
             plan,
-            clusters,
-            hub_files,
-            sets: sets.unwrap_or_default(),
-            set_directories: set_directories.into_iter().collect(),
-            all_clusters: if sets.is_none() { all_clusters } else { Vec::new() },
+            all_clusters: if has_sets { Vec::new() } else { all_clusters },
             selection,
-            files: Vec::new(),
-        };
-        layout.files = layout.sorted_files();
-        layout
-    }
-
-    fn sorted_files(&self) -> Vec<File> {
-        // Each directory of the root by itself, and how the paths in it begin.
-        let mut directories = vec![(KUSTOMIZATION.to_owned(), vec![File::Root])];
-        for (cluster, (name, works)) in (0_u32..).zip(&self.clusters) {
-            let works = (0_u32..).zip(works.iter());
-            let works = works.map(|(work, _)| File::Work { cluster, work });
-            let files = [File::Cluster { cluster }].into_iter().chain(works).collect();
-            directories.push((format!("{name}/"), files));
+            files,
         }
-        if !self.hub_files.is_empty() {
-            let objects = (0_u32..).zip(&self.hub_files);
-            let objects = objects.map(|(file, _)| File::HubObject { file });
-            let files = [File::HubList].into_iter().chain(objects).collect();
-            directories.push((format!("{HUB_DIRECTORY}/"), files));
-        }
-        if !self.sets.is_empty() {
-            let lists = (0_u32..).zip(&self.set_directories);
-            let lists = lists.map(|(directory, _)| File::SetList { directory });
-            let sets = (0_u32..).zip(self.sets).map(|(set, _)| File::Set { set });
-            let files = [File::SetDirectories].into_iter().chain(lists).chain(sets);
-            directories.push((format!("{REPLICA_SETS}/"), files.collect()));
-        }
-        let mut sorted: Vec<(String, Vec<File>)> = parallel::map_each(directories, |(begin, mut files)| {
-            files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
-            (begin, files)
-        });
-        sorted.sort_by(|(begin, _), (other, _)| begin.cmp(other));
-        sorted.into_iter().flat_map(|(_, files)| files).collect()
     }
 
     /// The plan.
@@ -119,57 +86,31 @@ impl<'a> Layout<'a> {
         self.plan
     }
 
-    /// The number of a work on a cluster.
-    fn work_id(&self, cluster: u32, work: u32) -> Option<WorkId> {
-        self.cluster(cluster).1.get(work as usize).copied()
-    }
-
-    fn cluster(&self, cluster: u32) -> (&'a str, &'a [WorkId]) {
-        self.clusters.get(cluster as usize).copied().unwrap_or_default()
-    }
-
-    fn work(&self, cluster: u32, work: u32) -> Option<&'a Work> {
-        self.work_id(cluster, work).map(|id| self.plan.works.get(id))
-    }
-
-    fn path_of(&self, file: File) -> Cow<'_, str> {
-        match file {
-            File::Root => Cow::Borrowed(KUSTOMIZATION),
-            File::Cluster { cluster } => Cow::Owned([self.cluster(cluster).0, "/", KUSTOMIZATION].concat()),
-            File::Work { cluster, work } => {
-                let name = self.work(cluster, work).map_or("", |work| &work.name);
-                Cow::Owned([self.cluster(cluster).0, "/", name, ".yaml"].concat())
-            }
-            File::HubList => Cow::Owned(format!("{HUB_DIRECTORY}/{KUSTOMIZATION}")),
-            File::HubObject { file } => {
-                let (name, _) = self.hub_files.get(file as usize).copied().unwrap_or_default();
-                Cow::Owned(format!("{HUB_DIRECTORY}/{name}"))
-            }
-            File::SetDirectories => Cow::Owned(format!("{REPLICA_SETS}/{KUSTOMIZATION}")),
-            File::SetList { directory } => {
-                Cow::Owned(format!("{}/{KUSTOMIZATION}", self.set_directory(directory)))
-            }
-            File::Set { set } => {
-                let set = self.sets.get(set as usize);
-                let (directory, name) = set.map_or(("", ""), |set| (&set.directory, &set.name));
-                Cow::Owned(format!("{directory}/{name}.yaml"))
-            }
-        }
-    }
-
     /// Hub objects first, so that applying these in order begins with what others may refer to.
     fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
-        let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);
-        let sets = (!self.sets.is_empty()).then_some(REPLICA_SETS);
+        let hub = (!self.plan.hub_objects.is_empty()).then_some(HUB_DIRECTORY);
+        let sets = (!self.plan.sets().is_empty()).then_some(REPLICA_SETS);
         hub.into_iter().chain(sets).chain(clusters).collect()
     }
+}
 
-    fn set_directory(&self, directory: u32) -> &'a str {
-        self.set_directories
-            .get(directory as usize)
-            .copied()
-            .unwrap_or_default()
+/// The directories of ManifestWorkReplicaSets.
+fn set_directories(plan: &Plan) -> BTreeSet<&str> {
+    plan.sets().iter().map(|set| set.directory.as_str()).collect()
+}
+
+impl File<'_> {
+    fn path(&self) -> String {
+        match self {
+            Self::Root => KUSTOMIZATION.to_owned(),
+            Self::Works(directory, _) | Self::Sets(directory) => format!("{directory}/{KUSTOMIZATION}"),
+            Self::Work(cluster, work) => [cluster, "/", &work.name, ".yaml"].concat(),
+            Self::HubObjects => format!("{HUB_DIRECTORY}/{KUSTOMIZATION}"),
+            Self::HubObject(name, _) => format!("{HUB_DIRECTORY}/{name}"),
+            Self::SetDirectories => format!("{REPLICA_SETS}/{KUSTOMIZATION}"),
+            Self::Set(set) => format!("{}/{}.yaml", set.directory, set.name),
+        }
     }
 }
 
@@ -179,25 +120,21 @@ impl Tree for Layout<'_> {
     }
 
     fn path(&self, index: usize) -> Cow<'_, str> {
-        self.files
-            .get(index)
-            .map_or(Cow::Borrowed(""), |file| self.path_of(*file))
+        self.files.get(index).map(File::path).unwrap_or_default().into()
     }
 
     fn kind(&self, index: usize) -> FileKind {
         match self.files.get(index) {
-            Some(File::Work { .. } | File::HubObject { .. } | File::Set { .. }) => FileKind::Object,
+            Some(File::Work(..) | File::HubObject(..) | File::Set(_)) => FileKind::Object,
             _ => FileKind::Kustomization,
         }
     }
 
     fn turn(&self, index: usize) -> Turn {
         match self.files.get(index) {
-            Some(File::HubObject { .. }) => Turn::First,
-            Some(File::Work { cluster, work }) => {
-                self.work(*cluster, *work).map_or(Turn::Rest, |work| work.turn)
-            }
-            Some(File::Set { set }) => self.sets.get(*set as usize).map_or(Turn::Rest, |set| set.turn),
+            Some(File::HubObject(..)) => Turn::First,
+            Some(File::Work(_, work)) => work.turn,
+            Some(File::Set(set)) => set.turn,
             _ => Turn::Rest,
         }
     }
@@ -226,63 +163,40 @@ impl Tree for Layout<'_> {
     }
 
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {
-        match self.files.get(index) {
-            Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
-            Some(File::Cluster { cluster }) => {
-                let works = self.cluster(*cluster).1.iter().map(|id| self.plan.works.get(*id));
-                let files = works.map(|work| (work.turn, format!("{}.yaml", work.name)));
-                buffer.extend(kustomization(&in_turn(files)).bytes());
+        let list = match self.files.get(index) {
+            None => return,
+            Some(File::Work(cluster, work)) => return work.text.write(cluster, buffer),
+            Some(File::HubObject(_, text)) => return buffer.extend_from_slice(text.as_bytes()),
+            Some(File::Set(set)) => return buffer.extend_from_slice(set.text.as_bytes()),
+            Some(File::Root) => kustomization(&self.root_resources()),
+            Some(File::Works(_, works)) => {
+                let works = works.iter().map(|id| self.plan.works.get(*id));
+                in_turn(works.map(|work| (work.turn, work.name.as_str())))
             }
-            Some(File::Work { cluster, work }) => {
-                if let Some(found) = self.work(*cluster, *work) {
-                    found.text.write(self.cluster(*cluster).0, buffer);
-                }
-            }
-            Some(File::HubList) => {
-                let names: Vec<&str> = self.hub_files.iter().map(|(name, _)| *name).collect();
-                buffer.extend(kustomization(&names).bytes());
-            }
-            Some(File::HubObject { file }) => {
-                let (_, text) = self.hub_files.get(*file as usize).copied().unwrap_or_default();
-                buffer.extend_from_slice(text.as_bytes());
+            Some(File::HubObjects) => {
+                let names = self.plan.hub_objects.keys();
+                kustomization(&names.collect::<Vec<&String>>())
             }
             Some(File::SetDirectories) => {
-                let names = self.set_directories.iter();
-                let names: Vec<&str> = names
-                    .filter_map(|path| path.rsplit_once('/'))
-                    .map(|(_, name)| name)
-                    .collect();
-                buffer.extend(kustomization(&names).bytes());
+                let directories = set_directories(self.plan).into_iter();
+                let names = directories.filter_map(|path| path.rsplit_once('/'));
+                kustomization(&names.map(|(_, name)| name).collect::<Vec<&str>>())
             }
-            Some(File::SetList { directory }) => {
-                let directory = self.set_directory(*directory);
-                // Sorted by namespace, so that those of one directory are together.
-                let start = self
-                    .sets
-                    .partition_point(|set| set.directory.as_str() < directory);
-                let files = self
-                    .sets
-                    .iter()
-                    .skip(start)
-                    .take_while(|set| set.directory == directory)
-                    .map(|set| (set.turn, format!("{}.yaml", set.name)));
-                buffer.extend(kustomization(&in_turn(files)).bytes());
+            Some(File::Sets(directory)) => {
+                let sets = self.plan.sets().iter().filter(|set| set.directory == *directory);
+                in_turn(sets.map(|set| (set.turn, set.name.as_str())))
             }
-            Some(File::Set { set }) => {
-                if let Some(set) = self.sets.get(*set as usize) {
-                    buffer.extend_from_slice(set.text.as_bytes());
-                }
-            }
-            None => {}
-        }
+        };
+        buffer.extend_from_slice(list.as_bytes());
     }
 }
 
-/// Names of files by their turn, and those of one turn in byte order.
-fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
-    let mut files: Vec<(Turn, String)> = files.collect();
-    files.sort_unstable();
-    files.into_iter().map(|(_, name)| name).collect()
+/// The list of objects by their turn, and those of one turn in byte order of their files.
+fn in_turn<'n>(objects: impl Iterator<Item = (Turn, &'n str)>) -> String {
+    let files = objects.map(|(turn, name)| (turn, format!("{name}.yaml")));
+    let files: BTreeSet<(Turn, String)> = files.collect();
+    let names: Vec<&String> = files.iter().map(|(_, name)| name).collect();
+    kustomization(&names)
 }
 
 /// How each begins.
@@ -293,7 +207,7 @@ const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kus
 ///
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
-pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
+fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
     let names = resources.iter().map(AsRef::as_ref);
     let mut text = LIST_BEGIN.to_owned();
     if resources.is_empty() {

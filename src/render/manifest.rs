@@ -266,36 +266,10 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
     }
 }
 
-/// Whether values were requested raw, the names of the listeners, and the text.
-type Last = (bool, Vec<String>, Arc<str>);
-
 /// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
 pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
-    thread_local! {
-        /// Those of the Gateway before, of listeners of these names: many Gateways are alike in this.
-        static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
-    }
-    let listeners = gateway.listeners.iter().map(|listener| listener.name);
-    LAST.with_borrow_mut(|last| {
-        if let Some((raw, names, rules)) = last
-            && *raw == raw_feedback
-            && listeners.clone().eq(names.iter())
-        {
-            return Some(Arc::clone(rules));
-        }
-        let rules = rules_of_listeners(listeners.clone(), raw_feedback)?;
-        *last = Some((
-            raw_feedback,
-            listeners.map(str::to_owned).collect(),
-            Arc::clone(&rules),
-        ));
-        Some(rules)
-    })
-}
-
-fn rules_of_listeners<'a>(listeners: impl Iterator<Item = &'a str>, raw_feedback: bool) -> Option<Arc<str>> {
     let mut paths = Vec::new();
     if raw_feedback {
         paths.push(path("addresses", ".status.addresses"));
@@ -303,7 +277,7 @@ fn rules_of_listeners<'a>(listeners: impl Iterator<Item = &'a str>, raw_feedback
         paths.push(path("addressType", ".status.addresses[0].type"));
         paths.push(path("addressValue", ".status.addresses[0].value"));
     }
-    for name in listeners {
+    for name in gateway.listeners.iter().map(|listener| listener.name) {
         paths.push(path(
             &format!("listener{name}AttachedRoutes"),
             &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),

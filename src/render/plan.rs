@@ -124,6 +124,11 @@ impl Work {
 }
 
 impl Plan {
+    /// What is written instead of the works, if anything.
+    pub(super) fn sets(&self) -> &[ReplicaSet] {
+        self.replica_sets.as_deref().unwrap_or_default()
+    }
+
     /// How many works there are on all clusters together.
     pub fn work_count(&self) -> usize {
         self.clusters.values().map(Vec::len).sum()

@@ -11,10 +11,10 @@
 //! forever, and the work stays Applied all the while. So the role covers all listed kinds, shipped or not, and follows
 //! the parameters instead of the objects; `narrowed` in `earlier_works.rs` handles a kind that leaves the parameters.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use apimachinery::ApiVersion;
 use kube_json::{Value, json};
 
 use super::manifest::Manifest;
@@ -32,7 +32,7 @@ pub(crate) const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 const VERBS: [&str; 5] = ["create", "delete", "get", "patch", "update"];
 
 /// Resources that the agent may apply and delete, as (group, plural); sorted, so that equal sets are one text.
-pub(super) type Rights = BTreeSet<(String, String)>;
+pub(crate) type Rights = BTreeSet<(String, String)>;
 
 /// What the stock agent may write in any namespace, of the core group.
 const CORE: [&str; 8] = [
@@ -55,32 +55,54 @@ pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
 }
 
 /// The rights that the objects of a work need, and those that the parameters of its class list.
-pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Arc<Rights> {
-    thread_local! {
-        /// Those of the work before: most works need the same.
-        static LAST: RefCell<Arc<Rights>> = RefCell::default();
-    }
+pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
     let resources = manifests.iter().map(|manifest| &manifest.resource);
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
-    let mut needed: Vec<(&str, &str)> = Vec::new();
-    for (group, resource) in shipped.chain(params.listed()) {
-        // Thousands of manifests are of few kinds.
-        if needed.last() != Some(&(group, resource)) && !is_agents_own(group, resource) {
-            needed.push((group, resource));
+    let all = shipped.chain(params.listed());
+    // Thousands of manifests are of few kinds.
+    let needed: BTreeSet<(&str, &str)> = all
+        .filter(|(group, resource)| !is_agents_own(group, resource))
+        .collect();
+    needed
+        .into_iter()
+        .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
+        .collect()
+}
+
+/// The resources of which the ClusterRoles among the manifests of a work let an agent delete every object; `None` if there
+/// is no ClusterRole.
+pub(crate) fn deletable(manifests: &[Value]) -> Option<Rights> {
+    let mut deletable: Option<Rights> = None;
+    for role in manifests {
+        let text = |field| role.get(field).and_then(Value::as_str).unwrap_or_default();
+        if text("kind") == "ClusterRole" && ApiVersion::parse(text("apiVersion")).group == RBAC_GROUP {
+            let rights = deletable.get_or_insert_default();
+            for rule in list(role, "/rules") {
+                let words = |field| list(rule, field).iter().filter_map(Value::as_str);
+                let is_deletion = words("/verbs").any(|verb| matches!(verb, "delete" | "*"));
+                if !is_deletion || !list(rule, "/resourceNames").is_empty() {
+                    continue;
+                }
+                for group in words("/apiGroups") {
+                    rights
+                        .extend(words("/resources").map(|resource| (group.to_owned(), resource.to_owned())));
+                }
+            }
         }
     }
-    needed.sort_unstable();
-    needed.dedup();
-    LAST.with_borrow_mut(|last| {
-        let known = last
-            .iter()
-            .map(|(group, resource)| (group.as_str(), resource.as_str()));
-        if !known.eq(needed.iter().copied()) {
-            let owned = |(group, resource): (&str, &str)| (group.to_owned(), resource.to_owned());
-            *last = Arc::new(needed.into_iter().map(owned).collect());
-        }
-        Arc::clone(last)
-    })
+    deletable
+}
+
+/// A resource as `kubectl` spells it: `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+pub(crate) fn dotted(group: &str, resource: &str) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    format!("{resource}{dot}{group}")
+}
+
+/// The items of a list in a value; none if there is no list.
+pub(crate) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
+    let items = value.pointer(pointer).and_then(Value::as_array);
+    items.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The work with the ClusterRole `name` over exactly these resources, one rule an API group, and its binding. A right that
@@ -134,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rights_of_a_work_are_those_of_its_manifests_whatever_the_work_before_needed() {
+    fn the_rights_of_a_work_are_those_of_its_manifests_and_of_the_parameters() {
         let params = Params::default();
         let listed: Rights = params
             .listed()
@@ -160,7 +182,7 @@ mod tests {
                     .iter()
                     .map(|group| ((*group).to_owned(), "things".to_owned())),
             );
-            assert_eq!(*rights(&manifests, &params), expected, "{groups:?}");
+            assert_eq!(rights(&manifests, &params), expected, "{groups:?}");
         }
     }
 

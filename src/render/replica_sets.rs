@@ -21,15 +21,16 @@ use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
 use super::rbac;
 use super::work::{WorkParts, metadata_text, spec_text};
-use crate::api::ocm;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
+use crate::api::{ocm, overlay};
 use crate::diagnostic::{Code, Finding, Findings, Part, first_names, nearest};
 use crate::hub::{Hub, OurGatewayId, Table};
-use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
+use crate::object::{Object, Origin};
 use crate::sync::PlacedGateway;
 use apimachinery::names::SUBDOMAIN_MAX;
+use apimachinery::pointer::inside;
 use kube_yaml::{KeyOrder, append_entry};
 
 /// So many clusters are named in one line; the rest is counted.
@@ -73,7 +74,7 @@ pub(super) fn replica_sets(
             .map(|template| whole_placement(gateways, template))
             .collect();
         if matched.iter().any(Option::is_none) {
-            findings.extend(not_uniform(gateways, templates));
+            findings.extend(not_uniform(hub, gateways, templates));
             continue;
         }
         for (template, placed) in templates.iter().zip(matched) {
@@ -87,11 +88,7 @@ pub(super) fn replica_sets(
             let (rights, _) = rights
                 .entry(placement)
                 .or_insert_with(|| (rbac::Rights::new(), &placed.everywhere));
-            rights.extend(
-                rbac::rights(&template.parts.manifests, template.params)
-                    .iter()
-                    .cloned(),
-            );
+            rights.extend(rbac::rights(&template.parts.manifests, template.params));
             // One object may have one content with this Placement and another with that.
             let work = if templates.len() > 1 {
                 format!("{}-{}", template.parts.name, placement.1)
@@ -256,6 +253,7 @@ fn set_of(
 
 /// A work that no set can carry: its contents, and the clusters that get each.
 fn not_uniform(
+    hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     templates: &[&Template<'_>],
 ) -> Option<Finding> {
@@ -304,13 +302,18 @@ fn not_uniform(
             first_names(usual.clusters.iter(), MOST_CLUSTERS)
         ));
     }
+    let overlays = hub.objects.iter().filter(|object| overlay::is_one(object));
+    let overlays: Vec<&Origin> = overlays.map(|object| &object.origin).collect();
+    let is_overlay = |origin: &&Origin| {
+        let mut overlays = overlays
+            .iter()
+            .filter(|overlay| overlay.document == origin.document);
+        overlays.any(|overlay| inside(&origin.pointer, &overlay.pointer).is_some())
+    };
     for template in templates {
         let manifests = template.parts.manifests.iter();
-        let origins = manifests.flat_map(|manifest| &manifest.origins);
-        if let Some(overlay) = origins
-            .clone()
-            .find(|origin| origin.pointer.contains("/spec/changes/"))
-        {
+        let mut origins = manifests.flat_map(|manifest| &manifest.origins);
+        if let Some(overlay) = origins.find(is_overlay) {
             let clusters = first_names(template.clusters.iter(), MOST_CLUSTERS);
             let place = overlay.place("/path", Part::Value);
             finding = finding.related(place, format!("a ClusterOverlay changes this on {clusters}"));
@@ -334,36 +337,37 @@ fn not_uniform(
 
 /// What the manifests of one content have otherwise than those of another.
 fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
-    let by_name = |manifests: &[Arc<Manifest>]| -> BTreeMap<ResourceIdentifier, String> {
-        let entries = manifests.iter().map(|manifest| {
-            let resource = &manifest.resource;
-            let name = if resource.namespace.is_empty() {
-                format!("{} {}", manifest.kind, resource.name)
-            } else {
-                format!("{} {}/{}", manifest.kind, resource.namespace, resource.name)
-            };
-            (resource.clone(), name)
-        });
-        entries.collect()
-    };
-    let (before, after) = (by_name(usual), by_name(other));
-    let value_of = |manifests: &[Arc<Manifest>], resource: &ResourceIdentifier| {
-        let found = manifests.iter().find(|manifest| manifest.resource == *resource);
-        found.map(|manifest| manifest.value.clone())
-    };
+    fn by_resource(manifests: &[Arc<Manifest>]) -> BTreeMap<&ResourceIdentifier, &Manifest> {
+        let manifests = manifests.iter();
+        manifests
+            .map(|manifest| (&manifest.resource, &**manifest))
+            .collect()
+    }
+    let (before, after) = (by_resource(usual), by_resource(other));
     let lacks = before
         .iter()
-        .filter(|(resource, _)| !after.contains_key(resource));
+        .filter(|(resource, _)| !after.contains_key(*resource));
     let has = after
         .iter()
-        .filter(|(resource, _)| !before.contains_key(resource));
-    let changed = before.iter().filter(|(resource, _)| {
-        after.contains_key(resource) && value_of(usual, resource) != value_of(other, resource)
+        .filter(|(resource, _)| !before.contains_key(*resource));
+    let changed = before.iter().filter(|(resource, manifest)| {
+        let other = after.get(*resource);
+        other.is_some_and(|other| other.value != manifest.value)
     });
-    let mut parts: Vec<String> = lacks.map(|(_, name)| format!("no {name}")).collect();
-    parts.extend(has.map(|(_, name)| format!("also {name}")));
-    parts.extend(changed.map(|(_, name)| format!("another {name}")));
-    parts.join(", ")
+    let all = [
+        ("no", lacks.collect::<Vec<_>>()),
+        ("also", has.collect()),
+        ("another", changed.collect()),
+    ];
+    let parts = all.into_iter().flat_map(|(word, manifests)| {
+        let manifests = manifests.into_iter();
+        manifests.map(move |(resource, manifest)| {
+            let slash = if resource.namespace.is_empty() { "" } else { "/" };
+            let ResourceIdentifier { namespace, name, .. } = resource;
+            format!("{word} {} {namespace}{slash}{name}", manifest.kind)
+        })
+    });
+    parts.collect::<Vec<String>>().join(", ")
 }
 
 fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {

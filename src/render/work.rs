@@ -100,25 +100,16 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     }
 }
 
-/// Whether Flux would look for variables in a text.
-fn is_guarded(text: &str) -> bool {
-    text.contains("${")
-}
-
-/// OCM's size of the manifests in bytes.
-fn size_of(parts: &WorkParts) -> u64 {
-    let sizes = parts
-        .manifests
-        .iter()
-        .map(|manifest| manifest_size(&manifest.value));
-    sizes.fold(0, u64::saturating_add)
-}
-
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
-    let size = size_of(parts);
+    let sizes = parts.manifests.iter();
+    let sizes = sizes.map(|manifest| manifest_size(&manifest.value));
+    let size = sizes.fold(0, u64::saturating_add);
     let mut spec = String::new();
-    append_settings(&mut spec, parts, params, indent);
+    if params.is_some() {
+        append_delete_option(&mut spec, &parts.manifests, indent);
+    }
+    append_manifest_configs(&mut spec, &parts.manifests, params, indent);
     let below = indent.saturating_add(2);
     append_key(&mut spec, "workload", indent);
     append_key(&mut spec, "manifests", below);
@@ -128,17 +119,10 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
     (spec, size)
 }
 
-/// Appends what a spec has before its manifests, each line behind `indent` spaces.
-fn append_settings(out: &mut String, parts: &WorkParts, params: Option<&Params>, indent: usize) {
-    if params.is_some() {
-        append_delete_option(out, &parts.manifests, indent);
-    }
-    append_manifest_configs(out, &parts.manifests, params, indent);
-}
-
 /// Annotations and labels of a work with this spec, and whether the annotation that keeps Flux out is among them.
 pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
-    let guarded = is_guarded(spec);
+    // Flux would look for variables in it.
+    let guarded = spec.contains("${");
     let wave = parts.wave.map(|wave| wave.to_string());
     let key = parts.parent.is_some().then(|| manifest_key(&parts.name));
     // In byte order.

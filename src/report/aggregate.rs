@@ -28,10 +28,10 @@ use crate::outcome::{
 };
 use crate::policy::{Condition, Outcome, PolicyId};
 use crate::render::{
-    MANIFEST_KEY_LABEL, Plan, RBAC_WORK, WorkId, is_agents_own, manifest_key, policy_conditions,
+    MANIFEST_KEY_LABEL, Plan, RBAC_WORK, Rights, WorkId, is_agents_own, manifest_key, policy_conditions,
 };
 use crate::topology::RouteId;
-use instance::{PlannedWork, Resources, Rights, applied_works, of_folders, remains};
+use instance::{PlannedWork, Resources, applied_works, lacking, of_folders, remains};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -253,7 +253,14 @@ impl Aggregation<'_, '_> {
 
     /// Adds to the works of RBAC which deletions they lack: of what the parameters of the Gateways there list.
     fn deletable(&self, placed: &mut [PlacedWork<'_>]) {
-        let rights = Rights::read(self.works.works.iter().map(AsRef::as_ref));
+        // Another work than `gateway-rbac` may grant it, too.
+        let mut deletable: BTreeMap<&str, Rights> = BTreeMap::new();
+        for work in &self.works.works {
+            if let Some(rights) = &work.deletable {
+                let deletable = deletable.entry(work.object.namespace_or_empty()).or_default();
+                deletable.extend(rights.iter().cloned());
+            }
+        }
         let subjects = self.subjects();
         let mut wanted: BTreeMap<&str, Resources<'_>> = BTreeMap::new();
         for work in placed.iter() {
@@ -271,8 +278,8 @@ impl Aggregation<'_, '_> {
         }
         for work in placed.iter_mut().filter(|work| work.name == RBAC_WORK) {
             let there = work.exported.filter(|exported| !exported.is_deleting);
-            let lacking = wanted.get(work.cluster).filter(|_| there.is_some());
-            if let Some(lacking) = lacking.and_then(|wanted| rights.lacking(work.cluster, wanted)) {
+            let wanted = wanted.get(work.cluster).filter(|_| there.is_some());
+            if let Some(lacking) = wanted.and_then(|wanted| lacking(deletable.get(work.cluster), wanted)) {
                 work.add(WorkState::MayNotDelete, Some(lacking), Vec::new());
             }
         }

@@ -15,7 +15,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use apimachinery::Field;
-use kube_json::{Map, Value, json};
+use kube_json::{Value, json};
 
 use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{Code, Finding, Findings};
@@ -23,9 +23,9 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use crate::outcome::{ManifestProblem, WorkState};
-use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, manifest_key, work_name};
+use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, work_name};
 
-pub(super) use spec::{Grant, SpecDigest, list};
+pub(super) use spec::SpecDigest;
 
 /// The reason that an agent may give for a conflict, and how an API server begins to speak of one
 /// (docs/systems/ocm-work.md#server-side-apply).
@@ -145,7 +145,6 @@ pub(crate) struct Shared {
     feedback: Pool<Feedback>,
     statuses: Pool<ManifestStatus>,
     specs: Pool<SpecDigest>,
-    grants: Pool<Vec<Grant>>,
     manifests: Pool<Vec<[Box<str>; 4]>>,
 }
 
@@ -183,8 +182,8 @@ pub(crate) struct ExportedWork {
     pub(super) wrong: Vec<(WorkState, ManifestProblem)>,
     /// Its spec, where it was exported.
     pub(super) spec: Option<Arc<SpecDigest>>,
-    /// The rights that its ClusterRoles grant; `None` if it has none.
-    pub(super) grants: Option<Arc<Vec<Grant>>>,
+    /// The deletions that its ClusterRoles grant; `None` if it has none.
+    pub(super) deletable: Option<Rights>,
     /// By name.
     manifests: Vec<(Arc<ManifestName>, Arc<ManifestStatus>)>,
 }
@@ -248,10 +247,9 @@ impl ExportedWork {
     /// Reads a work. Invalid parts get a finding, and the rest is read all the same.
     pub(super) fn read(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
         let spec = object.value.get("spec").filter(|spec| !spec.is_null());
-        let grants = spec.and_then(Grant::of_spec);
         Self {
             spec: spec.map(|spec| shared.specs.share(SpecDigest::of(spec))),
-            grants: grants.map(|grants| shared.grants.share(grants)),
+            deletable: spec.and_then(|spec| deletable(list(spec, "/workload/manifests"))),
             ..Self::read_status(object, shared, findings)
         }
     }
@@ -362,7 +360,7 @@ impl ExportedWork {
             unavailable: available.and_then(|available| unavailable(available, generation, shared)),
             wrong,
             spec: None,
-            grants: None,
+            deletable: None,
             manifests,
         }
     }
@@ -403,13 +401,15 @@ impl ExportedWork {
 
 /// The parts of a work that show who owns it.
 fn marks(object: &Object) -> Value {
-    let mut labels = Map::new();
-    for name in [MANAGED_WORK_LABEL, REPLICA_SET_LABEL, MANIFEST_KEY_LABEL] {
-        labels.extend(object.label(name).map(|label| (name.to_owned(), label.into())));
-    }
-    let mut annotations = Map::new();
-    let parent = object.annotation(PARENT_ANNOTATION);
-    annotations.extend(parent.map(|parent| (PARENT_ANNOTATION.to_owned(), parent.into())));
+    let labels = [MANAGED_WORK_LABEL, REPLICA_SET_LABEL, MANIFEST_KEY_LABEL];
+    let labels = labels
+        .into_iter()
+        .filter_map(|name| Some((name, Value::from(object.label(name)?))));
+    let labels: Value = labels.collect();
+    let parent = object.annotation(PARENT_ANNOTATION).into_iter();
+    let annotations: Value = parent
+        .map(|parent| (PARENT_ANNOTATION, Value::from(parent)))
+        .collect();
     // The identities of the owners are not needed.
     let owners = object.root().get("metadata").get("ownerReferences");
     let owners: Vec<Value> = owners.items().take(1).map(|_| Value::Bool(true)).collect();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::exported::{ExportedWork, Ownership, Parents, Shared, list, manifest_names};
+use super::exported::{ExportedWork, Ownership, Parents, Shared, manifest_names};
 use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -23,7 +23,7 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::output::Turn;
-use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list};
 
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]
@@ -125,14 +125,6 @@ impl WorkOrSet {
     fn order(&self) -> (&str, &str, &str) {
         let object = &self.object;
         (&object.kind, object.namespace_or_empty(), &object.name)
-    }
-
-    fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
-        named(&self.manifests)
-    }
-
-    fn applied(&self) -> impl Iterator<Item = Manifest<'_>> {
-        named(&self.applied)
     }
 }
 
@@ -288,7 +280,7 @@ impl<'x> Pruning<'x> {
                 .iter()
                 .filter(|manifest| goes_on.contains(&comparable(**manifest)));
             let not_yet = moved.find(|manifest| {
-                let mut carriers = others().flat_map(WorkOrSet::applied);
+                let mut carriers = others().flat_map(|work| named(&work.applied));
                 !carriers.any(|carried| comparable(carried) == comparable(**manifest))
             });
             if let Some([_, kind, namespace, name]) = not_yet {
@@ -327,7 +319,8 @@ impl<'x> Pruning<'x> {
     where
         'x: 'o,
     {
-        let of_work = |work: &'o WorkOrSet| (work.object.namespace_or_empty(), work.manifests().collect());
+        let of_work =
+            |work: &'o WorkOrSet| (work.object.namespace_or_empty(), named(&work.manifests).collect());
         if of.object.kind == MANIFEST_WORK {
             return vec![of_work(of)];
         }
@@ -339,7 +332,7 @@ impl<'x> Pruning<'x> {
             return Vec::new();
         }
         // Where no work was exported, it may be on every cluster.
-        let template: Vec<Manifest<'_>> = of.manifests().collect();
+        let template: Vec<Manifest<'_>> = named(&of.manifests).collect();
         let clusters = self.plan.clusters.keys().map(String::as_str);
         clusters.map(|cluster| (cluster, template.clone())).collect()
     }

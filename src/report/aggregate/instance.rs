@@ -2,7 +2,7 @@
 //! whether the cluster counts, and the objects that stay there although nothing ships them any longer, with the reason
 //! (docs/systems/ocm-work.md#appliedmanifestwork, docs/systems/ocm-work.md#the-agents-rights).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::Value;
 
@@ -12,9 +12,9 @@ use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::object::Object;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
-use crate::render::{ManifestSummary, Work, WorkId};
+use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list};
 use crate::report::exported::{
-    AppliedWork, ExportedWork, Feedback, Grant, ManifestStatus, Shared, SpecDigest, Verdict, list,
+    AppliedWork, ExportedWork, Feedback, ManifestStatus, Shared, SpecDigest, Verdict,
 };
 
 /// One planned work on one cluster.
@@ -398,7 +398,7 @@ pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) ->
     let problems = resources
         .filter(|resource| !has(*resource))
         .map(|[group, resource, namespace, name]| ManifestProblem {
-            kind: called(group, resource),
+            kind: dotted(group, resource),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             reason: String::new(),
@@ -407,59 +407,26 @@ pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) ->
     problems.collect()
 }
 
-/// A resource as `kubectl` spells it.
-fn called(group: &str, resource: &str) -> String {
-    let dot = if group.is_empty() { "" } else { "." };
-    format!("{resource}{dot}{group}")
-}
-
 /// Group and plural of resources.
 pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
 
-/// The kinds that the ClusterRoles in the works of each cluster let an agent delete.
-#[derive(Debug, Default)]
-pub(super) struct Rights<'x> {
-    /// By cluster.
-    deletions: HashMap<&'x str, Vec<&'x [Grant]>>,
-}
-
-impl<'x> Rights<'x> {
-    /// The ClusterRoles of all works: another work than `gateway-rbac` may grant it, too.
-    pub(super) fn read(works: impl IntoIterator<Item = &'x ExportedWork>) -> Self {
-        let mut rights = Self::default();
-        for work in works {
-            if let Some(grants) = &work.grants {
-                let granted = rights
-                    .deletions
-                    .entry(work.object.namespace_or_empty())
-                    .or_default();
-                granted.push(grants);
-            }
-        }
-        rights
-    }
-
-    /// The wanted resources that the works of a cluster do not let its agent delete, in words; `None` where that is
-    /// none, or where no work there grants anything: then nothing relies on them.
-    pub(super) fn lacking(&self, cluster: &str, wanted: &Resources<'_>) -> Option<String> {
-        let granted = self.deletions.get(cluster)?;
-        let allows = |(group, resource): &&(&str, &str)| {
-            let mut granted = granted.iter().copied().flatten();
-            granted.any(|grant| grant.allows(group, resource))
-        };
-        let lacking: Vec<String> = wanted
-            .iter()
-            .filter(|resource| !allows(resource))
-            .map(|(group, resource)| called(group, resource))
-            .collect();
-        let names: Vec<&str> = lacking.iter().map(String::as_str).collect();
-        (!lacking.is_empty()).then(|| {
-            format!(
-                "{}, which the parameters list; objects of it that left their work are still there",
-                first_names(names, MOST_RESOURCES)
-            )
-        })
-    }
+/// The wanted resources that are not among those that the works of a cluster let its agent delete, in words; `None` where
+/// there are none, or where no work there grants anything: then nothing relies on them.
+pub(super) fn lacking(deletable: Option<&Rights>, wanted: &Resources<'_>) -> Option<String> {
+    let deletable = deletable?;
+    let is_in = |granted: &str, wanted: &str| granted == "*" || granted == wanted;
+    let may_delete = |(wanted_group, wanted): &&(&str, &str)| {
+        let mut rights = deletable.iter();
+        rights.any(|(group, resource)| is_in(group, wanted_group) && is_in(resource, wanted))
+    };
+    let lacking = wanted.iter().filter(|resource| !may_delete(resource));
+    let lacking: Vec<String> = lacking.map(|(group, resource)| dotted(group, resource)).collect();
+    (!lacking.is_empty()).then(|| {
+        format!(
+            "{}, which the parameters list; objects of it that left their work are still there",
+            first_names(&lacking, MOST_RESOURCES)
+        )
+    })
 }
 
 /// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be of
