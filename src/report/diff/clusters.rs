@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::side::Which;
 use crate::diagnostic::first_names;
 
 /// How many names are listed at most.
@@ -130,8 +131,8 @@ impl<'s> Alike<'s> {
     }
 
     /// The positions of the groups that are in some classes of a side.
-    pub(super) fn groups(&self, side: usize, classes: &[Class]) -> BTreeSet<usize> {
-        let of_class = self.of_class.get(side).map(Vec::as_slice).unwrap_or_default();
+    pub(super) fn groups(&self, side: Which, classes: &[Class]) -> BTreeSet<usize> {
+        let of_class = side.of(&self.of_class);
         let groups = classes.iter().filter_map(|class| of_class.get(*class));
         groups.flatten().copied().collect()
     }
@@ -142,8 +143,9 @@ impl<'s> Alike<'s> {
     }
 
     /// The classes of a side that a group is in.
-    pub(super) fn classes(&self, side: usize, group: usize) -> &[Class] {
-        let classes = self.groups.get(group).and_then(|group| group.classes.get(side));
+    pub(super) fn classes(&self, side: Which, group: usize) -> &[Class] {
+        let group = self.groups.get(group);
+        let classes = group.map(|group| side.of(&group.classes));
         classes.map(Vec::as_slice).unwrap_or_default()
     }
 

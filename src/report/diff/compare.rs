@@ -1,7 +1,7 @@
 //! The comparison of two sides: each pair of distinct texts is compared once, and each distinct change is one
 //! [`ObjectChange`] with its clusters. Here is what counts as one change, and in which order changes are read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use kube_json::Value;
@@ -723,13 +723,11 @@ fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
 /// them would not fit into memory.
 const KEPT: usize = 256;
 
-/// The texts of a side, each read once as long as it is among the last that were.
+/// The texts of a side, with those that were read last.
 struct Parsed<'a> {
     side: Which,
     bodies: &'a [Body<'a>],
     read: HashMap<usize, Rc<Objects>>,
-    /// What is in `read`, the oldest first.
-    order: VecDeque<usize>,
 }
 
 impl<'a> Parsed<'a> {
@@ -738,7 +736,6 @@ impl<'a> Parsed<'a> {
             side,
             bodies,
             read: HashMap::new(),
-            order: VecDeque::new(),
         }
     }
 
@@ -786,12 +783,9 @@ impl<'a> Parsed<'a> {
             // A work may carry a Secret.
             message: error.unquoted().message.into_owned(),
         })?);
-        if self.order.len() >= KEPT
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.read.remove(&oldest);
+        if self.read.len() >= KEPT {
+            self.read.clear();
         }
-        self.order.push_back(position);
         self.read.insert(position, Rc::clone(&read));
         Ok(read)
     }

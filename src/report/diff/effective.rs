@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use apimachinery::{Work, row_ids};
@@ -13,7 +14,7 @@ use kube_json::{Value, json};
 
 use super::clusters::Class;
 use crate::diagnostic::Finding;
-use crate::hub::{RowId as _, Table};
+use crate::hub::Table;
 use crate::outcome::{PolicyView, Seen};
 use crate::policy::{
     Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
@@ -31,9 +32,6 @@ pub(super) type PathNames = Box<[NameId]>;
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
 pub(super) type ByPath = HashMap<PathNames, Vec<Held>>;
 
-/// Each result once, by its policies: two that are equal are one.
-type Results = BTreeMap<Vec<String>, Vec<Arc<Settings>>>;
-
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
 pub struct EffectiveSettings {
@@ -46,7 +44,8 @@ pub struct EffectiveSettings {
     pub(super) all: Vec<Arc<HashSet<PathNames>>>,
     /// The GatewayClass of each Gateway.
     pub(super) class_of: BTreeMap<NameId, NameId>,
-    pub(super) results: Results,
+    /// Each result once.
+    pub(super) results: HashSet<Arc<Settings>>,
 }
 
 /// The settings of one kind.
@@ -68,7 +67,7 @@ pub(super) struct Held {
 }
 
 /// A result.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Settings {
     /// By rule id or JSON pointer.
     pub(super) values: BTreeMap<Arc<str>, Setting>,
@@ -85,7 +84,7 @@ pub(super) struct Settings {
     pub(super) names: Vec<String>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Setting {
     pub(super) value: Arc<Value>,
     /// `namespace/name` of the policy.
@@ -186,7 +185,7 @@ impl EffectiveSettings {
                 by_path.reserve(found.len());
                 for path in found {
                     let settings = known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
-                        one(results, Settings::new(attachments, profile, &path.effective))
+                        intern(results, Settings::new(attachments, profile, &path.effective))
                     });
                     let all = by_path.entry(names.path(&path.path)).or_default();
                     match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
@@ -205,15 +204,14 @@ impl EffectiveSettings {
     }
 }
 
-/// The one result that is equal.
-fn one(results: &mut Results, settings: Settings) -> Arc<Settings> {
-    let alike = results.entry(settings.policies.clone()).or_default();
-    if let Some(known) = alike.iter().find(|known| ***known == settings) {
+/// The value, or the equal one that was there before.
+pub(super) fn intern<T: Eq + Hash>(known: &mut HashSet<Arc<T>>, value: T) -> Arc<T> {
+    if let Some(known) = known.get(&value) {
         return Arc::clone(known);
     }
-    let settings = Arc::new(settings);
-    alike.push(Arc::clone(&settings));
-    settings
+    let value = Arc::new(value);
+    known.insert(Arc::clone(&value));
+    value
 }
 
 impl Settings {
@@ -330,20 +328,10 @@ impl NodeNames {
 
     /// The names in a topology.
     pub(super) fn within<'n, 't, 'a>(&'n mut self, topology: &'t Topology<'a>) -> NamesWithin<'n, 't, 'a> {
-        if self.names.is_empty() {
-            // Growing would hash all names again.
-            let nodes = [
-                topology.routes.len(),
-                topology.rules.len(),
-                topology.backends.len(),
-            ];
-            self.numbers.reserve(nodes.into_iter().sum());
-        }
         NamesWithin {
             topology,
             names: self,
-            of_nodes: BTreeMap::new(),
-            of_classes: HashMap::new(),
+            of_nodes: HashMap::new(),
         }
     }
 
@@ -359,10 +347,8 @@ impl NodeNames {
 pub(super) struct NamesWithin<'n, 't, 'a> {
     pub(super) topology: &'t Topology<'a>,
     names: &'n mut NodeNames,
-    /// By what they are on a path, and by their number there.
-    of_nodes: BTreeMap<Level, Vec<Option<NameId>>>,
-    /// Of the class of a Gateway.
-    of_classes: HashMap<GatewayId, NameId>,
+    /// Of each node as what it is on a path.
+    of_nodes: HashMap<(Level, Node), NameId>,
 }
 
 impl NamesWithin<'_, '_, '_> {
@@ -373,9 +359,7 @@ impl NamesWithin<'_, '_, '_> {
 
     /// A node, as what it is on a path.
     pub(super) fn node(&mut self, level: Level, node: Node) -> NameId {
-        let row = row(node);
-        let known = self.of_nodes.get(&level).zip(row);
-        if let Some(Some(known)) = known.and_then(|(known, row)| known.get(row)) {
+        if let Some(known) = self.of_nodes.get(&(level, node)) {
             return *known;
         }
         let topology = self.topology;
@@ -401,15 +385,7 @@ impl NamesWithin<'_, '_, '_> {
                 self.names.number(key, || Some(topology.step_label(node)))
             }
         };
-        if let Some(row) = row {
-            let known = self.of_nodes.entry(level).or_default();
-            if known.len() <= row {
-                known.resize(row.saturating_add(1), None);
-            }
-            if let Some(known) = known.get_mut(row) {
-                *known = Some(number);
-            }
-        }
+        self.of_nodes.insert((level, node), number);
         number
     }
 
@@ -421,27 +397,10 @@ impl NamesWithin<'_, '_, '_> {
 
     /// The class of a Gateway.
     pub(super) fn class(&mut self, gateway: GatewayId) -> NameId {
-        let (topology, names) = (self.topology, &mut *self.names);
-        *self.of_classes.entry(gateway).or_insert_with(|| {
-            // No label has it.
-            let locator = topology.class_locator(gateway).into();
-            names.number((Level::GatewayClass, None, locator), || None)
-        })
+        let locator = self.topology.class_locator(gateway).into();
+        // No label has it.
+        self.names.number((Level::GatewayClass, None, locator), || None)
     }
-}
-
-/// The number of a node among those of its level; none for what no path leads through.
-fn row(node: Node) -> Option<usize> {
-    let row = match node {
-        Node::Gateway(id) => id.row(),
-        Node::Listener(_, id) => id.row(),
-        Node::Route(id) => id.row(),
-        Node::Rule(_, id) => id.row(),
-        Node::Backend(id) => id.row(),
-        Node::Port(_, id) => id.row(),
-        Node::Mesh(_) | Node::Class(_) | Node::Namespace(_) | Node::ListenerSet(_) => return None,
-    };
-    usize::try_from(row).ok()
 }
 
 #[cfg(test)]

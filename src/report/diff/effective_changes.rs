@@ -16,15 +16,13 @@ use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
     ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings,
+    Settings, intern,
 };
 use super::report::{EffectiveChange, SettingChange};
+use super::side::Which::{self, New, Old};
 use crate::parallel;
 use crate::policy::Profile;
 use crate::topology::Level;
-
-const OLD: usize = 0;
-const NEW: usize = 1;
 
 impl EffectiveSettings {
     /// The settings that differ on the new side, by kind and path.
@@ -35,7 +33,10 @@ impl EffectiveSettings {
             equal: equal_results(old, new),
             alike: Alike::new([&old.classes, &new.classes]),
             beginning: [old, new].map(beginning),
-            collapsing: [old, new].map(Collapsing::new),
+            collapsing: [old, new].map(|settings| Collapsing {
+                settings,
+                below: OnceLock::new(),
+            }),
             moved: BTreeMap::new(),
         };
         sides.moved = sides.moved();
@@ -43,7 +44,7 @@ impl EffectiveSettings {
         let kinds: BTreeSet<&KindName> = old.by_kind.keys().chain(new.by_kind.keys()).collect();
         let mut comparing = Comparing::default();
         for kind in kinds {
-            for side in [OLD, NEW] {
+            for side in [Old, New] {
                 let of_kind = sides.of_kind(side, kind).into_iter();
                 let paths: Vec<_> = of_kind.flat_map(|of| &of.paths).collect();
                 let found = parallel::map(&paths, |(path, held)| sides.compare(kind, side, path, held));
@@ -103,68 +104,61 @@ struct Compared<'s> {
 }
 
 impl<'s> Sides<'s> {
-    fn of_kind(&self, side: usize, kind: &KindName) -> Option<&'s OfKind> {
-        self.sides.get(side)?.by_kind.get(kind)
+    fn of_kind(&self, side: Which, kind: &KindName) -> Option<&'s OfKind> {
+        side.of(&self.sides).by_kind.get(kind)
     }
 
-    fn names(&self, side: usize) -> &'s NodeNames {
-        let [old, new] = self.sides;
-        if side == OLD { &old.names } else { &new.names }
+    fn names(&self, side: Which) -> &'s NodeNames {
+        &side.of(&self.sides).names
     }
 
     /// A path of a side on the other one, as far as that has its nodes.
-    fn elsewhere(&self, side: usize, path: &[NameId]) -> PathNames {
-        let names = self.on_other.get(side);
-        let there = path.iter().map_while(|id| *names?.get(*id));
-        there.collect()
+    fn elsewhere(&self, side: Which, path: &[NameId]) -> PathNames {
+        let names = side.of(&self.on_other);
+        path.iter().map_while(|id| *names.get(*id)).collect()
     }
 
     /// What changes on a path of one side that the other one does not have: what both have is found from the old one.
     fn compare(
         &self,
         kind: &KindName,
-        side: usize,
+        side: Which,
         path: &'s PathNames,
         held: &'s [Held],
     ) -> Vec<Compared<'s>> {
         let elsewhere = self.elsewhere(side, path);
-        let other = if side == OLD { NEW } else { OLD };
+        let other = side.other();
         let of_other = self.of_kind(other, kind).map(|of| &of.paths);
         let there = of_other
             .filter(|_| elsewhere.len() == path.len())
             .and_then(|paths| paths.get(&elsewhere));
         match (there, held) {
-            (Some(_), _) if side == NEW => return Vec::new(),
+            (Some(_), _) if side == New => return Vec::new(),
             // On most paths nothing changes: one result before, the same after, on the same clusters.
             (Some(there), [before]) if self.is_unchanged(before, there) => return Vec::new(),
             _ => {}
         }
-        let classes = |side: usize, held: &[Held]| {
+        let classes = |side: Which, held: &[Held]| {
             let held = held.iter();
             held.flat_map(|held| self.alike.groups(side, &held.classes))
                 .collect::<BTreeSet<usize>>()
         };
         let mut groups = classes(side, held);
         groups.extend(there.map(|there| classes(other, there)).unwrap_or_default());
-        let paths = if side == OLD {
-            [&**path, &*elsewhere]
-        } else {
-            [&*elsewhere, &**path]
+        let paths = match side {
+            Old => [&**path, &*elsewhere],
+            New => [&*elsewhere, &**path],
         };
         let Some(end) = path.last().map(|end| self.names(side).level(*end)) else {
             return Vec::new();
         };
         let mut found: BTreeMap<Outcome, Compared<'s>> = BTreeMap::new();
         for group in groups {
-            let [old, new] = [OLD, NEW].map(|side| {
-                let path = paths.get(side).copied().unwrap_or_default();
-                self.find(kind, side, path, end, group)
-            });
+            let [old, new] = [Old, New].map(|side| self.find(kind, side, *side.of(&paths), end, group));
             if new.is_for_any && new.length == path.len() {
                 continue;
             }
-            let new_path = paths.get(NEW).copied().unwrap_or_default();
-            if side == NEW && self.moved.contains_key(&(&PathNames::from(new_path), group)) {
+            if side == New && self.moved.contains_key(&(path, group)) {
                 continue;
             }
             // Traffic for a port that is not named any more still comes to the backend.
@@ -179,11 +173,11 @@ impl<'s> Sides<'s> {
             };
             let settings = [old.settings, new.settings];
             let (of, length) = if presence == Presence::Leaves {
-                (OLD, old.length)
+                (Old, old.length)
             } else {
-                (NEW, new.length)
+                (New, new.length)
             };
-            let path = paths.get(of).and_then(|path| path.get(..length));
+            let path = of.of(&paths).get(..length);
             let entry = found.entry((pointers(settings), presence, length));
             let compared = entry.or_insert_with(|| Compared {
                 path: path.unwrap_or_default().into(),
@@ -200,14 +194,14 @@ impl<'s> Sides<'s> {
     fn moved(&self) -> Moved<'s> {
         let mut moved = Moved::new();
         let mut known: HashMap<[Vec<usize>; 2], Vec<MovedPath<'s>>> = HashMap::new();
-        let all = |side: usize, group: usize| -> Vec<&'s HashSet<PathNames>> {
-            let of_side = self.sides.get(side);
+        let all = |side: Which, group: usize| -> Vec<&'s HashSet<PathNames>> {
+            let of_side = side.of(&self.sides);
             let classes = self.alike.classes(side, group).iter();
-            let all = classes.filter_map(|class| Some(of_side?.all.get(*class)?.as_ref()));
-            all.collect()
+            let all = classes.filter_map(|class| of_side.all.get(*class));
+            all.map(AsRef::as_ref).collect()
         };
         for group in self.alike.all() {
-            let sides = [OLD, NEW].map(|side| all(side, group));
+            let sides = [Old, New].map(|side| all(side, group));
             let key = sides
                 .clone()
                 .map(|all| all.iter().map(|all| std::ptr::from_ref(*all).addr()).collect());
@@ -220,13 +214,13 @@ impl<'s> Sides<'s> {
 
     fn moved_between(&self, [old, new]: [Vec<&'s HashSet<PathNames>>; 2]) -> Vec<MovedPath<'s>> {
         let old = old.into_iter().flatten();
-        let old = old.filter(|path| self.behind_route(OLD, path).is_some());
+        let old = old.filter(|path| self.behind_route(Old, path).is_some());
         let old: BTreeSet<&'s PathNames> = old.collect();
         let joining = new.into_iter().flatten().filter_map(|path| {
-            let of_route = self.behind_route(NEW, path)?;
+            let of_route = self.behind_route(New, path)?;
             let of_route =
-                Some(self.elsewhere(NEW, of_route)).filter(|there| there.len() == of_route.len())?;
-            let elsewhere = self.elsewhere(NEW, path);
+                Some(self.elsewhere(New, of_route)).filter(|there| there.len() == of_route.len())?;
+            let elsewhere = self.elsewhere(New, path);
             let is_there = elsewhere.len() == path.len() && old.contains(&elsewhere);
             (!is_there).then_some((path, of_route))
         });
@@ -236,7 +230,7 @@ impl<'s> Sides<'s> {
         }
         let mut before: BTreeMap<&[NameId], BTreeSet<&'s PathNames>> = BTreeMap::new();
         for path in old {
-            if let Some(of_route) = self.behind_route(OLD, path) {
+            if let Some(of_route) = self.behind_route(Old, path) {
                 before.entry(of_route).or_default().insert(path);
             }
         }
@@ -248,7 +242,7 @@ impl<'s> Sides<'s> {
     }
 
     /// The part of a path from its route on.
-    fn behind_route<'p>(&self, side: usize, path: &'p [NameId]) -> Option<&'p [NameId]> {
+    fn behind_route<'p>(&self, side: Which, path: &'p [NameId]) -> Option<&'p [NameId]> {
         let names = self.names(side);
         let at = path.iter().position(|id| names.level(*id) == Level::Route)?;
         path.get(at..)
@@ -257,11 +251,11 @@ impl<'s> Sides<'s> {
     /// What a kind comes to on the paths of routes that were attached elsewhere: compared with where least of it applied.
     fn compare_moved(&self, kind: &KindName) -> Vec<Compared<'s>> {
         let compare = |((path, group), before): (&(&'s PathNames, usize), &Arc<[&'s PathNames]>)| {
-            let end = self.names(NEW).level(*path.last()?);
+            let end = self.names(New).level(*path.last()?);
             let before = before.iter();
-            let before = before.map(|before| self.find(kind, OLD, before, end, *group).settings);
+            let before = before.map(|before| self.find(kind, Old, before, end, *group).settings);
             let old = before.min_by_key(|settings| settings.map_or(0, |settings| settings.values.len()))?;
-            let new = self.find(kind, NEW, path, end, *group);
+            let new = self.find(kind, New, path, end, *group);
             let is_held = old.is_some() || new.settings.is_some();
             is_held.then(|| Compared {
                 path: (*path).clone(),
@@ -277,15 +271,15 @@ impl<'s> Sides<'s> {
         let [after] = there else { return false };
         let results = [before, after].map(|held| Arc::as_ptr(&held.settings).addr());
         self.equal.contains(&results)
-            && self.alike.groups(OLD, &before.classes) == self.alike.groups(NEW, &after.classes)
+            && self.alike.groups(Old, &before.classes) == self.alike.groups(New, &after.classes)
     }
 
     /// The classes of a side that a group is in and that may have a path. A cluster may be in as many as there are
     /// Gateways, and a Gateway in as many as there are clusters.
-    fn classes(&self, side: usize, path: &[NameId], group: usize) -> Vec<Class> {
+    fn classes(&self, side: Which, path: &[NameId], group: usize) -> Vec<Class> {
         let here = self.alike.classes(side, group);
         let start = path.first();
-        let beginning = start.and_then(|start| self.beginning.get(side)?.get(start));
+        let beginning = start.and_then(|start| side.of(&self.beginning).get(start));
         let there = beginning.map(Vec::as_slice).unwrap_or_default();
         let (few, many) = if here.len() < there.len() {
             (here, there)
@@ -297,10 +291,8 @@ impl<'s> Sides<'s> {
     }
 
     /// What applies on a path of one side, on some clusters; where it is not there, what would apply to it.
-    fn find(&self, kind: &KindName, side: usize, path: &[NameId], end: Level, group: usize) -> Found<'s> {
-        let Some(of_side) = self.sides.get(side).copied() else {
-            return Found::default();
-        };
+    fn find(&self, kind: &KindName, side: Which, path: &[NameId], end: Level, group: usize) -> Found<'s> {
+        let of_side = *side.of(&self.sides);
         let of_kind = of_side.by_kind.get(kind);
         let classes = self.classes(side, path, group);
         let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
@@ -345,14 +337,9 @@ fn beginning(side: &EffectiveSettings) -> HashMap<NameId, Vec<Class>> {
 
 /// The results of the old side and of the new one that are equal, by their addresses.
 fn equal_results(old: &EffectiveSettings, new: &EffectiveSettings) -> HashSet<[usize; 2]> {
-    let of_new = |policies: &Vec<String>| new.results.get(policies).into_iter().flatten();
-    let pairs = old.results.iter().flat_map(|(policies, results)| {
-        let results = results.iter();
-        let pairs = results.flat_map(move |before| of_new(policies).map(move |after| (before, after)));
-        pairs.filter(|(before, after)| before == after)
-    });
-    pairs
-        .map(|(before, after)| [before, after].map(|held| Arc::as_ptr(held).addr()))
+    let both = old.results.intersection(&new.results);
+    let both = both.filter_map(|result| Some([old.results.get(result)?, new.results.get(result)?]));
+    both.map(|both| both.map(|result| Arc::as_ptr(result).addr()))
         .collect()
 }
 
@@ -370,7 +357,7 @@ struct Comparing<'s> {
     /// The differences between two results, compared once.
     compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>>,
     /// The same, each once.
-    distinct: HashMap<[&'s [String]; 2], Vec<Arc<Vec<SettingChange>>>>,
+    distinct: HashSet<Arc<Vec<SettingChange>>>,
     /// By change and path.
     found: HashMap<(SameChange<'s>, PathNames), OnPath<'s>>,
 }
@@ -423,16 +410,10 @@ impl<'s> Comparing<'s> {
 
     fn differing(&mut self, results: [Option<&'s Settings>; 2]) -> Arc<Vec<SettingChange>> {
         let distinct = &mut self.distinct;
-        let compared = self.compared.entry(pointers(results)).or_insert_with(|| {
-            let settings = differing(results);
-            let alike = distinct.entry(policies(results)).or_default();
-            if let Some(known) = alike.iter().find(|known| ***known == settings) {
-                return Arc::clone(known);
-            }
-            let settings = Arc::new(settings);
-            alike.push(Arc::clone(&settings));
-            settings
-        });
+        let compared = self
+            .compared
+            .entry(pointers(results))
+            .or_insert_with(|| intern(distinct, differing(results)));
         Arc::clone(compared)
     }
 
@@ -450,13 +431,12 @@ impl<'s> Comparing<'s> {
             paths.insert(path);
         }
         let mut changes: Vec<EffectiveChange> = Vec::new();
-        let of_kind = [NEW, OLD].into_iter().find_map(|side| sides.of_kind(side, kind));
+        let of_kind = [New, Old].into_iter().find_map(|side| sides.of_kind(side, kind));
         #[expect(clippy::iter_over_hash_type, reason = "the changes are sorted below")]
         for ((change, groups), (on_path, paths)) in by_change {
-            let [old, new] = &sides.collapsing;
-            let (side, collapsing) = match change.presence {
-                Presence::Leaves => (OLD, old),
-                Presence::Both | Presence::Joins => (NEW, new),
+            let side = match change.presence {
+                Presence::Leaves => Old,
+                Presence::Both | Presence::Joins => New,
             };
             let starts: BTreeSet<&[NameId]> = paths.iter().filter_map(|path| path.get(..1)).collect();
             let of_group = |group: &usize| {
@@ -465,8 +445,7 @@ impl<'s> Comparing<'s> {
             };
             let classes: BTreeSet<Class> = groups.iter().flat_map(of_group).collect();
             // A route that comes or goes is not its Gateway, though it has no other.
-            let [of_old, of_new] = sides.sides;
-            let (other, of_other) = if side == OLD { (NEW, of_new) } else { (OLD, of_old) };
+            let (other, of_other) = (side.other(), side.other().of(&sides.sides));
             let is_whole = |path: &[NameId]| {
                 let elsewhere = sides.elsewhere(side, path);
                 let classes = groups.iter();
@@ -476,7 +455,10 @@ impl<'s> Comparing<'s> {
                     || elsewhere.len() < path.len()
                     || !all.any(|all| all.contains(&elsewhere))
             };
-            let collapsed = of_kind.map(|of| collapsing.collapse(&paths, &classes, (&of.profile, &is_whole)));
+            let collapsed = of_kind.map(|of| {
+                side.of(&sides.collapsing)
+                    .collapse(&paths, &classes, (&of.profile, &is_whole))
+            });
             let clusters = sides.alike.names(&groups);
             let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
                 let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
@@ -668,13 +650,6 @@ impl Changing<'_> {
 }
 
 impl<'s> Collapsing<'s> {
-    fn new(settings: &'s EffectiveSettings) -> Self {
-        Self {
-            settings,
-            below: OnceLock::new(),
-        }
-    }
-
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
     fn collapse(
         &self,

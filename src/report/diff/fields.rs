@@ -7,7 +7,7 @@ use apimachinery::field_path::{item, member, push_field};
 use kube_json::{Map, Text, Value};
 use serde::Serialize;
 use serde_json::ser::Formatter;
-use similar::{Algorithm, ChangeTag, DiffOp, TextDiff, capture_diff_slices};
+use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
 use crate::diagnostic::{not_a_command, one_line};
 
@@ -84,47 +84,27 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
         }
     }
     for operation in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
-        let at = |index: usize| item(path, index);
-        match operation {
-            DiffOp::Equal { .. } => {}
-            DiffOp::Delete {
-                old_index, old_len, ..
-            } => {
-                for (index, value) in (old_index..).zip(run(old, old_index, old_len)) {
-                    push(changes, at(index), Some(value), None);
-                }
-            }
-            DiffOp::Insert {
-                new_index, new_len, ..
-            } => {
-                for (index, value) in (new_index..).zip(run(new, new_index, new_len)) {
-                    push(changes, at(index), None, Some(value));
-                }
-            }
-            DiffOp::Replace {
-                old_index,
-                old_len,
-                new_index,
-                new_len,
-            } => {
-                let (mut before, mut after) = (
-                    run(old, old_index, old_len).iter(),
-                    run(new, new_index, new_len).iter(),
-                );
-                for index in new_index.. {
-                    match (before.next(), after.next()) {
-                        (Some(old), Some(new)) => compare(&at(index), old, new, changes),
-                        (None, None) => break,
-                        (old, new) => push(changes, at(index), old, new),
-                    }
-                }
+        if operation.tag() == DiffTag::Equal {
+            continue;
+        }
+        let (before, after) = (operation.old_range(), operation.new_range());
+        // What only goes is called by its position in the old list.
+        let start = if after.is_empty() {
+            before.start
+        } else {
+            after.start
+        };
+        let mut before = old.get(before).into_iter().flatten();
+        let mut after = new.get(after).into_iter().flatten();
+        for index in start.. {
+            let at = item(path, index);
+            match (before.next(), after.next()) {
+                (Some(old), Some(new)) => compare(&at, old, new, changes),
+                (None, None) => break,
+                (old, new) => push(changes, at, old, new),
             }
         }
     }
-}
-
-fn run(items: &[Value], start: usize, length: usize) -> &[Value] {
-    items.get(start..start.saturating_add(length)).unwrap_or_default()
 }
 
 /// Entries as texts: comparing them must not cost a walk over both values each time.
@@ -294,31 +274,10 @@ impl Formatter for Spaced {
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// What a line is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tag {
-    /// `@@ -1,7 +1,7 @@`.
-    Header,
-    /// On both sides.
-    Same,
-    /// Only old.
-    Removed,
-    /// Only new.
-    Added,
-}
-
-/// One line, with its mark and without its line end; nothing in it can steer a terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    /// Its kind.
-    pub tag: Tag,
-    /// The text.
-    pub text: String,
-}
-
-/// The lines that differ, with their surroundings. An object that is missing on one side is wholly added or
-/// removed.
-pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<Line> {
+/// The lines that differ, with their surroundings, each with its mark and without its line end: `@` before a header, `-`
+/// before an old line, `+` before a new one, and a blank before one of both. Nothing in them can steer a terminal. An
+/// object that is missing on one side is wholly added or removed.
+pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<String> {
     let text = |value: Option<&Value>| value.map(kube_yaml::write_document).unwrap_or_default();
     let (old, new) = (text(old), text(new));
     let difference = TextDiff::configure()
@@ -327,20 +286,15 @@ pub(super) fn hunks(old: Option<&Value>, new: Option<&Value>) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut unified = difference.unified_diff();
     for hunk in unified.context_radius(CONTEXT).iter_hunks() {
-        lines.push(Line {
-            tag: Tag::Header,
-            text: hunk.header().to_string(),
-        });
+        lines.push(hunk.header().to_string());
         for change in hunk.iter_changes() {
-            let (tag, mark) = match change.tag() {
-                ChangeTag::Equal => (Tag::Same, ' '),
-                ChangeTag::Delete => (Tag::Removed, '-'),
-                ChangeTag::Insert => (Tag::Added, '+'),
+            let mark = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
             };
-            lines.push(Line {
-                tag,
-                text: not_a_command(format!("{mark}{}", one_line(change.value(), usize::MAX))),
-            });
+            let text = one_line(change.value(), usize::MAX);
+            lines.push(not_a_command(format!("{mark}{text}")));
         }
     }
     lines

@@ -143,11 +143,10 @@ fn points(text: &mut String, report: &DiffReport, limit: usize) {
         let line = format!("\n> [!{kind}]\n> Over budget: {sentence}.{allowed}\n");
         push(text, &mut None, &line);
     }
-    let summary = summary(report);
-    for (title, points) in summary.parts() {
+    for (title, points) in summary(report) {
         let mut title = Some(format!("\n**{title}**\n\n"));
         for point in points {
-            push(text, &mut title, &point_lines(point));
+            push(text, &mut title, &point_lines(&point));
         }
     }
     if let Some(more) = and_more(left_out, "line")
@@ -260,11 +259,8 @@ fn object_section(
     clusters: &[u32],
     locate: &BothSides<'_>,
 ) -> String {
-    let mut body = String::new();
-    for line in hunks(change.old.as_ref(), change.new.as_ref()) {
-        body.push_str(&line.text);
-        body.push('\n');
-    }
+    let lines = hunks(change.old.as_ref(), change.new.as_ref()).into_iter();
+    let body: String = lines.map(|line| line + "\n").collect();
     let places = places(change, locate);
     let from = if places.is_empty() {
         String::new()

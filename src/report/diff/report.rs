@@ -99,7 +99,7 @@ pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChan
 }
 
 /// A setting that differs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SettingChange {
     /// Rule id or JSON pointer.

@@ -208,6 +208,24 @@ pub enum Which {
     New,
 }
 
+impl Which {
+    /// The other side.
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::Old => Self::New,
+            Self::New => Self::Old,
+        }
+    }
+
+    /// The one of both that is of this side.
+    pub(super) fn of<T>(self, [old, new]: &[T; 2]) -> &T {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+        }
+    }
+}
+
 /// An origin in the texts of one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -40,33 +40,6 @@ pub(super) enum Word {
     Name(String),
 }
 
-/// All changes. Clusters that join or leave as a whole get one line each, and nothing else is reported about them.
-#[derive(Debug, Default)]
-pub(super) struct Summary {
-    pub terms: Vec<Point>,
-    pub overlays: Vec<Point>,
-    pub lost: Vec<Point>,
-    pub new: Vec<Point>,
-    pub changed: Vec<Point>,
-}
-
-impl Summary {
-    /// The parts that are not empty, with their titles.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &[Point])> {
-        let parts = [
-            ("Changes how it is judged", &self.terms),
-            ("Changes what some clusters get", &self.overlays),
-            ("Lost", &self.lost),
-            ("New", &self.new),
-            ("Changed", &self.changed),
-        ];
-        parts
-            .into_iter()
-            .map(|(title, points)| (title, points.as_slice()))
-            .filter(|(_, points)| !points.is_empty())
-    }
-}
-
 impl Point {
     fn plain(mut self, text: impl Into<String>) -> Self {
         self.text.push(Word::Plain(text.into()));
@@ -114,17 +87,20 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
     groups(report, &without.iter().filter_map(name).collect())
 }
 
-/// The summary of a report.
-pub(super) fn summary(report: &DiffReport) -> Summary {
+/// The parts of a summary that are not empty, with their titles. Clusters that join or leave as a whole get one line each, and
+/// nothing else is reported about them.
+pub(super) fn summary(report: &DiffReport) -> Vec<(&'static str, Vec<Point>)> {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
-    Summary {
-        terms: summarizing.terms(),
-        overlays: summarizing.overlays(),
-        lost: summarizing.lost(),
-        new: summarizing.added(),
-        changed: summarizing.changed(),
-    }
+    let mut parts = vec![
+        ("Changes how it is judged", summarizing.terms()),
+        ("Changes what some clusters get", summarizing.overlays()),
+        ("Lost", summarizing.lost()),
+        ("New", summarizing.added()),
+        ("Changed", summarizing.changed()),
+    ];
+    parts.retain(|(_, points)| !points.is_empty());
+    parts
 }
 
 /// The first points, and how many more there are.
@@ -618,23 +594,28 @@ pub(super) struct EffectiveGroup {
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
     let mut order: Vec<EffectiveGroup> = Vec::new();
-    let mut positions: BTreeMap<(String, Vec<String>, usize), usize> = BTreeMap::new();
-    let mut lines_of: HashMap<*const Vec<SettingChange>, Vec<String>> = HashMap::new();
-    let mut sets = Sets::default();
+    let mut positions: HashMap<(String, Vec<String>, Arc<Vec<String>>), usize> = HashMap::new();
+    let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
+    // Most paths share their set of clusters.
+    let mut remaining: HashMap<*const Vec<String>, Arc<Vec<String>>> = HashMap::new();
     for change in &report.effective_changes {
         let several = change.old_names.len() > 1 || change.new_names.len() > 1;
         let lines = lines_of
-            .entry(Arc::as_ptr(&change.settings))
+            .entry((Arc::as_ptr(&change.settings), several))
             .or_insert_with(|| lines(&change.settings, several))
             .clone();
         let title = title(change);
-        let clusters = sets.without(&change.clusters, without);
+        let remaining = remaining.entry(Arc::as_ptr(&change.clusters));
+        let clusters = remaining.or_insert_with(|| {
+            let clusters = change.clusters.iter();
+            let clusters = clusters.filter(|name| !without.contains(name.as_str()));
+            Arc::new(clusters.cloned().collect())
+        });
         if clusters.is_empty() && !change.clusters.is_empty() {
             continue;
         }
-        let set = sets.number(&clusters);
         let position = *positions
-            .entry((title.clone(), lines.clone(), set))
+            .entry((title.clone(), lines.clone(), Arc::clone(clusters)))
             .or_insert_with(|| {
                 let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
                 let group = EffectiveGroup {
@@ -662,39 +643,6 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
         group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
     }
     order
-}
-
-/// Sets of clusters by number: most paths share theirs.
-#[derive(Default)]
-struct Sets {
-    by_place: HashMap<*const Vec<String>, usize>,
-    by_names: HashMap<Arc<Vec<String>>, usize>,
-    /// By its place, what is left of a set.
-    shorter: HashMap<*const Vec<String>, Arc<Vec<String>>>,
-}
-
-impl Sets {
-    /// A set without some clusters.
-    fn without(&mut self, set: &Arc<Vec<String>>, without: &BTreeSet<&str>) -> Arc<Vec<String>> {
-        if without.is_empty() {
-            return Arc::clone(set);
-        }
-        let shorter = self.shorter.entry(Arc::as_ptr(set)).or_insert_with(|| {
-            let left = set.iter().filter(|name| !without.contains(name.as_str()));
-            Arc::new(left.cloned().collect())
-        });
-        Arc::clone(shorter)
-    }
-
-    fn number(&mut self, set: &Arc<Vec<String>>) -> usize {
-        let Self {
-            by_place, by_names, ..
-        } = self;
-        *by_place.entry(Arc::as_ptr(set)).or_insert_with(|| {
-            let next = by_names.len();
-            *by_names.entry(Arc::clone(set)).or_insert(next)
-        })
-    }
 }
 
 fn what_happens(change: &EffectiveChange) -> Change {

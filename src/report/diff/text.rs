@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
-use super::fields::{Tag, field_changes, field_line, hunks};
+use super::fields::{field_changes, field_line, hunks};
 use super::report::DiffReport;
 use super::side::BothSides;
 use super::summary::{arriving, remaining, remaining_groups, summary, told_at_once};
@@ -108,13 +108,13 @@ fn hunks_of(
     look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
     // Text that a user applies or copies is never wrapped.
     for line in hunks(change.old.as_ref(), change.new.as_ref()) {
-        let style = match line.tag {
-            Tag::Header => cyan,
-            Tag::Same => plain,
-            Tag::Removed => red,
-            Tag::Added => green,
+        let style = match line.chars().next() {
+            Some('@') => cyan,
+            Some('-') => red,
+            Some('+') => green,
+            _ => plain,
         };
-        look.put(text, 0, style, &line.text);
+        look.put(text, 0, style, &line);
     }
 }
 
@@ -216,8 +216,7 @@ pub(super) fn first(text: &mut String, report: &DiffReport, look: Look) {
         let line = format!("over budget: {}{allowed}", exceeded.sentence());
         look.line(text, (0, 2), plain.bold(), &line);
     }
-    let summary = summary(report);
-    for (title, points) in summary.parts() {
+    for (title, points) in summary(report) {
         text.push('\n');
         look.line(text, (0, 2), plain.bold(), &title.to_lowercase());
         for point in points {
