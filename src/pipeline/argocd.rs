@@ -194,7 +194,7 @@ impl<'a> Given<'a> {
             Shape::Text => format!("write `{{name: {name}, string: ...}}`"),
             Shape::List => format!("write `{{name: {name}, array: [...]}}`"),
         };
-        let wrong = |what: String| Box::new(invalid(name, &what).help(help.clone()));
+        let wrong = |what: &str, help: &str| Box::new(invalid(name, what).help(help));
         match kinds.as_slice() {
             // Whoever misspells the type has set something.
             [] if fields
@@ -203,17 +203,18 @@ impl<'a> Given<'a> {
             {
                 return Ok(None);
             }
-            [] => return Err(wrong("has no value".to_owned())),
+            [] => return Err(wrong("has no value", &help)),
             [kind] if *kind == shape.key() => {}
             kinds => {
-                return Err(wrong(format!(
-                    "has the type {}, but must be {}",
-                    kinds.join(" and "),
-                    match shape {
-                        Shape::Text => "a string",
-                        Shape::List => "an array of strings",
-                    }
-                )));
+                let wanted = match shape {
+                    Shape::Text => "a string",
+                    Shape::List => "an array of strings",
+                };
+                let kinds = kinds.join(" and ");
+                return Err(wrong(
+                    &format!("has the type {kinds}, but must be {wanted}"),
+                    &help,
+                ));
             }
         }
         let value = fields.get(shape.key());
@@ -223,14 +224,12 @@ impl<'a> Given<'a> {
                 .and_then(Value::as_array)
                 .and_then(|items| items.iter().map(Value::as_str).collect()),
         };
-        let values = values.ok_or_else(|| wrong("contains something that is not a string".to_owned()))?;
+        let values = values.ok_or_else(|| wrong("contains something that is not a string", &help))?;
         if values.iter().all(|value| value.is_empty()) {
             return Ok(None);
         }
         if values.iter().any(|value| value.is_empty()) {
-            return Err(Box::new(
-                invalid(name, "is empty").help("remove the parameter to get its default"),
-            ));
+            return Err(wrong("is empty", "remove the parameter to get its default"));
         }
         Ok(Some(Self { name, values }))
     }

@@ -28,6 +28,7 @@ pub struct RenderReport<'a> {
     api_version: &'static str,
     kind: &'static str,
     /// By cluster name.
+    #[cfg_attr(test, schemars(with = "Vec<ClusterReport>"))]
     clusters: ClusterReports<'a>,
     /// What is written instead of works with `--work-kind replica-set`; `clusters` is empty then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,21 +46,18 @@ pub struct RenderReport<'a> {
 
 /// The clusters with their works, made one by one while they are written: a thousand works of a thousand clusters are a
 /// million.
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline, transparent))]
-struct ClusterReports<'a>(#[cfg_attr(test, schemars(with = "Vec<ClusterReport>"))] Listed<'a>);
-
-struct Listed<'a> {
+struct ClusterReports<'a> {
     plan: &'a Plan,
     places: RefCell<Places<'a>>,
 }
 
 impl Serialize for ClusterReports<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Listed { plan, places } = &self.0;
+        let plan = self.plan;
         let is_listed = plan.replica_sets.is_none() && plan.work_count() <= MOST_WORKS;
         let clusters = plan.clusters.iter().filter(|_| is_listed);
         serializer.collect_seq(clusters.map(|(cluster, works)| {
-            let mut places = places.borrow_mut();
+            let mut places = self.places.borrow_mut();
             let works = works.iter().map(|id| plan.works.get(*id));
             ClusterReport {
                 name: cluster.clone(),
@@ -73,9 +71,7 @@ impl Serialize for ClusterReports<'_> {
 
 impl fmt::Debug for ClusterReports<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ClusterReports")
-            .field(&self.0.plan.clusters)
-            .finish()
+        self.plan.clusters.fmt(f)
     }
 }
 
@@ -278,10 +274,10 @@ impl<'a> RenderReport<'a> {
         Self {
             api_version: API_VERSION,
             kind: "RenderReport",
-            clusters: ClusterReports(Listed {
+            clusters: ClusterReports {
                 plan,
                 places: RefCell::new(places),
-            }),
+            },
             replica_sets,
             objects,
             withheld,

@@ -13,9 +13,7 @@ use crate::diagnostic::{
     API_VERSION, GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging,
 };
 use crate::object::Object;
-use crate::outcome::{
-    FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
-};
+use crate::outcome::{FeedbackOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState};
 use crate::policy::{Condition, ConditionMessage};
 
 /// The document, kind `StatusReport`.
@@ -182,8 +180,11 @@ fn object(text: &mut Lines, columns: &Columns, (status, all): (&ObjectStatus, &L
     }
     let there = status.on_clusters.iter();
     let there = there.filter_map(|there| Some((there.cluster.as_ref(), there.condition()?)));
-    for (condition, clusters) in alike(there) {
-        on_clusters(text, condition, &first_names(clusters, MAX_CLUSTERS), width);
+    for (there, clusters) in alike(there) {
+        let (kind, status) = (short_condition(&there.kind), there.status);
+        let words = format!("{kind} {status} ({}): {}", there.reason, there.message);
+        let label = format!("on {}: ", first_names(clusters, MAX_CLUSTERS));
+        below(text, &label, &words, width);
     }
     let addresses = status.addresses.iter().map(|address| {
         let kind = short_condition(address.r#type);
@@ -264,17 +265,6 @@ fn feedback(text: &mut Lines, all: &[FeedbackOnCluster], width: usize) {
     rows(text, "feedback: ", lines, ("value", MAX_VALUES), width);
 }
 
-fn on_clusters(text: &mut Lines, condition: &Condition, clusters: &str, width: usize) {
-    let Condition {
-        kind,
-        status,
-        reason,
-        message,
-    } = condition;
-    let words = format!("{} {status} ({reason}): {message}", short_condition(kind));
-    below(text, &format!("on {clusters}: "), &words, width);
-}
-
 fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
     let counts = |is_planned: bool| {
         let mut counts: BTreeMap<WorkState, usize> = BTreeMap::new();
@@ -333,14 +323,8 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     });
     let state = problem.state;
     let manifests = problem.manifests.iter().map(move |manifest| {
-        let ManifestProblem {
-            kind,
-            namespace,
-            name,
-            reason,
-            message,
-        } = manifest;
-        let slash = if namespace.is_empty() { "" } else { "/" };
+        let slash = if manifest.namespace.is_empty() { "" } else { "/" };
+        let name = format!("{}{slash}{}", manifest.namespace, manifest.name);
         let what = match state {
             WorkState::LeftBehind => "is still there",
             WorkState::Unread => "is not read in full",
@@ -348,12 +332,15 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
             WorkState::Unavailable => "is not available",
             _ => "is not applied",
         };
-        let reason = if reason.is_empty() {
+        let reason = if manifest.reason.is_empty() {
             String::new()
         } else {
-            format!(" ({reason})")
+            format!(" ({})", manifest.reason)
         };
-        format!("{work}: {kind} {namespace}{slash}{name} {what}{reason}: {message}")
+        format!(
+            "{work}: {} {name} {what}{reason}: {}",
+            manifest.kind, manifest.message
+        )
     });
     whole.into_iter().chain(manifests)
 }
@@ -460,13 +447,11 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
         kind.eq_ignore_ascii_case(wanted) || short_condition(kind).eq_ignore_ascii_case(wanted)
     };
     let words = |condition: &Condition, on: &str| {
-        let Condition {
-            kind,
-            status,
-            reason,
-            message,
-        } = condition;
-        format!("{} is {status}{on} ({reason}): {message}", short_condition(kind))
+        let (kind, status) = (short_condition(&condition.kind), condition.status);
+        format!(
+            "{kind} is {status}{on} ({}): {}",
+            condition.reason, condition.message
+        )
     };
     let Some(found) = status.conditions.iter().find(is_wanted) else {
         return Some(format!("it has no condition {wanted}"));
