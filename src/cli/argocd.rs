@@ -17,8 +17,7 @@ use spokewright::pipeline::argocd::{
 use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
 use spokewright::source::{Checkout, Files, Sources, repository_around};
 
-use super::print;
-use super::print::Status;
+use super::print::{self, Status};
 
 /// What Argo CD's components send each other in one message, unless configured otherwise
 /// (docs/systems/gitops.md#plugin-output).
@@ -87,7 +86,7 @@ impl Argocd {
         match self.command {
             PluginCommand::Generate => generate(),
             PluginCommand::Parameters => parameters(),
-            PluginCommand::Plugin { discover } => print(&plugin_yaml(if discover {
+            PluginCommand::Plugin { discover } => print::text(&plugin_yaml(if discover {
                 Discovery::ByConfiguration
             } else {
                 Discovery::Off
@@ -143,7 +142,7 @@ fn parameters() -> anyhow::Result<Status> {
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
-        Status::Done => print(&print::json(&announcements(&config))),
+        Status::Done => print::text(&print::json(&announcements(&config))),
         wrong => Ok(wrong),
     }
 }
@@ -166,14 +165,6 @@ fn checkout() -> anyhow::Result<Checkout> {
         None => repository_around(&here).unwrap_or(here),
     };
     Checkout::open(&root).with_context(|| format!("cannot read the checkout `{}`", root.display()))
-}
-
-fn print(text: &str) -> anyhow::Result<Status> {
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .context("cannot write to stdout")?;
-    Ok(Status::Done)
 }
 
 fn say(text: &str) {

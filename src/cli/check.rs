@@ -11,8 +11,7 @@ use spokewright::diagnostic::{Findings, Severity, counted};
 use spokewright::pipeline::{self, EmptyResult, Request};
 
 use super::options::{ClustersOption, ReadOptions};
-use super::print::Status;
-use super::reporting::{UNWRITTEN, to_stdout};
+use super::print::{Status, UNWRITTEN, to_stdout};
 use super::watch::watch;
 use super::{print, reporting};
 

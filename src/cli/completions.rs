@@ -17,7 +17,7 @@ use spokewright::diagnostic::CODES;
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, Loaded, Request};
 
-use super::print::Status;
+use super::print::{self, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -73,7 +73,7 @@ impl Completions {
                 .write_registration(VARIABLE, name, name, name, &mut script)
                 .context("cannot make the script")?;
         }
-        print(&script)
+        print::text(&script)
     }
 }
 
@@ -101,15 +101,7 @@ pub(crate) fn for_kubectl(mut command: Command, words: Vec<OsString>) -> anyhow:
         text.push('\n');
     }
     text.push_str(if goes_on { ":6\n" } else { ":4\n" });
-    print(text.as_bytes())
-}
-
-fn print(text: &[u8]) -> anyhow::Result<Status> {
-    std::io::stdout()
-        .lock()
-        .write_all(text)
-        .context("cannot write to stdout")?;
-    Ok(Status::Done)
+    print::text(&text)
 }
 
 /// Objects of the hub, and of the clusters: `KIND/`, then `KIND/NAMESPACE/NAME`.
@@ -219,18 +211,15 @@ impl Man {
         // Gives every command its whole name, such as `spokewright argocd generate`.
         command.build();
         match self.directory {
-            None => io::stdout()
-                .lock()
-                .write_all(&page(&command)?)
-                .context("cannot write to stdout")?,
+            None => print::text(&page(&command)?),
             Some(directory) => {
                 let mut pages = BTreeMap::new();
                 collect_pages(&command, &mut pages)?;
                 write_files(&directory, &pages)
                     .with_context(|| format!("cannot write manual pages into `{}`", directory.display()))?;
+                Ok(Status::Done)
             }
         }
-        Ok(Status::Done)
     }
 }
 

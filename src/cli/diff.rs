@@ -6,14 +6,14 @@ pub(super) mod base;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, Stop, changes, judge_base, usage};
+use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, changes, judge_base, read_tree};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
-use spokewright::output::{self, Earlier};
+use spokewright::output::Earlier;
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
@@ -23,8 +23,10 @@ use spokewright::report::diff::{
 use spokewright::source::{RootRelative, Sources};
 
 use super::completions;
-use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, named};
-use super::print::{self, Speech, Status};
+use super::options::{
+    Choice, ClustersOption, ReadOptions, WorkKindOption, check_clusters, choice, empty_result, named,
+};
+use super::print::{self, Ended, Refusal, Speech, Status, refuse};
 use super::reporting::{is_stdout, kept, put};
 
 const AFTER_HELP: &str = "\
@@ -110,30 +112,20 @@ impl Diff {
         // What we write is no input, wherever it stands.
         let file = Some(&self.output_file).filter(|file| !is_stdout(file));
         request.skip.extend(file.cloned());
-        let outcome = if let Some(object) = &self.without {
-            self.without(&request, object)
-        } else {
-            self.against_base(&request)
-        };
-        outcome.or_else(|stop| match stop {
-            Stop::Said(status) => Ok(status),
-            Stop::Failed(error) => Err(error),
-        })
-    }
-
-    fn against_base(&self, request: &Request) -> Result<Status, Stop> {
-        match self.base.find(request, &self.options)? {
-            Base::Tree(path) => self.against_tree(request, &path),
+        if let Some(object) = &self.without {
+            return self.without(&request, object);
+        }
+        match self.base.find(&request, &self.options)? {
+            Base::Tree(path) => self.against_tree(&request, &path),
             Base::Input(input) => {
-                let mut request = request.clone();
                 request.history = input.revision().map(str::to_owned);
                 self.against_input(&request, input)
             }
         }
     }
 
-    fn against_input(&self, request: &Request, input: Input) -> Result<Status, Stop> {
-        let new = self.options.read(request).map_err(Stop::Failed)?;
+    fn against_input(&self, request: &Request, input: Input) -> anyhow::Result<Status> {
+        let new = self.options.read(request)?;
         let empty = empty_result(self.allow_empty);
         // The repository of a revision stays in this thread.
         let (mut new, base) = std::thread::scope(|scope| {
@@ -187,20 +179,12 @@ impl Diff {
         Ok(self.with_lost(found, &new, &lost))
     }
 
-    fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
+    fn against_tree(&self, request: &Request, path: &Path) -> anyhow::Result<Status> {
         let new = self.evaluate(request)?;
         self.check_clusters(&[&new])?;
         self.judge(&new)?;
         let side = Side::of_plan(&new.rendered.plan);
-        let files = match output::read_tree(path, None, |path, bytes| side.expects(path, bytes)) {
-            Ok(files) => files,
-            Err(error) => {
-                let mut findings = Findings::new();
-                findings.extend(error.findings());
-                print::findings(&findings, &Sources::default(), self.options.speech);
-                return Err(Stop::Said(Status::of(&findings)));
-            }
-        };
+        let files = read_tree(path, &side, self.options.speech)?;
         self.judge_outputs(&new, None)?;
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
@@ -262,11 +246,11 @@ impl Diff {
     }
 
     /// What the work tree lacks without one object.
-    fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
+    fn without(&self, request: &Request, object: &str) -> anyhow::Result<Status> {
         let with = self.evaluate(request)?;
         self.check_clusters(&[&with])?;
         self.judge(&with)?;
-        let mut loaded = self.options.read(request).map_err(Stop::Failed)?;
+        let mut loaded = self.options.read(request)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
         let changes = changes(&with, &without);
@@ -307,22 +291,22 @@ impl Diff {
         Ok(Status::compared(differs, &found))
     }
 
-    fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
-        let loaded = self.options.read(request).map_err(Stop::Failed)?;
+    fn evaluate(&self, request: &Request) -> anyhow::Result<Evaluated> {
+        let loaded = self.options.read(request)?;
         Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
     }
 
     /// A cluster that joins or leaves is known to one of both sides.
-    fn check_clusters(&self, sides: &[&Evaluated]) -> Result<(), Stop> {
+    fn check_clusters(&self, sides: &[&Evaluated]) -> Result<(), Refusal> {
         if self.allow_empty {
             return Ok(());
         }
         let inputs: Vec<&Loaded> = sides.iter().map(|side| &side.loaded).collect();
-        check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
+        check_clusters(&inputs)
     }
 
     /// Says what the output, and an `older` one, contain that no run wrote, which ends the run.
-    fn judge_outputs(&self, new: &Evaluated, older: Option<&Loaded>) -> Result<(), Stop> {
+    fn judge_outputs(&self, new: &Evaluated, older: Option<&Loaded>) -> Result<(), Ended> {
         let mut findings = Findings::new();
         for output in [Some(&new.loaded), older].into_iter().flatten() {
             findings.extend(pipeline::unexpected(&new.loaded, &new.rendered, output));
@@ -332,11 +316,11 @@ impl Diff {
         }
         print::findings(&findings, &new.loaded.sources, self.options.speech);
         self.also(new, &mut findings);
-        Err(Stop::Said(Status::of(&findings)))
+        Err(Ended(Status::of(&findings)))
     }
 
     /// Says what is wrong with the work tree; errors end the run.
-    fn judge(&self, new: &Evaluated) -> Result<(), Stop> {
+    fn judge(&self, new: &Evaluated) -> Result<(), Ended> {
         let findings = &new.findings;
         print::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
@@ -347,7 +331,7 @@ impl Diff {
                 "{}; nothing was compared",
                 counted(findings.count(Severity::Error), "error")
             ));
-            return Err(Stop::Said(Status::of(&found)));
+            return Err(Ended(Status::of(&found)));
         }
         Ok(())
     }
@@ -366,7 +350,7 @@ impl Diff {
         ),
         locate: &BothSides<'_>,
         budget: Budget,
-    ) -> Result<(bool, Findings), Stop> {
+    ) -> anyhow::Result<(bool, Findings)> {
         let comparing = loaded.progress.begin(Stage::Differences);
         let comparison = diff::compare(old, new);
         drop(comparing);
@@ -385,9 +369,9 @@ impl Diff {
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed().is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
-        report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
+        report.exceeded = diff::exceeded(budget, &report, &self.budget.allow);
         let mut found = diff::over_budget(&report.exceeded);
-        found.extend(self.print(&report, locate).map_err(Stop::Failed)?);
+        found.extend(self.print(&report, locate)?);
         print::findings(&found, &loaded.sources, self.options.speech);
         Ok((!report.is_empty(), found))
     }
@@ -462,19 +446,16 @@ struct BudgetOptions {
 
     /// What is meant, however much it is
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
-    #[arg(help_heading = "Budget", hide_short_help = true)]
-    allow: Vec<Allowed>,
+    #[arg(value_parser = choice(&LIMITS), help_heading = "Budget", hide_short_help = true)]
+    allow: Vec<Limit>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Allowed {
-    /// Deleted objects
-    Removed,
-    /// Changed clusters
-    Clusters,
-    /// Lost policies
-    LostPolicies,
-}
+/// The limits, as they are typed.
+const LIMITS: [Choice<Limit>; 3] = [
+    (Limit::Removed.as_str(), "Deleted objects", Limit::Removed),
+    (Limit::Clusters.as_str(), "Changed clusters", Limit::Clusters),
+    (Limit::LostPolicies.as_str(), "Lost policies", Limit::LostPolicies),
+];
 
 impl BudgetOptions {
     /// The limits: these, else those of the configuration.
@@ -488,12 +469,12 @@ impl BudgetOptions {
     }
 
     /// The same against a rendered tree, which does not say what applied.
-    fn of_tree(&self, configured: Budget, speech: Speech) -> Result<Budget, Stop> {
+    fn of_tree(&self, configured: Budget, speech: Speech) -> Result<Budget, Refusal> {
         if self.max_lost_policies.is_some() {
-            return Err(usage(
+            return refuse(
                 "a rendered tree does not say which policies applied, so `--max-lost-policies` cannot be checked",
                 "compare with an input: `--base GIT-REV` or `--base-dir DIR`",
-            ));
+            );
         }
         if configured.max_lost_policies.is_some() {
             print::note(
@@ -506,29 +487,17 @@ impl BudgetOptions {
             ..self.of(configured)
         })
     }
-
-    /// What the user allowed.
-    fn allowed(&self) -> Vec<Limit> {
-        let limit = |allowed: &Allowed| match allowed {
-            Allowed::Removed => Limit::Removed,
-            Allowed::Clusters => Limit::Clusters,
-            Allowed::LostPolicies => Limit::LostPolicies,
-        };
-        self.allow.iter().map(limit).collect()
-    }
 }
 
 /// Removes an object from the hub, or else from every cluster where it lives, and returns its name.
-pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
+fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Refusal> {
     let hub: Vec<&Object> = loaded.hub.objects.iter().collect();
     let anywhere: Vec<&Object> = hub
         .iter()
         .copied()
         .chain(loaded.hub.spokes.values().flatten())
         .collect();
-    let object = named(loaded, &hub, wanted)
-        .or_else(|_| named(loaded, &anywhere, wanted))
-        .map_err(|refusal| usage(&refusal.to_string(), &refusal.help))?;
+    let object = named(loaded, &hub, wanted).or_else(|_| named(loaded, &anywhere, wanted))?;
     let identity = object.identity();
     loaded.remove(&identity);
     Ok(identity.to_string())

@@ -3,9 +3,8 @@
 //! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
 //! stdout. Must not know: the contents of the pages.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
-use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{CODES, Code, Severity, nearest, wrapped_hanging};
@@ -35,7 +34,7 @@ impl Finding {
             Some(code) => print_page(code),
             None => {
                 let width = std::io::stdout().is_terminal().then(print::width);
-                write(&list(wanted, width).ok_or_else(|| unknown(wanted))?)
+                print::text(&list(wanted, width).ok_or_else(|| unknown(wanted))?)
             }
         }
     }
@@ -43,15 +42,7 @@ impl Finding {
 
 /// Prints the page of a code. `explain` does so, too.
 pub(super) fn print_page(code: Code) -> anyhow::Result<Status> {
-    write(&page(code))
-}
-
-fn write(text: &str) -> anyhow::Result<Status> {
-    std::io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .context("cannot write to stdout")?;
-    Ok(Status::Done)
+    print::text(&page(code))
 }
 
 /// The codes of a group, or all of them where none is named: a line each, which a terminal of this width wraps in its

@@ -11,8 +11,8 @@ use spokewright::pipeline::{Analysis, EmptyResult};
 use spokewright::report::{Graph, Only};
 
 use super::options::{ClustersOption, ReadOptions, check_cluster, named};
-use super::print::{Status, refuse};
-use super::reporting::{Answer, whole};
+use super::print::{Status, refuse, whole};
+use super::reporting::Answer;
 use super::{completions, print, reporting};
 
 const AFTER_HELP: &str = "\
@@ -142,7 +142,11 @@ impl GraphCommand {
         };
         let status = answer.finish(&loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
-            reporting::without_nodes(&loaded, self.options.speech);
+            let lines = [
+                "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
+                "next: `spokewright check` shows what is missing to render",
+            ];
+            reporting::nothing_to_show(&loaded, "graph", &lines, self.options.speech);
         }
         Ok(status)
     }

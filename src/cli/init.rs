@@ -3,15 +3,13 @@
 //! Owns: the report about the new files. Flows in: a directory, what to add, an export. Flows out: new files.
 //! Must not know: what is in them.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
 use spokewright::output;
-use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
+use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, TOOLS, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
 
 use super::options::read_stdin;
@@ -43,7 +41,8 @@ pub(crate) struct Init {
 
     /// Also write files for these tools, comma-separated
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
-    with: Vec<ToolName>,
+    #[arg(value_parser = PossibleValuesParser::new(TOOLS.map(|(name, _)| name)))]
+    with: Vec<String>,
 
     /// File or directory of exported objects to sort, or `-`
     #[arg(long, value_name = "PATH", conflicts_with = "from_live")]
@@ -57,47 +56,27 @@ pub(crate) struct Init {
     speech: Speech,
 }
 
-/// [`Tool`] as it is typed.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ToolName {
-    Github,
-    Gitlab,
-    PreCommit,
-    Argocd,
-    Flux,
-}
-
 fn controllers() -> PossibleValuesParser {
     let values = CONTROLLERS.iter();
     PossibleValuesParser::new(values.map(|(name, title, _)| PossibleValue::new(*name).help(*title)))
 }
 
-impl ToolName {
-    const fn tool(self) -> Tool {
-        match self {
-            Self::Github => Tool::Github,
-            Self::Gitlab => Tool::Gitlab,
-            Self::PreCommit => Tool::PreCommit,
-            Self::Argocd => Tool::ArgoCd,
-            Self::Flux => Tool::Flux,
-        }
-    }
-}
-
 /// What to know of the file for a tool.
-fn note_on(tool: Tool, directory: &Path) -> Option<String> {
+fn note_on(tool: &str, directory: &Path) -> Option<String> {
     let is_root = [".", ""].contains(&directory.to_str().unwrap_or_default());
     match tool {
-        Tool::ArgoCd => Some(
+        "argocd" => Some(
             "argocd/application.yaml applies the committed tree; a plugin can render in Argo CD instead \
              (docs/guides/argo-cd.md)"
                 .to_owned(),
         ),
-        Tool::Github | Tool::Gitlab | Tool::PreCommit if !is_root => Some(format!(
-            "{} works at the root of its repository only: if that is not {}, move it there",
-            tool.path(),
-            shell_path(&directory.display().to_string())
-        )),
+        "github" | "gitlab" | "pre-commit" if !is_root => {
+            let (_, (path, _)) = TOOLS.iter().find(|(name, _)| *name == tool)?;
+            let directory = shell_path(&directory.display().to_string());
+            Some(format!(
+                "{path} works at the root of its repository only: if that is not {directory}, move it there"
+            ))
+        }
         _ => None,
     }
 }
@@ -105,23 +84,20 @@ fn note_on(tool: Tool, directory: &Path) -> Option<String> {
 impl Init {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.from_live {
-            let mut out = std::io::stdout().lock();
-            out.write_all(EXPORT.as_bytes())
-                .context("cannot write to stdout")?;
+            print::text(EXPORT)?;
             print::calm(
                 "next: `spokewright init DIR --from exported.yaml` sorts it into files",
                 self.speech,
             );
             return Ok(Status::Done);
         }
-        let tools: Vec<Tool> = self.with.iter().map(|name| name.tool()).collect();
-        let mut files = tool_files(&tools);
+        let mut files = tool_files(&self.with);
         let mut left_out = Vec::new();
         let config = [CONFIG_NAME.to_owned()];
         let is_hub = !output::existing_files(&self.directory, &config)?.is_empty();
         match &self.from {
             // The hub is there already.
-            None if is_hub && !tools.is_empty() && self.policies.is_none() => {}
+            None if is_hub && !self.with.is_empty() && self.policies.is_none() => {}
             None => files.extend(hub_files(self.policies.as_deref())),
             Some(file) => {
                 let is_stdin = file.as_os_str() == "-";
@@ -202,7 +178,7 @@ impl Init {
                 self.speech,
             );
         }
-        for note in tools.iter().filter_map(|tool| note_on(*tool, &self.directory)) {
+        for note in self.with.iter().filter_map(|tool| note_on(tool, &self.directory)) {
             print::calm(&note, self.speech);
         }
         let path = if self.directory.as_os_str() == "." {

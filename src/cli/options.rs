@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use apimachinery::names::check_cluster_name;
 use apimachinery::{Locators, named_parts};
-use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
+use spokewright::Object;
 use spokewright::diagnostic::{Findings, Human, Locate, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, PlacementMode, PlacementSource, Request};
+use spokewright::render::WorkKind;
 use spokewright::source::{GitTree, IndexError, IndexTree};
-use spokewright::{Object, render};
 
 use super::completions;
 use super::print::{self, Also, MessageFormat, Refusal, Speech, Status, refuse};
@@ -48,14 +49,14 @@ pub(crate) struct ReadOptions {
     spokes: Option<PathBuf>,
 
     /// Where the clusters of a Placement come from [default: `placement.source` in the configuration, else auto]
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", value_parser = choice(&SOURCES))]
     #[arg(help_heading = "Placement", hide_short_help = true)]
-    placement: Option<Source>,
+    placement: Option<PlacementSource>,
 
     /// How Placements see each other's results [default: `placement.mode` in the configuration, else fixpoint]
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_parser = choice(&MODES))]
     #[arg(help_heading = "Placement", hide_short_help = true)]
-    mode: Option<Mode>,
+    mode: Option<PlacementMode>,
 
     /// Put clusters without a cluster set label into the set `default`, as OCM's webhook does
     #[arg(long, alias = "unlabelled-join-default")]
@@ -107,17 +108,9 @@ impl ClustersOption {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WorkKindOption {
     /// Kind of object to render
-    #[arg(long, value_name = "KIND", default_value = "manifest-work")]
+    #[arg(long, value_name = "KIND", default_value = "manifest-work", value_parser = choice(&WORK_KINDS))]
     #[arg(help_heading = "Output", hide_short_help = true)]
     work_kind: WorkKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum WorkKind {
-    /// A ManifestWork for each Gateway and cluster
-    ManifestWork,
-    /// A ManifestWorkReplicaSet for each Gateway, from which the hub makes the works
-    ReplicaSet,
 }
 
 impl WorkKindOption {
@@ -129,15 +122,14 @@ impl WorkKindOption {
         }
     }
 
-    /// The library's word. A set is for all clusters of its Placement: a part of them (`narrowed`) makes no sense.
-    pub(crate) fn work_kind(self, narrowed: bool) -> anyhow::Result<render::WorkKind> {
+    /// The kind. A set is for all clusters of its Placement: a part of them (`narrowed`) makes no sense.
+    pub(crate) fn work_kind(self, narrowed: bool) -> anyhow::Result<WorkKind> {
         match self.work_kind {
-            WorkKind::ManifestWork => Ok(render::WorkKind::ManifestWork),
             WorkKind::ReplicaSet if narrowed => refuse(
                 "a ManifestWorkReplicaSet is for all clusters of its Placement, not for a part of them",
                 "remove `--clusters` and `--shard`, or `--work-kind replica-set`",
             ),
-            WorkKind::ReplicaSet => Ok(render::WorkKind::ReplicaSet),
+            kind => Ok(kind),
         }
     }
 }
@@ -150,25 +142,41 @@ enum Inputs {
     GitIndex,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Source {
-    /// PlacementDecisions if there are any, else an evaluation of the Placement
-    Auto,
-    /// PlacementDecisions only
-    Decisions,
-    /// An evaluation of the Placement, regardless of earlier decisions
-    Evaluate,
+/// A value of an option: how it is typed, and its help.
+pub(crate) type Choice<T> = (&'static str, &'static str, T);
+
+/// An option with these values.
+pub(crate) fn choice<T: Copy + Send + Sync>(
+    all: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> + use<T> {
+    let words = all
+        .iter()
+        .map(|(word, help, _)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(words).try_map(|typed| {
+        let found = all.iter().find(|(word, ..)| *word == typed);
+        found.map(|(.., value)| *value).ok_or("unknown")
+    })
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
-    /// Each sees only the decisions in the input
-    Snapshot,
-    /// Each sees the results of those before it, by namespace and name
-    Sequential,
-    /// Repeat until nothing changes
-    Fixpoint,
-}
+#[rustfmt::skip] // one row a line
+const SOURCES: [Choice<PlacementSource>; 3] = [
+    ("auto", "PlacementDecisions if there are any, else an evaluation of the Placement", PlacementSource::Auto),
+    ("decisions", "PlacementDecisions only", PlacementSource::Decisions),
+    ("evaluate", "An evaluation of the Placement, regardless of earlier decisions", PlacementSource::Evaluate),
+];
+
+#[rustfmt::skip] // one row a line
+const MODES: [Choice<PlacementMode>; 3] = [
+    ("snapshot", "Each sees only the decisions in the input", PlacementMode::Snapshot),
+    ("sequential", "Each sees the results of those before it, by namespace and name", PlacementMode::Sequential),
+    ("fixpoint", "Repeat until nothing changes", PlacementMode::Fixpoint),
+];
+
+#[rustfmt::skip] // one row a line
+const WORK_KINDS: [Choice<WorkKind>; 2] = [
+    ("manifest-work", "A ManifestWork for each Gateway and cluster", WorkKind::ManifestWork),
+    ("replica-set", "A ManifestWorkReplicaSet for each Gateway, from which the hub makes the works", WorkKind::ReplicaSet),
+];
 
 impl ReadOptions {
     /// Writes the findings in the forms that `--also` asks for, and adds what went wrong with that.
@@ -202,16 +210,8 @@ impl ReadOptions {
             config: self.config.clone(),
             namespace: self.namespace.clone(),
             spokes: self.spokes.clone(),
-            placement: self.placement.map(|source| match source {
-                Source::Auto => PlacementSource::Auto,
-                Source::Decisions => PlacementSource::Decisions,
-                Source::Evaluate => PlacementSource::Evaluate,
-            }),
-            mode: self.mode.map(|mode| match mode {
-                Mode::Snapshot => PlacementMode::Snapshot,
-                Mode::Sequential => PlacementMode::Sequential,
-                Mode::Fixpoint => PlacementMode::Fixpoint,
-            }),
+            placement: self.placement,
+            mode: self.mode,
             placement_options: ocm_placement::Options {
                 unlabeled_join_default: self.unlabeled_join_default,
                 derive_availability_taints: self.derive_availability_taints,
@@ -400,12 +400,13 @@ pub(crate) fn last_commit(request: &Request) -> Option<GitTree> {
     GitTree::open(first_path(request), "HEAD").ok()
 }
 
-fn first_path(request: &Request) -> &Path {
+/// The first input; the current directory if only standard input is read.
+pub(crate) fn first_path(request: &Request) -> &Path {
     request.paths.first().map_or(Path::new("."), PathBuf::as_path)
 }
 
 /// A directory, for options whose short form other commands have for a format: `-o json` is a typo here.
-pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+pub(crate) fn place() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some(word @ ("json" | "yaml" | "text" | "wide" | "name")) => Err(format!(
             "this is a directory, not a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"

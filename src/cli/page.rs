@@ -7,16 +7,15 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, counted};
-use spokewright::output;
+use spokewright::output::TreeFiles;
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request};
 use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
 use spokewright::report::{Compared, PageOptions, PolicyView};
 use spokewright::source::Sources;
 
-use super::diff::base::{Base, BaseOptions, Evaluated, Stop, judge_base, usage};
+use super::diff::base::{Base, BaseOptions, Evaluated, judge_base, read_tree};
 use super::options::{ClustersOption, ReadOptions, WorkKindOption};
-use super::print;
-use super::print::Status;
+use super::print::{self, Refusal, Status};
 use super::reporting::{WorksOption, is_stdout, kept, put};
 
 const AFTER_HELP: &str = "\
@@ -88,7 +87,7 @@ fn source_url(text: &str) -> Result<String, String> {
 
 /// The side that a page is compared with.
 enum OldSide {
-    Tree(output::TreeFiles),
+    Tree(TreeFiles),
     Input(Box<Evaluated>),
 }
 
@@ -100,16 +99,8 @@ impl PageCommand {
         if !is_stdout(&self.output) {
             request.skip.push(self.output.clone());
         }
-        self.page(&request).or_else(|stop| match stop {
-            Stop::Said(status) => Ok(status),
-            Stop::Failed(error) => Err(error),
-        })
-    }
-
-    fn page(&self, request: &Request) -> Result<Status, Stop> {
         let mut findings = Findings::new();
-        let loaded = self.options.load(request, EmptyResult::Allowed);
-        let mut loaded = kept(loaded.map_err(Stop::Failed)?);
+        let mut loaded = kept(self.options.load(&request, EmptyResult::Allowed)?);
         let exported = self.works.works(&mut loaded, &mut findings);
         print::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
@@ -122,7 +113,7 @@ impl PageCommand {
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {
-            Some(kept(self.old_side(request, &side)?))
+            Some(kept(self.old_side(&request, &side)?))
         } else {
             None
         };
@@ -161,22 +152,11 @@ impl PageCommand {
         let html = page.html();
         drop(report);
         self.write(&html, &loaded, &rendered, findings)
-            .map_err(Stop::Failed)
     }
 
-    fn old_side(&self, request: &Request, new: &Side<'_>) -> Result<OldSide, Stop> {
+    fn old_side(&self, request: &Request, new: &Side<'_>) -> anyhow::Result<OldSide> {
         match self.base.find(request, &self.options)? {
-            Base::Tree(path) => {
-                match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
-                    Ok(files) => Ok(OldSide::Tree(files)),
-                    Err(error) => {
-                        let mut findings = Findings::new();
-                        findings.extend(error.findings());
-                        print::findings(&findings, &Sources::default(), self.options.speech);
-                        Err(Stop::Said(Status::of(&findings)))
-                    }
-                }
-            }
+            Base::Tree(path) => Ok(OldSide::Tree(read_tree(&path, new, self.options.speech)?)),
             Base::Input(input) => {
                 let base = Evaluated::new(input.load(request), EmptyResult::Allowed);
                 judge_base(&input, &base, self.options.speech)?;
@@ -191,7 +171,7 @@ impl PageCommand {
         old: &OldSide,
         (loaded, view): (&Loaded, &PolicyView<'_>),
         new: &Side<'_>,
-    ) -> Result<(DiffReport, bool), Stop> {
+    ) -> Result<(DiffReport, bool), Refusal> {
         let (mut side, changes) = match old {
             OldSide::Tree(files) => (Side::of_tree(files, new), Some(Vec::new())),
             OldSide::Input(base) => {
@@ -204,10 +184,8 @@ impl PageCommand {
         };
         side.retain_clusters(|cluster| loaded.admits(cluster));
         let comparison = diff::compare(&side, new).map_err(|error| {
-            usage(
-                &error.to_string(),
-                "render the base again: `spokewright render --force`",
-            )
+            let help = "render the base again: `spokewright render --force`";
+            Refusal::new(Status::Usage, &error.to_string(), help)
         })?;
         let (_, base) = self.base.words();
         let titles = Titles {

@@ -9,7 +9,7 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use ocm_placement::{Detail, Evaluation, Explanation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, counted};
-use spokewright::output::{OutputError, write_files};
+use spokewright::output::write_files;
 use spokewright::pipeline::{self, EmptyResult, Loaded};
 use spokewright::progress::Stage;
 use spokewright::render::{PLACEMENT_LABEL_POINTER, decision_file, decision_files};
@@ -105,7 +105,7 @@ impl Placement {
         if let (Some(directory), Status::Done) = (&self.write, status) {
             let done = match write_files(directory, &decision_files(evaluation.decision_objects())) {
                 Ok(done) => done,
-                Err(error) => return Ok(self.refused(&error, &loaded)),
+                Err(error) => return Ok(print::obstacles(&error, &loaded.sources, self.options.speech)),
             };
             if !self.options.speech.quiet {
                 print::line(&format!(
@@ -117,14 +117,6 @@ impl Placement {
             }
         }
         Ok(status)
-    }
-
-    /// Says why nothing, or not everything, was written.
-    fn refused(&self, error: &OutputError, loaded: &Loaded) -> Status {
-        let mut findings = Findings::new();
-        findings.extend(error.findings());
-        print::findings(&findings, &loaded.sources, self.options.speech);
-        Status::of(&findings)
     }
 }
 

@@ -18,8 +18,8 @@ use spokewright::report::{
 
 use super::finding::print_page;
 use super::options::{ReadOptions, check_cluster, named, one_text, without_first};
-use super::print::{Refusal, Status, refuse};
-use super::reporting::{ReportFormat, Reporting, kept, whole};
+use super::print::{Refusal, Status, refuse, whole};
+use super::reporting::{ReportFormat, Reporting, kept};
 use super::{completions, print, reporting};
 
 const POLICIES_AFTER_HELP: &str = "\
@@ -216,7 +216,9 @@ impl Policies {
                     reporting.write(out, &*report, text)
                 })?;
                 if report.policies.is_empty() && self.report.cluster.is_none() {
-                    reporting::without_policies(loaded, options.speech);
+                    let next = "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in \
+                                the input";
+                    reporting::nothing_to_show(loaded, "policies", &[next], options.speech);
                 }
                 Ok(status)
             })

@@ -1,18 +1,20 @@
 //! How messages are printed: the options for their format, colors, and number ([`Speech`]), findings and lines on stderr,
-//! findings in additional formats (`--also FORMAT=FILE`), and the exit statuses (docs/reference/exit-statuses.md), which are
-//! stable, because scripts test them.
+//! findings in additional formats (`--also FORMAT=FILE`), data on stdout, and the exit statuses
+//! (docs/reference/exit-statuses.md), which are stable, because scripts test them.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Format, Human, Locate, Severity, Warnings, counted, first_items, json_text,
-    shell_path, whole_line, wrapped_hanging,
+    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items,
+    json_text, shell_path, whole_line, wrapped_hanging,
 };
+use spokewright::output::{self, OutputError};
 use spokewright::pipeline::Loaded;
-use spokewright::{Object, Objects, PassedOver, output};
+use spokewright::{Object, Objects, PassedOver};
 
 /// How findings are shown.
 #[derive(Debug, Clone, Copy, Args)]
@@ -165,6 +167,11 @@ pub(crate) fn refuse<T, E: From<Refusal>>(message: &str, help: &str) -> Result<T
     Err(Refusal::new(Status::Usage, message, help).into())
 }
 
+/// A command has printed why it ends.
+#[derive(Debug, thiserror::Error)]
+#[error("the command has ended")]
+pub(crate) struct Ended(pub(crate) Status);
+
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
@@ -187,6 +194,9 @@ pub(crate) fn line(text: &str) {
 
 /// Why a command ended, and the status for it.
 pub(crate) fn error(error: &anyhow::Error) -> Status {
+    if let Some(Ended(status)) = error.downcast_ref() {
+        return *status;
+    }
     line(&format!("error: {error:#}"));
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         line(&format!("help: {}", refusal.help));
@@ -242,6 +252,22 @@ pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
     );
 }
 
+/// `hub/a.yaml:3: `, before what is said of a place; nothing if the place is in no text.
+pub(crate) fn at(loaded: &Loaded, place: &Place) -> String {
+    let span = loaded.sources.locate(place);
+    span.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line))
+}
+
+/// The first lines, and how many more there are, each after a word.
+pub(crate) fn first_lines(word: &str, lines: &[String], most: usize, mut print: impl FnMut(&str)) {
+    for line in lines.iter().take(most) {
+        print(&format!("{word}: {line}"));
+    }
+    if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
+        print(&format!("{word}: and {more} more"));
+    }
+}
+
 /// With `-v`: what was read, and what was passed over.
 pub(crate) fn read(loaded: &Loaded, speech: Speech) {
     if speech.verbose {
@@ -262,9 +288,7 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
             line("no objects:");
         }
         for PassedOver { place, what, .. } in &loaded.hub.passed_over {
-            let at = loaded.sources.locate(place);
-            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
-            line(&format!("  {at}{what}"));
+            line(&format!("  {}{what}", at(loaded, place)));
         }
         for chart in loaded.sources.charts() {
             line(&format!("  {chart}: templates of a Helm chart"));
@@ -319,8 +343,7 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     }
     if speech.verbose {
         for object in unused {
-            let at = loaded.sources.locate(&object.place("/kind"));
-            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            let at = at(loaded, &object.place("/kind"));
             note(&format!("  {at}{} is not used", object.identity()), speech);
         }
     }
@@ -358,6 +381,14 @@ pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech)
             speech,
         );
     }
+}
+
+/// Prints why an output was not read, or not written.
+pub(crate) fn obstacles(error: &OutputError, locate: &dyn Locate, speech: Speech) -> Status {
+    let mut found = Findings::new();
+    found.extend(error.findings());
+    findings(&found, locate, speech);
+    Status::of(&found)
 }
 
 /// Where a finding is explained: of the errors, which a terminal shows last, the last one that is shown, else of the
@@ -424,6 +455,27 @@ pub(crate) fn write_findings(
         return format.write(&rest, locate, out);
     }
     format.write(findings, locate, out)
+}
+
+/// What a failure to print is called.
+pub(crate) const UNWRITTEN: &str = "cannot write to stdout";
+
+/// A text as data.
+pub(crate) fn whole(text: &(impl AsRef<[u8]> + ?Sized)) -> impl FnOnce(&mut dyn Write) -> anyhow::Result<()> {
+    |out| out.write_all(text.as_ref()).context(UNWRITTEN)
+}
+
+/// Prints a text, all that there is.
+pub(crate) fn text(text: &(impl AsRef<[u8]> + ?Sized)) -> anyhow::Result<Status> {
+    to_stdout(whole(text))?;
+    Ok(Status::Done)
+}
+
+/// Writes data to stdout.
+pub(crate) fn to_stdout(data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    data(&mut out)?;
+    out.flush().context(UNWRITTEN)
 }
 
 /// A report as JSON text with a final newline.

@@ -4,18 +4,15 @@
 //! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: who owns a work, or which may be
 //! deleted.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, PruneOptions};
 use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
-use super::print;
-use super::print::Status;
+use super::print::{self, Status};
 use super::reporting::{WorksOption, kept};
 
 const AFTER_HELP: &str = "\
@@ -84,10 +81,7 @@ impl PruneListCommand {
             print::findings(&findings, &loaded.sources, self.options.speech);
             return Ok(Status::of(&findings));
         }
-        std::io::stdout()
-            .lock()
-            .write_all(list.documents().as_bytes())
-            .context("cannot write to stdout")?;
+        print::text(&list.documents())?;
         self.say(&list);
         Ok(Status::of(&findings))
     }
@@ -115,12 +109,7 @@ impl PruneListCommand {
         let unclaimed = list.unclaimed.iter();
         let unclaimed = unclaimed.map(|entry| format!("{entry} is not planned, and its owner is unknown"));
         for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {
-            for line in lines.iter().take(MOST_NAMED) {
-                print::note(&format!("note: {line}"), speech);
-            }
-            if let Some(more) = lines.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
-                print::note(&format!("note: and {more} more"), speech);
-            }
+            print::first_lines("note", &lines, MOST_NAMED, |line| print::note(line, speech));
         }
         if !list.unclaimed.is_empty() {
             print::note(

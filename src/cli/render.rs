@@ -2,7 +2,6 @@
 //! commit already had, and which files the next one would lack.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -11,14 +10,14 @@ use clap::Args;
 use spokewright::diagnostic::{
     Code, Finding, Findings, Locate as _, Severity, Warnings, counted, shell_path, write_json,
 };
-use spokewright::output::{self, Change, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
+use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, EmptyResult, InIndex, Loaded, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 use spokewright::source::{Files, IndexTree, Sources};
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
-use super::print::{self, MessageFormat, Status, refuse};
+use super::print::{self, MessageFormat, Status, UNWRITTEN, refuse, to_stdout};
 use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
 
@@ -95,13 +94,6 @@ pub(crate) struct Render {
 struct Asked<'a> {
     request: &'a Request,
     index: Option<&'a IndexTree>,
-}
-
-/// What is to be written, and what Git's index has of it, where a commit waits for the answer.
-#[derive(Clone, Copy)]
-struct Wanted<'a> {
-    tree: &'a dyn Tree,
-    in_index: Option<&'a InIndex<'a>>,
 }
 
 impl Render {
@@ -240,17 +232,11 @@ impl Render {
         let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
         lines.for_each(|line| self.say(line));
         if self.is_stream() {
-            let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-            output::stream(layout, &mut stdout).context("cannot write to stdout")?;
-            stdout.flush().context("cannot write to stdout")?;
+            to_stdout(|out| output::stream(layout, out).context(UNWRITTEN))?;
             self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        let wanted = Wanted {
-            tree: layout,
-            in_index,
-        };
-        let status = self.write(asked, loaded, rendered, wanted, start, findings)?;
+        let status = self.write(asked, loaded, rendered, (layout, in_index), start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
                 self.write_flux(directory, asked, loaded, layout)?
@@ -282,12 +268,7 @@ impl Render {
         };
         let summary = match output::write_into(output, &tree, options, &loaded.progress) {
             Ok(summary) => summary,
-            Err(error) => {
-                let mut findings = Findings::new();
-                findings.extend(error.findings());
-                print::findings(&findings, &loaded.sources, self.options.speech);
-                return Ok(Status::of(&findings));
-            }
+            Err(error) => return Ok(print::obstacles(&error, &loaded.sources, self.options.speech)),
         };
         let status = if self.check {
             self.report_check(directory, loaded, &summary, None)
@@ -332,7 +313,7 @@ impl Render {
         asked: Asked<'_>,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
-        Wanted { tree, in_index }: Wanted<'_>,
+        (tree, in_index): (&dyn Tree, Option<&InIndex<'_>>),
         start: Instant,
         findings: Findings,
     ) -> anyhow::Result<Status> {
@@ -358,47 +339,46 @@ impl Render {
             }
             result => result,
         };
-        match result {
-            Ok(summary) if self.check => {
-                let status = self.report_check(&loaded.output, loaded, &summary, Some(findings));
-                Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
-            }
-            Ok(summary) => {
-                // The inventory is a file of the tree to whoever counts files.
-                let listed = summary
-                    .differing
-                    .iter()
-                    .any(|change| change.path == output::INVENTORY);
-                self.say(&format!(
-                    "{} into {} ({} written, {} unchanged, {} deleted) in {}",
-                    counts(rendered),
-                    shell_path(&loaded.output.display().to_string()),
-                    counted(summary.written.saturating_add(usize::from(listed)), "file"),
-                    summary.unchanged.saturating_add(usize::from(!listed)),
-                    summary.deleted,
-                    elapsed(start)
-                ));
-                if !self.exit_code {
-                    reporting::after_first_render(loaded, &summary, self.options.speech);
-                    reporting::after_deletions(&summary, &self.options);
-                    if summary.differing.is_empty() && !self.watch {
-                        reporting::after_no_change(loaded, &self.options);
-                    }
-                }
-                let status = self.report_written(&loaded.output, &summary);
-                Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
-            }
+        let summary = match result {
+            Ok(summary) => summary,
             Err(error) => {
-                let mut said = findings;
+                let mut all = findings;
                 let mut findings = Findings::new();
                 findings.extend(error.findings());
-                said.extend(findings.clone());
-                self.options.write_also(&mut said, &loaded.sources);
+                all.extend(findings.clone());
+                self.options.write_also(&mut all, &loaded.sources);
                 print::findings(&findings, &loaded.sources, self.options.speech);
                 self.say_nothing_was_written(&findings);
-                Ok(Status::of(&findings))
+                return Ok(Status::of(&findings));
             }
-        }
+        };
+        let status = if self.check {
+            self.report_check(&loaded.output, loaded, &summary, Some(findings))
+        } else {
+            // The inventory is a file of the tree to whoever counts files.
+            let listed = summary
+                .differing
+                .iter()
+                .any(|change| change.path == output::INVENTORY);
+            self.say(&format!(
+                "{} into {} ({} written, {} unchanged, {} deleted) in {}",
+                counts(rendered),
+                shell_path(&loaded.output.display().to_string()),
+                counted(summary.written.saturating_add(usize::from(listed)), "file"),
+                summary.unchanged.saturating_add(usize::from(!listed)),
+                summary.deleted,
+                elapsed(start)
+            ));
+            if !self.exit_code {
+                reporting::after_first_render(loaded, &summary, self.options.speech);
+                reporting::after_deletions(&summary, &self.options);
+                if summary.differing.is_empty() && !self.watch {
+                    reporting::after_no_change(loaded, &self.options);
+                }
+            }
+            self.report_written(&loaded.output, &summary)
+        };
+        Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
     }
 
     /// In a hook that writes: the files, and what to type.
@@ -483,7 +463,8 @@ impl Render {
         let (Some(in_index), Status::Done | Status::Differs) = (in_index, status) else {
             return status;
         };
-        let mut unstaged = unstaged(asked.request, in_index, output, summary.differing.is_empty());
+        let last_commit = || super::options::last_commit(asked.request);
+        let mut unstaged = in_index.unstaged(last_commit, output, summary.differing.is_empty());
         let told: BTreeSet<&str> = summary
             .differing
             .iter()
@@ -619,14 +600,4 @@ fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> us
     let all = findings.iter().count();
     findings.retain(|finding| !is_warning(finding) || !known.contains(&identity(finding, &loaded.sources)));
     all.saturating_sub(findings.iter().count())
-}
-
-/// Files of the output that the next commit would not contain as they are.
-pub(crate) fn unstaged(
-    request: &Request,
-    in_index: &InIndex<'_>,
-    output: (&Path, Option<&Path>),
-    is_up_to_date: bool,
-) -> Vec<Change> {
-    in_index.unstaged(|| super::options::last_commit(request), output, is_up_to_date)
 }

@@ -16,7 +16,7 @@ use spokewright::report::{ExportedWorks, WorksAndSets};
 use spokewright::source::{RootRelative, Sources};
 
 use super::options::ReadOptions;
-use super::print::{self, MessageFormat, Refusal, Speech, Status, refuse};
+use super::print::{self, MessageFormat, Refusal, Speech, Status, UNWRITTEN, refuse, to_stdout, whole};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
@@ -137,9 +137,6 @@ impl<F: FnOnce(&mut dyn Write) -> io::Result<()>> Write for After<'_, F> {
     }
 }
 
-/// What a failure to print is called.
-pub(crate) const UNWRITTEN: &str = "cannot write to stdout";
-
 /// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
 pub(crate) fn finish(
     loaded: &Loaded,
@@ -214,18 +211,6 @@ impl Answer {
             print::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
         }
     }
-}
-
-/// A text as data.
-pub(crate) fn whole(text: &str) -> impl FnOnce(&mut dyn Write) -> anyhow::Result<()> {
-    |out| out.write_all(text.as_bytes()).context(UNWRITTEN)
-}
-
-/// Writes data to stdout.
-pub(crate) fn to_stdout(data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    data(&mut out)?;
-    out.flush().context(UNWRITTEN)
 }
 
 /// Whether a file is standard output.
@@ -358,46 +343,11 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
             "next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`",
         ]
     };
-    say(loaded, "placement", &lines, speech);
+    nothing_to_show(loaded, "placement", &lines, speech);
 }
 
-/// Where the input has no policy.
-pub(crate) fn without_policies(loaded: &Loaded, speech: Speech) {
-    say(
-        loaded,
-        "policies",
-        &[
-            "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in the input",
-        ],
-        speech,
-    );
-}
-
-/// Where nothing in the input has a status that could be predicted.
-pub(crate) fn without_statuses(loaded: &Loaded, speech: Speech) {
-    say(
-        loaded,
-        "status",
-        &["next: `spokewright check` shows what is missing to render"],
-        speech,
-    );
-}
-
-/// Where nothing can be drawn.
-pub(crate) fn without_nodes(loaded: &Loaded, speech: Speech) {
-    say(
-        loaded,
-        "graph",
-        &[
-            "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
-            "next: `spokewright check` shows what is missing to render",
-        ],
-        speech,
-    );
-}
-
-/// `lines`, or what explains more: that nothing at all was read.
-fn say(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
+/// Where a command had nothing to show: `lines`, or what explains more: that nothing at all was read.
+pub(crate) fn nothing_to_show(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
     if !loaded.hub.objects.is_empty() {
         for line in lines {
             print::calm(line, speech);

@@ -4,15 +4,14 @@
 //! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
 //! it.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
-use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::nearest;
 use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 
-use super::print::Status;
+use super::print::{Status, refuse};
 use super::{completions, print};
 
 const AFTER_HELP: &str = "\
@@ -54,21 +53,17 @@ impl Schema {
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),
                 None => {
-                    print::line(&format!("error: there is no schema `{wanted}`"));
                     let near = nearest(wanted, names.iter().copied());
-                    print::line(&near.map_or_else(
-                        || format!("help: the schemas are: {}", names.join(", ")),
-                        |near| format!("help: did you mean `{near}`?"),
-                    ));
-                    return Ok(Status::Usage);
+                    let help = near.map_or_else(
+                        || format!("the schemas are: {}", names.join(", ")),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    return refuse(&format!("there is no schema `{wanted}`"), &help);
                 }
             },
         };
         let is_list = self.name.is_none();
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .context("cannot write to stdout")?;
+        print::text(&text)?;
         // Scripts want the names; people, how to go on.
         if is_list && std::io::stdout().is_terminal() {
             print::line("next: `spokewright schema config > config.schema.json`");

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use clap::Args;
 use spokewright::Object;
-use spokewright::diagnostic::{Findings, Locate as _, Severity, nearest};
+use spokewright::diagnostic::{Findings, Severity, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::{
     Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
@@ -137,16 +137,12 @@ impl StatusCommand {
             outcome.data.write(&self.reporting, out)
         })?;
         if outcome.is_empty {
-            reporting::without_statuses(&outcome.loaded, self.options.speech);
+            let next = "next: `spokewright check` shows what is missing to render";
+            reporting::nothing_to_show(&outcome.loaded, "status", &[next], self.options.speech);
         }
         // Not between the findings of a document.
         if self.options.speech.message_format == MessageFormat::Human {
-            for line in unmet.iter().take(MOST_UNMET) {
-                print::line(&format!("error: {line}"));
-            }
-            if let Some(more) = unmet.len().checked_sub(MOST_UNMET).filter(|more| *more > 0) {
-                print::line(&format!("error: and {more} more"));
-            }
+            print::first_lines("error", &unmet, MOST_UNMET, print::line);
         }
         Ok(if unmet.is_empty() || status != Status::Done {
             status
@@ -272,9 +268,7 @@ impl StatusCommand {
             return;
         }
         for object in exported.skipped() {
-            let place = object.place("/kind");
-            let at = loaded.sources.locate(&place);
-            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            let at = print::at(loaded, &object.place("/kind"));
             let identity = object.identity();
             print::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
         }

@@ -75,57 +75,30 @@ pub const CONTROLLERS: [(&str, &str, [File; 3]); 7] = [
     ("gateway-api", "Gateway API's BackendTLSPolicy alone", files_of!("controllers/gateway-api")),
 ];
 
-/// A tool that the directory is made ready for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Tool {
-    /// A workflow of GitHub.
-    Github,
-    /// A pipeline of GitLab.
-    Gitlab,
-    /// A hook of pre-commit.
-    PreCommit,
-    /// An Application of Argo CD.
-    ArgoCd,
-    /// A Kustomization of Flux.
-    Flux,
-}
-
-/// Every tool.
-const TOOLS: [Tool; 5] = [
-    Tool::Github,
-    Tool::Gitlab,
-    Tool::PreCommit,
-    Tool::ArgoCd,
-    Tool::Flux,
+/// The tools that a directory can be made ready for: how each is typed, and its file.
+pub const TOOLS: [(&str, File); 5] = [
+    (
+        "github",
+        (
+            ".github/workflows/spokewright.yml",
+            include_str!("../../examples/github/spokewright.yml"),
+        ),
+    ),
+    ("gitlab", file!("start", ".gitlab-ci.yml")),
+    ("pre-commit", file!("pre-commit", ".pre-commit-config.yaml")),
+    ("argocd", file!("start", "argocd/application.yaml")),
+    ("flux", file!("start", "flux/gateways.yaml")),
 ];
-
-impl Tool {
-    const fn file(self) -> File {
-        match self {
-            Self::Github => (
-                ".github/workflows/spokewright.yml",
-                include_str!("../../examples/github/spokewright.yml"),
-            ),
-            Self::Gitlab => file!("start", ".gitlab-ci.yml"),
-            Self::PreCommit => file!("pre-commit", ".pre-commit-config.yaml"),
-            Self::ArgoCd => file!("start", "argocd/application.yaml"),
-            Self::Flux => file!("start", "flux/gateways.yaml"),
-        }
-    }
-
-    /// Where its file is.
-    pub const fn path(self) -> &'static str {
-        self.file().0
-    }
-}
 
 /// The address of spokewright's repository until `tools/set-repository` puts the real one into the files.
 const WITHOUT_OWNER: &str = "OWNER/spokewright";
 
 /// The files of tools. One that names spokewright's repository before it has an address says so in its first line.
-pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
-    let mut files = owned(tools.iter().map(|tool| tool.file()));
+pub fn tool_files(tools: &[String]) -> BTreeMap<String, String> {
+    let chosen = TOOLS
+        .into_iter()
+        .filter(|(name, _)| tools.iter().any(|tool| tool == name));
+    let mut files = owned(chosen.map(|(_, file)| file));
     for text in files.values_mut().filter(|text| text.contains(WITHOUT_OWNER)) {
         text.insert_str(
             0,
@@ -137,7 +110,7 @@ pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
 
 /// The files of tools in a directory that name spokewright's repository without its owner.
 pub fn without_owner(directory: &Path) -> Vec<&'static str> {
-    let mut paths = TOOLS.map(Tool::path).to_vec();
+    let mut paths = TOOLS.map(|(_, (path, _))| path).to_vec();
     paths.retain(|path| {
         let (path, mut sources) = (directory.join(path), Sources::default());
         let mut text = || Files::Disk.read_found_text(&path, &mut sources, &mut Findings::new());

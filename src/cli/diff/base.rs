@@ -1,5 +1,4 @@
-//! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it; and why it stops before it
-//! compares ([`Stop`]).
+//! What `diff` and `page` compare with: a Git revision, another input or a rendered tree, and reading it.
 //!
 //! Only the option decides which of the three a word means, never what happens to be on disk: whoever opens a pull
 //! request chooses the names in its checkout, even that of a directory named like the base.
@@ -9,29 +8,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted, shell_word};
-use spokewright::output;
+use spokewright::output::{self, TreeFiles};
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
-use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
-use spokewright::source::{Files, GitTree};
+use spokewright::report::diff::{EffectiveChange, EffectiveSettings, Side};
+use spokewright::source::{Files, GitTree, Sources};
 
-use crate::cli::options::ReadOptions;
-use crate::cli::print::{self, Speech, Status};
-
-/// Why the command stops before it compares.
-pub(in crate::cli) enum Stop {
-    /// Everything was said.
-    Said(Status),
-    /// stdout is gone.
-    Failed(anyhow::Error),
-}
-
-/// Says what is wrong with the arguments.
-pub(in crate::cli) fn usage(message: &str, help: &str) -> Stop {
-    print::line(&format!("error: {message}"));
-    print::line(&format!("help: {help}"));
-    Stop::Said(Status::Usage)
-}
+use crate::cli::options::{ReadOptions, first_path};
+use crate::cli::print::{self, Ended, Refusal, Speech, Status, refuse};
 
 /// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
@@ -93,9 +77,7 @@ impl Evaluated {
             findings,
         }
     }
-}
 
-impl Evaluated {
     /// The settings that would apply to what this input ships if clusters were as `other` says.
     pub(in crate::cli) fn on_clusters_of(&mut self, other: &Self) -> Option<EffectiveSettings> {
         let analysis = Analysis::new(&self.loaded, &mut Findings::new());
@@ -131,14 +113,6 @@ impl Input {
         }
     }
 
-    /// What is in front of its paths.
-    fn prefix(&self) -> String {
-        match self {
-            Self::Directory(_) => String::new(),
-            Self::Git(tree) => format!("{}:", tree.revision()),
-        }
-    }
-
     /// Reads it.
     pub(in crate::cli) fn load(&self, request: &Request) -> Loaded {
         let mut request = Request {
@@ -162,7 +136,7 @@ impl Input {
 
 impl BaseOptions {
     /// What they name; the last commit where they name nothing.
-    pub(in crate::cli) fn find(&self, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
+    pub(in crate::cli) fn find(&self, request: &Request, options: &ReadOptions) -> Result<Base, Refusal> {
         if let Some(path) = &self.base_tree {
             return tree_base(path);
         }
@@ -173,10 +147,7 @@ impl BaseOptions {
             return git_base(request, "HEAD");
         };
         if revision.is_empty() {
-            return Err(usage(
-                "`--base` is empty",
-                "name a Git revision, such as `--base HEAD`",
-            ));
+            return refuse("`--base` is empty", "name a Git revision, such as `--base HEAD`");
         }
         refuse_path(revision)?;
         git_base(request, revision)
@@ -198,7 +169,7 @@ impl BaseOptions {
 }
 
 /// A word that names both a path and a revision means neither: the one who reads the answer may have the other in mind.
-fn refuse_path(revision: &str) -> Result<(), Stop> {
+fn refuse_path(revision: &str) -> Result<(), Refusal> {
     let path = Path::new(revision);
     // A link to nothing has the name as well.
     if path.symlink_metadata().is_err() {
@@ -220,19 +191,19 @@ fn refuse_path(revision: &str) -> Result<(), Stop> {
     };
     // Git's own way to say that a name is a commit, whatever else is called so (gitrevisions(7)).
     let commit = shell_word(&format!("{revision}^{{commit}}"));
-    Err(usage(
+    refuse(
         &format!("`{revision}` is a {what} here, but `--base` expects a Git revision"),
         &format!("{instead}; pass a revision of that name with `--base {commit}`"),
-    ))
+    )
 }
 
-fn tree_base(path: &Path) -> Result<Base, Stop> {
+fn tree_base(path: &Path) -> Result<Base, Refusal> {
     let shown = path.display();
     if output::is_tree(path) {
         return Ok(Base::Tree(path.to_owned()));
     }
-    Err(if path.is_dir() {
-        usage(
+    if path.is_dir() {
+        refuse(
             &format!(
                 "`{shown}` is not a rendered tree: it has no `{}`",
                 output::INVENTORY
@@ -243,29 +214,29 @@ fn tree_base(path: &Path) -> Result<Base, Stop> {
             ),
         )
     } else {
-        usage(
+        refuse(
             &format!("there is no directory `{shown}`"),
             "name a rendered tree: `--base-tree DIR`",
         )
-    })
+    }
 }
 
-fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
+fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Result<Base, Refusal> {
     let shown = path.display();
     if output::is_tree(path) {
-        return Err(usage(
+        return refuse(
             &format!("`{shown}` is a rendered tree: it has a `{}`", output::INVENTORY),
             &format!(
                 "compare with it: `--base-tree {}`",
                 shell_word(&shown.to_string())
             ),
-        ));
+        );
     }
     if !path.is_dir() {
-        return Err(usage(
+        return refuse(
             &format!("there is no directory `{shown}`"),
             "name another input: `--base-dir DIR`",
-        ));
+        );
     }
     say_if_same(request, path, options);
     Ok(Base::Input(Input::Directory(path.to_owned())))
@@ -291,33 +262,44 @@ fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
     }
 }
 
-fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
+fn git_base(request: &Request, revision: &str) -> Result<Base, Refusal> {
     if request.stdin.is_some() {
-        return Err(usage(
+        return refuse(
             "standard input has no older version in Git",
             "name another input to compare with: `--base-dir DIR`",
-        ));
+        );
     }
-    let here = PathBuf::from(".");
-    let path = request.paths.first().unwrap_or(&here);
-    GitTree::open(path, revision)
-        .map(|tree| Base::Input(Input::Git(Box::new(tree))))
-        .map_err(|error| usage(&error.to_string(), error.help()))
+    match GitTree::open(first_path(request), revision) {
+        Ok(tree) => Ok(Base::Input(Input::Git(Box::new(tree)))),
+        Err(error) => refuse(&error.to_string(), error.help()),
+    }
+}
+
+/// The files of a rendered tree; those that `expected` has as well are not kept.
+pub(in crate::cli) fn read_tree(
+    path: &Path,
+    expected: &Side<'_>,
+    speech: Speech,
+) -> Result<TreeFiles, Ended> {
+    let files = output::read_tree(path, None, |path, bytes| expected.expects(path, bytes));
+    files.map_err(|error| Ended(print::obstacles(&error, &Sources::default(), speech)))
 }
 
 /// Says what is wrong with the base. Only that it could not be read whole stops the run.
-pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Result<(), Stop> {
+pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> anyhow::Result<()> {
     let title = input.title();
     let works = base.loaded.hub.objects.of_kind(GROUP, MANIFEST_WORK);
     if base.rendered.plan.clusters.is_empty() && !works.is_empty() {
-        return Err(usage(
+        return refuse(
             &format!("`{title}` contains ManifestWorks, but no `{}`", output::INVENTORY),
             "copy a rendered tree with its hidden files, which many tools omit; \
              another tool's tree cannot be compared",
-        ));
+        );
     }
     if base.findings.has_errors() {
-        let prefix = input.prefix();
+        let prefix = input
+            .revision()
+            .map_or_else(String::new, |revision| format!("{revision}:"));
         let errors = prefixed(base.findings.only(Severity::Error), &prefix);
         let sources = base.loaded.sources.prefixed(&prefix);
         print::findings(&errors, &sources, speech);
@@ -327,7 +309,7 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
                 &format!("the base `{title}` could not be read; nothing was compared"),
                 speech,
             );
-            return Err(Stop::Said(status));
+            return Err(Ended(status).into());
         }
         print::note(
             &format!(
