@@ -125,7 +125,7 @@ impl Diff {
     }
 
     fn against_input(&self, request: &Request, input: Input) -> anyhow::Result<Status> {
-        let new = self.options.read(request)?;
+        let (new, _) = self.options.read(request)?;
         let empty = empty_result(self.allow_empty);
         // The repository of a revision stays in this thread.
         let (mut new, base) = std::thread::scope(|scope| {
@@ -250,7 +250,7 @@ impl Diff {
         let with = self.evaluate(request)?;
         self.check_clusters(&[&with])?;
         self.judge(&with)?;
-        let mut loaded = self.options.read(request)?;
+        let (mut loaded, _) = self.options.read(request)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
         let changes = changes(&with, &without);
@@ -292,7 +292,7 @@ impl Diff {
     }
 
     fn evaluate(&self, request: &Request) -> anyhow::Result<Evaluated> {
-        let loaded = self.options.read(request)?;
+        let (loaded, _) = self.options.read(request)?;
         Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
     }
 

@@ -75,14 +75,10 @@ impl GraphCommand {
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
         cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
-        let answer = Answer {
-            comment: Some(match self.format {
-                Language::Mermaid => "%% ",
-                Language::Dot => "// ",
-            }),
-            with_warnings: false,
-            of_export: 0,
-        };
+        let answer = Answer::new(Some(match self.format {
+            Language::Mermaid => "%% ",
+            Language::Dot => "// ",
+        }));
         let analysis = Analysis::new(&loaded, &mut findings);
         let (received, spokes) = analysis.received(cluster);
         let view = analysis.policies(received, &spokes, &mut findings);

@@ -250,31 +250,26 @@ impl ReadOptions {
     /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. A caller that accepts an
     /// empty result may ask for one that is gone.
     pub(crate) fn load(&self, request: &Request, empty: EmptyResult) -> anyhow::Result<Loaded> {
-        self.load_with_index(request, empty).map(|(loaded, _)| loaded)
-    }
-
-    /// The same, and the index, where that is the state: it is large, and read once.
-    pub(crate) fn load_with_index(
-        &self,
-        request: &Request,
-        empty: EmptyResult,
-    ) -> anyhow::Result<(Loaded, Option<IndexTree>)> {
-        let (loaded, index) = self.read_with_index(request)?;
+        let (loaded, _) = self.read(request)?;
         if empty == EmptyResult::Refused {
             check_clusters(&[&loaded])?;
         }
-        Ok((loaded, index))
+        Ok(loaded)
     }
 
-    /// Reads the input in the state that `--inputs` says.
-    pub(crate) fn read(&self, request: &Request) -> anyhow::Result<Loaded> {
-        self.read_with_index(request).map(|(loaded, _)| loaded)
-    }
-
-    fn read_with_index(&self, request: &Request) -> anyhow::Result<(Loaded, Option<IndexTree>)> {
+    /// Reads the input in the state that `--inputs` says; and the index, where that is the state: it is large, and read
+    /// once.
+    pub(crate) fn read(&self, request: &Request) -> anyhow::Result<(Loaded, Option<IndexTree>)> {
         match self.inputs {
             Inputs::WorkTree => Ok((pipeline::load(request), None)),
-            Inputs::GitIndex => load_index(request).map(|(loaded, index)| (loaded, Some(index))),
+            Inputs::GitIndex if request.stdin.is_some() => refuse(
+                "standard input is not in Git's index",
+                "name files or directories, or leave out `--inputs git-index`",
+            ),
+            Inputs::GitIndex => {
+                let index = index(request)?;
+                Ok((pipeline::load_staged(request, &index), Some(index)))
+            }
         }
     }
 
@@ -367,17 +362,6 @@ pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
         .read_to_end(&mut bytes)
         .context("cannot read standard input")?;
     Ok(bytes)
-}
-
-fn load_index(request: &Request) -> anyhow::Result<(Loaded, IndexTree)> {
-    if request.stdin.is_some() {
-        return refuse(
-            "standard input is not in Git's index",
-            "name files or directories, or leave out `--inputs git-index`",
-        );
-    }
-    let index = index(request)?;
-    Ok((pipeline::load_staged(request, &index), index))
 }
 
 /// Git's index around the input.

@@ -16,7 +16,7 @@ use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 use spokewright::source::{Files, IndexTree, Sources};
 
-use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, place};
 use super::print::{self, MessageFormat, Status, UNWRITTEN, refuse, to_stdout};
 use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
@@ -137,9 +137,11 @@ impl Render {
     fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
         let request = self.request()?;
-        let (loaded, index) = self
-            .options
-            .load_with_index(&request, empty_result(self.allow_empty))?;
+        let (loaded, index) = self.options.read(&request)?;
+        let empty = empty_result(self.allow_empty);
+        if empty == EmptyResult::Refused {
+            check_clusters(&[&loaded])?;
+        }
         let asked = Asked {
             request: &request,
             index: index.as_ref(),
@@ -152,7 +154,6 @@ impl Render {
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
         let (received, spokes) = analysis.received(None);
-        let empty = empty_result(self.allow_empty);
         let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let layout = rendered.layout(&loaded);
         self.report(

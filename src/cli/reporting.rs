@@ -57,15 +57,11 @@ impl Reporting {
 
     /// How an answer in the chosen form is printed.
     pub(crate) const fn answer(&self) -> Answer {
-        Answer {
-            comment: match self.format {
-                ReportFormat::Text => Some(""),
-                ReportFormat::Json => None,
-                ReportFormat::Yaml => Some("# "),
-            },
-            with_warnings: false,
-            of_export: 0,
-        }
+        Answer::new(match self.format {
+            ReportFormat::Text => Some(""),
+            ReportFormat::Json => None,
+            ReportFormat::Yaml => Some("# "),
+        })
     }
 
     /// Writes a report in the chosen form; `text` makes the one for people.
@@ -163,6 +159,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// An answer about an input alone.
+    pub(crate) const fn new(comment: Option<&'static str>) -> Self {
+        Self {
+            comment,
+            with_warnings: false,
+            of_export: 0,
+        }
+    }
+
     /// Prints an answer: as [`finish`] does, with a first line if `render` refuses the input.
     pub(crate) fn finish(
         self,
