@@ -1,21 +1,17 @@
-//! The chain of objects that rendering uses: whether a mistake may stop a run.
-//!
-//! Owns: which objects are in the chain from classes to clusters, and the rule that errors in all others become
-//! warnings at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out:
-//! the same findings. Must not know: clusters, works, effective policies.
+//! Which objects rendering uses: whether a mistake may stop a run.
 //!
 //! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
 //! may affect them, all objects of OCM's placement, overlays, grants, the definitions of those kinds, and everything that lives
-//! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
-//! another one.
+//! on a cluster (docs/reference/findings.md). Errors in all other objects become warnings. In doubt, an object is in the
+//! chain: a mistake in a name must not hide another one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::index::Hub;
+use super::index::{Hub, ObjectsByPlace};
 use super::kinds::KindTable;
 use super::kustomized;
 use super::ours::Ours;
@@ -25,10 +21,8 @@ use crate::api::gateway::GROUP;
 use crate::api::params::Params;
 use crate::api::route::is_route;
 use crate::api::{ocm, ocm_work, own_kinds};
-use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
-};
-use crate::object::{Object, Origin};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId};
+use crate::object::Object;
 use crate::parallel;
 use crate::source::{Room, Sources};
 use apimachinery::GroupKind;
@@ -83,12 +77,12 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         return;
     }
     let chain = Chain::new(hub, controller_name);
-    let origins = Origins::new(hub);
+    let objects = ObjectsByPlace::new(hub.objects.iter().chain(&hub.refused));
     let kustomized = kustomized::directories(&hub.kustomizations);
     // By directories; those of one directory that rendering uses, by files.
     let mut twice: BTreeMap<_, Vec<(bool, Arc<Finding>)>> = BTreeMap::new();
     findings.revise(|finding| {
-        let is_used = !concerns(finding) || chain.holds(finding, &origins);
+        let is_used = !concerns(finding) || chain.holds(finding, &objects);
         if let Some(files) = files_of_duplicate(finding) {
             let directories = files.map(|file| kustomized::directory_of(file, &kustomized, sources));
             let [one, other] = directories;
@@ -100,7 +94,7 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         if is_used {
             return true;
         }
-        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding, &origins) {
+        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding, &objects) {
             return false;
         }
         make_bystander(Arc::make_mut(finding));
@@ -241,42 +235,33 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
         })
 }
 
-/// The objects of the hub by their documents, and by the pointer in it: several are in a `List`.
-struct Origins<'h>(HashMap<(DocumentId, &'h str), &'h Object>);
-
-impl<'h> Origins<'h> {
-    fn new(hub: &'h Hub) -> Self {
-        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
-        for object in hub.objects.iter().chain(&hub.refused) {
-            let Origin { document, pointer } = &object.origin;
-            by_origin.entry((*document, pointer)).or_insert(object);
-        }
-        Self(by_origin)
-    }
-
-    /// The object that a place is in.
-    fn at(&self, place: &Place) -> Option<&'h Object> {
-        let (document, pointer) = place.field()?;
-        let mut outer = Some(pointer);
-        while let Some(pointer) = outer {
-            if let Some(object) = self.0.get(&(document, pointer)) {
-                return Some(object);
-            }
-            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
-        }
-        None
-    }
-}
-
-/// The relation of an object to our classes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The relation of an object to our classes. Of several that an object leads to, the first counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
-    /// Everything that it leads to belongs to others.
-    Foreign,
     /// The object that it refers to is not in the input.
     Unknown,
+    /// Everything that it leads to belongs to others.
+    Foreign,
+}
+
+impl Relation {
+    const fn ours_if(is_ours: bool) -> Self {
+        if is_ours { Self::Ours } else { Self::Foreign }
+    }
+
+    /// That of an object which leads to several. After one of ours, no other is asked.
+    fn first_of(relations: impl Iterator<Item = Self>) -> Option<Self> {
+        let mut first = None;
+        for relation in relations {
+            if relation == Self::Ours {
+                return Some(relation);
+            }
+            first = Some(first.map_or(relation, |first: Self| first.min(relation)));
+        }
+        first
+    }
 }
 
 struct Chain<'h> {
@@ -288,39 +273,13 @@ struct Chain<'h> {
     /// is missing.
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that is in an object that leads to ours; none while that is being found out.
-    named: Mutex<Named<'h>>,
+    named: HashSet<&'h str>,
     /// Of each object of the hub, and then of each that is refused, whether it leads to ours.
     leads: Vec<bool>,
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
     gateways: KnownNames<'h>,
-}
-
-/// The names in objects. Few are ever asked for, and most of those stand in one of the first objects, so they are read as
-/// far as a question needs them.
-#[derive(Default)]
-struct Named<'h> {
-    names: HashSet<&'h str>,
-    unread: std::vec::IntoIter<&'h Object>,
-}
-
-impl Named<'_> {
-    fn contains(&mut self, name: &str) -> bool {
-        let mut found = Vec::new();
-        while !self.names.contains(name) {
-            let Some(object) = self.unread.next() else {
-                return false;
-            };
-            found.extend(object.namespace.as_deref());
-            names_in(&object.value, &mut found);
-            // An object says most of its names several times, and to look one up among those of all objects takes longer.
-            found.sort_unstable();
-            found.dedup();
-            self.names.extend(found.drain(..));
-        }
-        true
-    }
 }
 
 impl<'h> Chain<'h> {
@@ -353,37 +312,22 @@ impl<'h> Chain<'h> {
             controller_name,
             synced,
             by_name,
-            named: Mutex::default(),
+            named: HashSet::new(),
             leads: Vec::new(),
             leading: HashSet::new(),
         };
         let all: Vec<&Object> = all().collect();
         chain.leads = parallel::map(&all, |object| is_link(object) && chain.uses(object));
-        let objects = all.iter().zip(&chain.leads);
-        let leading: Vec<&Object> = objects
-            .filter_map(|(object, leads)| leads.then_some(*object))
-            .collect();
-        for object in &leading {
-            if chain
-                .leading
-                .iter()
-                .all(|kind| !object.is(&kind.group, &kind.kind))
-            {
+        let mut named = HashSet::new();
+        for (object, leads) in all.iter().zip(&chain.leads) {
+            if *leads {
                 chain.leading.insert(object.group_kind());
+                named.extend(object.namespace.as_deref());
+                names_in(&object.value, &mut named);
             }
         }
-        chain.named = Mutex::new(Named {
-            names: HashSet::new(),
-            unread: leading.into_iter(),
-        });
+        chain.named = named;
         chain
-    }
-
-    /// Whether an object that leads to ours has this as a `name` or as a namespace.
-    fn names(&self, name: &str) -> bool {
-        // A thread that panicked has left the names intact.
-        let named = self.named.lock();
-        named.unwrap_or_else(PoisonError::into_inner).contains(name)
     }
 
     /// The files with an object that rendering uses.
@@ -397,7 +341,7 @@ impl<'h> Chain<'h> {
 
     /// Whether a finding is about the chain. A finding without an object is. A route or a ListenerSet that nearly names
     /// a Gateway is in the chain if that Gateway is.
-    fn holds(&self, finding: &Finding, origins: &Origins<'_>) -> bool {
+    fn holds(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
         let is_parent =
             [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
         let near = finding.lacking().filter(|_| is_parent).map(|lacks| &lacks.near);
@@ -409,14 +353,14 @@ impl<'h> Chain<'h> {
             .filter(|_| finding.code == Code::OBJECT_DUPLICATE);
         places
             .chain(twice)
-            .any(|place| origins.at(place).is_none_or(|object| self.uses(object)))
+            .any(|place| objects.at(place).is_none_or(|object| self.uses(object)))
     }
 
     /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
-    fn is_of_no_known_kind(&self, finding: &Finding, origins: &Origins<'_>) -> bool {
+    fn is_of_no_known_kind(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
         let is_known = |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
         finding.code == Code::OBJECT_INVALID_NAME
-            && origins.at(&finding.place).is_some_and(|object| !is_known(object))
+            && objects.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
     /// Whether rendering uses an object, or would without the mistake in it.
@@ -432,110 +376,76 @@ impl<'h> Chain<'h> {
         let Some(depth) = depth.checked_sub(1) else {
             return Relation::Unknown;
         };
-        let spec = |field: &str| object.value.get("spec").and_then(|spec| spec.get(field));
-        match (object.api_version.group.as_str(), object.kind.as_str()) {
-            (GROUP, "GatewayClass") => match spec("controllerName").and_then(Value::as_str) {
-                Some(name) if name != self.controller_name => Relation::Foreign,
-                _ => Relation::Ours,
-            },
-            (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
-            (GROUP, "ReferenceGrant") | (ocm_work::GROUP | own_kinds::GROUP, _) => Relation::Ours,
-            (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => Relation::Ours,
-            (crd::GROUP, crd::KIND) => self.of_definition(object),
+        let spec = object.root().get("spec");
+        Relation::ours_if(match (object.api_version.group.as_str(), object.kind.as_str()) {
+            (GROUP, "GatewayClass") => spec
+                .text("controllerName")
+                .is_none_or(|name| name == self.controller_name),
+            (GROUP, "Gateway") => return self.of_class(spec.text("gatewayClassName"), depth),
+            (GROUP, "ReferenceGrant") | (ocm_work::GROUP | own_kinds::GROUP, _) => true,
+            (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => true,
+            (crd::GROUP, crd::KIND) => self.is_of_definition(object),
             (group, kind) if is_route(group, kind) || refers(&object.value) => {
-                self.of_references(object, depth)
+                return self.of_references(object, depth);
+            }
+            // A synced kind that names no target has a mistake there.
+            _ => self.synced.contains(&object.group_kind()) || self.named.contains(object.name.as_str()),
+        })
+    }
+
+    /// A Gateway by the name of its class. One that is not in the input may be ours.
+    fn of_class(&self, name: Option<&str>, depth: usize) -> Relation {
+        let classes = name.and_then(|name| self.by_name.get(&(GROUP, "GatewayClass", name)));
+        Relation::ours_if(classes.is_none_or(|classes| {
+            let mut relations = classes.iter().map(|class| self.relation(class, depth));
+            relations.any(|relation| relation != Relation::Foreign)
+        }))
+    }
+
+    /// Whether a definition may be of a kind of the chain.
+    fn is_of_definition(&self, object: &Object) -> bool {
+        let spec = object.root().get("spec");
+        let mut kinds = self.synced.iter().chain(&self.leading);
+        match (spec.text("group"), spec.get("names").text("kind")) {
+            (Some(group), Some(kind)) => {
+                group == GROUP
+                    || (group == CLUSTER_GROUP && ocm::KINDS.contains(&kind))
+                    || kinds.any(|known| known.group == group && known.kind == kind)
             }
             _ => {
-                // A synced kind that names no target has a mistake there.
-                if self.synced.contains(&object.group_kind()) || self.names(&object.name) {
-                    Relation::Ours
-                } else {
-                    Relation::Foreign
-                }
+                let (_, group) = object.name.split_once('.').unwrap_or_default();
+                [GROUP, CLUSTER_GROUP].contains(&group) || kinds.any(|known| known.group == group)
             }
-        }
-    }
-
-    /// A Gateway by the name of its class.
-    fn of_class(&self, name: Option<&str>, depth: usize) -> Relation {
-        let Some(name) = name else {
-            return Relation::Ours;
-        };
-        let classes = self.by_name.get(&(GROUP, "GatewayClass", name));
-        let is_ours = match classes {
-            Some(classes) => classes
-                .iter()
-                .any(|class| self.relation(class, depth) != Relation::Foreign),
-            // Its class is not in the input: it may be ours.
-            None => true,
-        };
-        if is_ours {
-            Relation::Ours
-        } else {
-            Relation::Foreign
-        }
-    }
-
-    fn of_definition(&self, object: &Object) -> Relation {
-        let text = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
-        let (Some(group), Some(kind)) = (text("/spec/group"), text("/spec/names/kind")) else {
-            let (_, group) = object.name.split_once('.').unwrap_or_default();
-            let is_of = |kind: &GroupKind| kind.group == group;
-            let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
-                || self.synced.iter().any(is_of)
-                || self.leading.iter().any(is_of);
-            return if is_ours {
-                Relation::Ours
-            } else {
-                Relation::Foreign
-            };
-        };
-        let kind = GroupKind::new(group, kind);
-        let is_ours = group == GROUP
-            || (group == CLUSTER_GROUP && ocm::KINDS.contains(&kind.kind.as_str()))
-            || self.synced.contains(&kind)
-            || self.leading.contains(&kind);
-        if is_ours {
-            Relation::Ours
-        } else {
-            Relation::Foreign
         }
     }
 
     /// A policy by its targets, a route or a ListenerSet by its parents.
     fn of_references(&self, object: &Object, depth: usize) -> Relation {
-        let mut relation = None;
         let spec = object.value.get("spec");
-        let field = |name: &str| spec.and_then(|spec| spec.get(name));
-        for (name, default) in [
+        let fields = [
             ("targetRef", ("", "")),
             ("targetRefs", ("", "")),
             ("targetSelectors", ("", "")),
             ("parentRef", (GROUP, "Gateway")),
             ("parentRefs", (GROUP, "Gateway")),
-        ] {
-            let references = match field(name) {
+        ];
+        let relations = fields.into_iter().flat_map(|(name, default)| {
+            let references = match spec.and_then(|spec| spec.get(name)) {
                 Some(Value::Array(references)) => references.as_slice(),
                 Some(one) => std::slice::from_ref(one),
-                None => continue,
+                None => &[],
             };
-            for reference in references {
-                let next = self.of_reference(object, reference, default, depth);
-                relation = match (relation, next) {
-                    (_, Relation::Ours) => return Relation::Ours,
-                    (None, next) => Some(next),
-                    (Some(_), Relation::Unknown) => Some(Relation::Unknown),
-                    (before, Relation::Foreign) => before,
-                };
-            }
-        }
+            let of_each = move |reference| self.of_reference(object, reference, default, depth);
+            references.iter().map(of_each)
+        });
         // A route of Gateway API that names no parent has a mistake there.
         let is_route = is_route(&object.api_version.group, &object.kind);
-        relation.unwrap_or(if is_route {
+        let of_none = if is_route {
             Relation::Ours
         } else {
             Relation::Unknown
-        })
+        };
+        Relation::first_of(relations).unwrap_or(of_none)
     }
 
     fn of_reference(
@@ -551,42 +461,24 @@ impl<'h> Chain<'h> {
             return Relation::Unknown;
         };
         let namespace = text("namespace").or(object.namespace.as_deref());
-        if (group, kind) == ("", "Namespace") {
-            return if self.names(name) {
-                Relation::Ours
-            } else {
-                Relation::Unknown
-            };
-        }
-        if (group, kind) == (GROUP, "GatewayClass") {
-            return self.of_class(Some(name), depth);
+        match (group, kind) {
+            ("", "Namespace") if self.named.contains(name) => return Relation::Ours,
+            ("", "Namespace") => return Relation::Unknown,
+            (GROUP, "GatewayClass") => return self.of_class(Some(name), depth),
+            _ => {}
         }
         let found = self.by_name.get(&(group, kind, name)).into_iter().flatten();
-        let found = found.filter(|found| match (&found.namespace, namespace) {
-            (Some(there), Some(namespace)) => there == namespace,
-            _ => true,
+        let found = found.filter(|found| {
+            let namespaces = found.namespace.as_deref().zip(namespace);
+            namespaces.is_none_or(|(there, namespace)| there == namespace)
         });
-        let mut all = None;
-        for relation in found.map(|found| self.relation(found, depth)) {
-            match relation {
-                Relation::Ours => return Relation::Ours,
-                Relation::Unknown => all = Some(Relation::Unknown),
-                Relation::Foreign => all = all.or(Some(Relation::Foreign)),
+        match Relation::first_of(found.map(|found| self.relation(found, depth))) {
+            Some(relation @ (Relation::Ours | Relation::Foreign)) => relation,
+            // Nearly the name of a Gateway of ours is a mistake.
+            _ if (group, kind) == (GROUP, "Gateway") && self.gateways.nearest(name).is_some() => {
+                Relation::Ours
             }
-        }
-        match all {
-            Some(Relation::Foreign) => Relation::Foreign,
-            _ => self.meant(group, kind, name),
-        }
-    }
-
-    /// A Gateway that is not there: nearly one of ours is a mistake.
-    fn meant(&self, group: &str, kind: &str, name: &str) -> Relation {
-        let is_near = (group, kind) == (GROUP, "Gateway") && self.gateways.nearest(name).is_some();
-        if is_near {
-            Relation::Ours
-        } else {
-            Relation::Unknown
+            _ => Relation::Unknown,
         }
     }
 
@@ -667,12 +559,14 @@ fn is_link(object: &Object) -> bool {
 }
 
 /// Every text that is under the key `name` or `namespace`.
-fn names_in<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
+fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value {
-                    Value::String(text) if key == "name" || key == "namespace" => names.push(text),
+                    Value::String(text) if key == "name" || key == "namespace" => {
+                        names.insert(text);
+                    }
                     value => names_in(value, names),
                 }
             }

@@ -4,6 +4,7 @@
 //! were checked.
 //! Flows out: lookups. Must not know: what an object means.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
 use crate::api::updates;
+use crate::diagnostic::{DocumentId, Place};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 use crd_schema::Schema;
@@ -50,6 +52,11 @@ impl Hub {
             objects,
             ..Self::default()
         }
+    }
+
+    /// The hub's own objects, then those on each cluster.
+    pub fn everywhere(&self) -> impl Iterator<Item = &Object> {
+        self.objects.iter().chain(self.spokes.values().flatten())
     }
 
     /// The same hub without ManagedClusters. Where everything goes is decided before ClusterOverlays make other hubs of this
@@ -146,11 +153,7 @@ struct Run {
 impl Objects {
     /// Sorts `objects`, whose identities are unique.
     pub fn new(mut objects: Vec<Object>) -> Self {
-        objects.sort_by(|a, b| {
-            kind_of(a)
-                .cmp(&kind_of(b))
-                .then_with(|| name_of(a).cmp(&name_of(b)))
-        });
+        objects.sort_by(order);
         let mut runs = Vec::new();
         let mut start = 0_usize;
         for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
@@ -174,13 +177,8 @@ impl Objects {
     /// The same for objects that each come with something, which then is in the order of the objects. Of several objects of
     /// one identity, the first stays.
     pub fn with<T>(mut objects: Vec<(Object, T)>) -> (Self, Vec<T>) {
-        let order = |(a, _): &(Object, T), (b, _): &(Object, T)| {
-            kind_of(a)
-                .cmp(&kind_of(b))
-                .then_with(|| name_of(a).cmp(&name_of(b)))
-        };
-        objects.sort_by(order);
-        objects.dedup_by(|later, first| order(later, first).is_eq());
+        objects.sort_by(|(a, _), (b, _)| order(a, b));
+        objects.dedup_by(|(later, _), (first, _)| order(later, first).is_eq());
         let (objects, with) = objects.into_iter().unzip();
         (Self::new(objects), with)
     }
@@ -255,6 +253,33 @@ impl Objects {
         kinds.sort_unstable();
         kinds
     }
+}
+
+/// Objects by where they are, to find the one that a place is in.
+#[derive(Debug)]
+pub struct ObjectsByPlace<'h>(HashMap<(DocumentId, &'h str), &'h Object>);
+
+impl<'h> ObjectsByPlace<'h> {
+    /// Of two at one place, the first counts.
+    pub fn new(objects: impl IntoIterator<Item = &'h Object>) -> Self {
+        let mut by_place = HashMap::new();
+        for object in objects {
+            by_place.entry(object.origin.object()).or_insert(object);
+        }
+        Self(by_place)
+    }
+
+    /// The object that a place is in: the innermost, as a list may contain lists.
+    pub fn at(&self, place: &Place) -> Option<&'h Object> {
+        let (document, pointer) = place.field()?;
+        let mut pointers = std::iter::successors(Some(pointer), |inner| inner.get(..inner.rfind('/')?));
+        pointers.find_map(|pointer| self.0.get(&(document, pointer)).copied())
+    }
+}
+
+/// The order of identities.
+fn order(a: &Object, b: &Object) -> Ordering {
+    (kind_of(a), name_of(a)).cmp(&(kind_of(b), name_of(b)))
 }
 
 /// The first half of the order of identities.

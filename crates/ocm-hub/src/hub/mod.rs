@@ -23,7 +23,7 @@ pub use apimachinery::{RowId, Table};
 pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};
 pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
 pub use grants::Grants;
-pub use index::{Hub, Objects};
+pub use index::{Hub, Objects, ObjectsByPlace};
 pub use kinds::KindInfo;
 pub use kinds::unknown_version;
 pub use ours::params_place;

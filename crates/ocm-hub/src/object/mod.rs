@@ -32,6 +32,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// The document, and the pointer of the object in it.
+    pub fn object(&self) -> (DocumentId, &str) {
+        (self.document, &self.pointer)
+    }
+
     /// The place of a field of the object, given its pointer inside the object.
     pub fn place(&self, pointer: &str, part: Part) -> Place {
         let (document, pointer) = self.field(pointer);
