@@ -7,7 +7,7 @@ use std::io::IsTerminal as _;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::{CODES, Code, Severity, nearest, wrapped_hanging};
+use spokewright::diagnostic::{CODES, Code, Severity, wrapped_hanging};
 
 use super::print::{Refusal, Status};
 use super::{completions, print};
@@ -67,12 +67,12 @@ fn list(group: &str, width: Option<usize>) -> Option<String> {
 }
 
 fn unknown(wanted: &str) -> Refusal {
-    let near = nearest(wanted, CODES.iter().map(|(code, ..)| code.name()));
+    let near = Code::did_you_mean(wanted);
     let all = "`spokewright finding` lists all codes";
     Refusal::new(
         Status::Usage,
         &format!("there is no finding code `{wanted}`"),
-        &near.map_or_else(|| all.to_owned(), |near| format!("did you mean `{near}`? {all}")),
+        &near.map_or_else(|| all.to_owned(), |near| format!("{near} {all}")),
     )
 }
 

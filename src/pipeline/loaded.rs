@@ -69,17 +69,14 @@ impl Loaded {
             // What is suppressed explains nothing.
             findings.set_severities(&self.overrides);
             let about = About::new(&self.hub, &self.sources);
-            findings.suppress(self.suppressions.of(&about));
+            findings.suppress(|finding| self.suppressions.accepting(&about, finding));
         }
         findings.finish(&self.overrides, self.warnings);
         self.projections.explain(&self.sources, findings);
         super::dedup::drop_findings_about_unreadable(&self.hub, &self.sources, findings);
         super::dedup::gather_by_missing_name(&self.hub, &self.sources, findings);
-        let with_variables = super::dedup::documents_with_placeholders(&self.sources, findings);
-        // Of the findings about one variable, the first stands for the others, which may bring any other into view.
-        let shown = self.shown.filter(|_| with_variables.is_empty());
-        findings.order_by_position(&self.sources, shown);
-        super::dedup::explain_placeholders(&with_variables, &self.sources, findings);
+        super::dedup::explain_placeholders(&self.sources, findings);
+        findings.order_by_position(&self.sources, self.shown);
         super::dedup::add_quoting_help(&self.sources, findings);
         super::dedup::gather_templates(&self.sources, findings);
         kustomize_origin::explain(&self.unfound, findings);

@@ -406,8 +406,8 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     findings.extend(found);
 }
 
-/// An object, by its document and its position where the document is a list.
-type ObjectAt<'p> = (DocumentId, Option<&'p str>);
+/// An object, by its document and its pointer there.
+type ObjectAt<'p> = (DocumentId, &'p str);
 
 /// References that lead nowhere: with them, another policy may be in effect, or another path be there.
 struct Causes<'v> {
@@ -434,7 +434,7 @@ impl<'v> Causes<'v> {
             return causes;
         }
         let policies = attachments.policies.iter();
-        let policies = policies.map(|(_, policy)| (object_at(policy.object), policy));
+        let policies = policies.map(|(_, policy)| (policy.object.origin.object(), policy));
         causes.policies = policies.collect();
         for finding in references {
             let place = &finding.place;
@@ -465,15 +465,10 @@ impl<'v> Causes<'v> {
         let is_overridden = finding.code == Code::POLICY_OVERRIDDEN;
         let of_kind = || self.targets.get(&policy.kind).filter(|_| is_overridden);
         passed
-            .find_map(|object| self.parents.get(&object_at(object)))
+            .find_map(|object| self.parents.get(&object.origin.object()))
             .or_else(of_kind)
             .copied()
     }
-}
-
-fn object_at(object: &Object) -> ObjectAt<'_> {
-    let pointer = &object.origin.pointer;
-    (object.origin.document, pointer.strip_prefix("/items/"))
 }
 
 /// Where each policy is kept from, before anything is shipped.

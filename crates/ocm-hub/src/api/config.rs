@@ -26,7 +26,7 @@ use crate::api::reading;
 use crate::api::schema::{self, List};
 use crate::api::suppression::{self, Suppression};
 use crate::api::violation;
-use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, Severity, SeverityOverride};
 use crate::object::Origin;
 use apimachinery::pointer;
 
@@ -226,11 +226,8 @@ fn severities(
     for name in written.and_then(Value::as_object).into_iter().flat_map(Map::keys) {
         let place = Place::key(document, pointer::child("/findings", name));
         let Some(code) = Code::from_name(name) else {
-            let names = CODES.iter().map(|(code, _, _)| code.name());
-            let help = nearest(name, names).map_or_else(
-                || "`spokewright finding` lists all codes".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let help = Code::did_you_mean(name);
+            let help = help.unwrap_or_else(|| "`spokewright finding` lists all codes".to_owned());
             let message = format!("{FILE_NAME}: findings: there is no code {name:?}");
             findings.push(Finding::new(Code::CONFIG_UNKNOWN_FIELD, place, message).help(help));
             continue;

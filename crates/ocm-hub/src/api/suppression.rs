@@ -14,9 +14,7 @@ use kube_json::Text;
 use serde::Deserialize;
 
 use crate::api::schema::List;
-use crate::diagnostic::{
-    CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
-};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy};
 use crate::object::well_known::SUPPRESS_ANNOTATION;
 use crate::object::{Object, Origin};
 use apimachinery::{named_parts, pointer};
@@ -195,11 +193,8 @@ pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppressio
 fn accepted_code(name: &str, place: Place) -> Result<Code, Box<Finding>> {
     let refuse = |message: String, help: String| Err(Box::new(invalid(place, message, help)));
     let Some(code) = Code::from_name(name) else {
-        let names = CODES.iter().map(|(code, _, _)| code.name());
-        let help = nearest(name, names).map_or_else(
-            || "write a finding code, a colon, and the reason".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let help = Code::did_you_mean(name);
+        let help = help.unwrap_or_else(|| "write a finding code, a colon, and the reason".to_owned());
         return refuse(format!("there is no code `{name}` to suppress"), help);
     };
     if !code.is_configurable() && code.default_severity() == Severity::Error {

@@ -9,7 +9,7 @@ use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{Code, DocumentId, Finding, Place, nearest, shell_name};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, did_you_mean, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
@@ -22,11 +22,10 @@ pub const fn is_unknown_field(violation: &Violation) -> bool {
 
 /// What to write instead.
 pub fn help(violation: &Violation) -> Option<String> {
-    let did_you_mean = |near: &str| format!("did you mean `{near}`?");
     match &violation.kind {
         ViolationKind::UnknownField { known } => {
             let name = apimachinery::pointer::tokens(&violation.pointer).last();
-            let near = nearest(&name.unwrap_or_default(), known.iter().map(String::as_str)).map(did_you_mean);
+            let near = did_you_mean(&name.unwrap_or_default(), known.iter().map(String::as_str));
             let near = near.or_else(|| violation.help.clone());
             Some(near.unwrap_or_else(|| match known.len() {
                 0 => "no field is allowed here".to_owned(),
@@ -35,7 +34,7 @@ pub fn help(violation: &Violation) -> Option<String> {
             }))
         }
         ViolationKind::NotSupported { value, supported } => {
-            nearest(value.as_str()?, supported.iter().filter_map(Value::as_str)).map(did_you_mean)
+            did_you_mean(value.as_str()?, supported.iter().filter_map(Value::as_str))
         }
         ViolationKind::Duplicate { keys } => Some(match keys.as_slice() {
             [] => "remove one of the two".to_owned(),
@@ -143,26 +142,9 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         if let Some(meant) = missing {
             found = found.misspells(object.place(meant));
         }
-        let parent = missing.and_then(|meant| meant.rsplit_once('/'));
-        let parent = parent.map(|(parent, _)| parent.to_owned());
-        let own = field(violation, &found.place, object);
-        found = found.settles(own);
-        for pointer in meant.iter().chain(&parent) {
-            found = found.settles(object.field(pointer));
-        }
-        findings.push((violation, found));
+        findings.push((violation, found.settles_field()));
     }
     findings.into_iter().map(|(_, finding)| finding).collect()
-}
-
-/// The field of a violation; its pointer is that of the finding's place, where they are the same.
-fn field(violation: &Violation, place: &Place, object: &Object) -> (DocumentId, Text) {
-    match place {
-        Place::Field {
-            document, pointer, ..
-        } if *pointer_of(violation) == violation.pointer => (*document, pointer.clone()),
-        _ => object.field(&violation.pointer),
-    }
 }
 
 /// The pointer of the field that an unknown one was meant to be.

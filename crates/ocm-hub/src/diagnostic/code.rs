@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use super::did_you_mean;
+
 /// Where the pages of the book are published.
 const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
 
@@ -187,6 +189,11 @@ impl Code {
             .find(|code| code.name() == name)
     }
 
+    /// The help for a name that no code has.
+    pub fn did_you_mean(name: &str) -> Option<String> {
+        did_you_mean(name, CODES.iter().map(|(code, _, _)| code.name()))
+    }
+
     /// Severity unless the configuration says otherwise.
     pub fn default_severity(self) -> Severity {
         CODES
@@ -249,39 +256,26 @@ impl Code {
         self.name().ends_with("/invalid")
     }
 
-    /// Whether it says that something is not in the input, which may be wrong where a part of the input was not read.
+    /// Whether it is a consequence of what is not in the input, which may be wrong where a part of the input was not read.
     pub(super) fn is_about_absence(self) -> bool {
-        self.is_about_a_name()
-            || [
-                Self::OBJECT_NOT_SHIPPED,
-                Self::PARAMS_RESOURCE,
-                Self::PLACEMENT_DIFFERS,
-                Self::PLACEMENT_NO_CLUSTERS,
-                Self::POLICY_OVERRIDDEN,
-                Self::POLICY_REF_NOT_PERMITTED,
-                Self::POLICY_UNREACHABLE,
-                Self::POLICY_UNUSED,
-                Self::REFERENCE_NOT_PERMITTED,
-                Self::REFERENCE_NOT_SHIPPED,
-                Self::ROUTE_NOT_ATTACHED,
-                Self::SECRET_NOT_FOUND,
-                Self::SECRET_NOT_RENDERED,
-                Self::SECRET_REF_NOT_PERMITTED,
-                Self::SPOKE_UNKNOWN_CLUSTER,
-            ]
-            .contains(&self)
-    }
-
-    /// Whether it says that an object of a name is not in the input, at the place of the name.
-    pub fn is_about_a_name(self) -> bool {
         [
-            Self::GATEWAY_CLASS_NOT_FOUND,
+            Self::OBJECT_NOT_SHIPPED,
             Self::OVERLAY_TARGET_NOT_FOUND,
-            Self::OVERLAY_UNKNOWN_CLUSTER,
-            Self::PLACEMENT_NOT_FOUND,
-            Self::PLACEMENT_UNKNOWN_CLUSTER,
+            Self::PARAMS_RESOURCE,
+            Self::PLACEMENT_DIFFERS,
+            Self::PLACEMENT_NO_CLUSTERS,
+            Self::POLICY_OVERRIDDEN,
+            Self::POLICY_REF_NOT_PERMITTED,
             Self::POLICY_TARGET_NOT_FOUND,
-            Self::ROUTE_PARENT_NOT_FOUND,
+            Self::POLICY_UNREACHABLE,
+            Self::POLICY_UNUSED,
+            Self::REFERENCE_NOT_PERMITTED,
+            Self::REFERENCE_NOT_SHIPPED,
+            Self::ROUTE_NOT_ATTACHED,
+            Self::SECRET_NOT_FOUND,
+            Self::SECRET_NOT_RENDERED,
+            Self::SECRET_REF_NOT_PERMITTED,
+            Self::SPOKE_UNKNOWN_CLUSTER,
         ]
         .contains(&self)
     }

@@ -1,7 +1,6 @@
-//! What need not be said, because another finding says it better.
+//! Leaves out findings that another finding explains better: one mistake gives one finding.
 //!
-//! Owns: which findings explain which others. Flows in: all findings of a run, with the severities that are configured.
-//! Flows out: those that are left. Must not know: the order in which they are shown, output formats.
+//! The order of the passes counts: severities are configured before, and what a pass drops explains nothing in the next.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,7 +18,7 @@ pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
     if all(found).any(is_elsewhere) {
         found.retain(|finding| is_elsewhere(finding));
     }
-    drop_settled(found);
+    drop_repeats_of_schemas(found);
     explain_rules(found);
     drop_around_misspelled(found);
     drop_explained_emptiness(found);
@@ -29,152 +28,115 @@ pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
 /// A schema reports what is wrong with a value, in the API server's wording. The reader of the value finds the same
 /// mistake and need not report it again. A finding that knows more about that value than its schema replaces the
 /// schema's.
-fn drop_settled(found: &mut Vec<Arc<Finding>>) {
-    let is_asked = |finding: &&Finding| {
-        !finding.settles_any() && (finding.code.is_about_shape() || finding.code.is_about_meaning())
-    };
-    let mut asked = all(found).filter(is_asked).peekable();
-    if asked.peek().is_none() {
-        return;
-    }
-    // What is found in other documents settles nothing.
-    let documents: HashSet<DocumentId> = asked.filter_map(|finding| finding.place.document()).collect();
-    let is_there = |place: &Place| {
-        place
-            .field()
-            .is_none_or(|(document, _)| documents.contains(&document))
-    };
-    let by_schema = |finding: &&Finding| finding.settles_any();
-    let of_schemas = || all(found).filter(by_schema);
+fn drop_repeats_of_schemas(found: &mut Vec<Arc<Finding>>) {
+    let by_schema = || all(found).filter(|finding| finding.settles_field);
+    let settled: HashSet<(DocumentId, &str)> =
+        by_schema().filter_map(|finding| finding.place.field()).collect();
     // An unknown field has no meaning that anybody could know more of.
-    let own: HashSet<&Place> = of_schemas()
+    let refused: HashSet<&Place> = by_schema()
         .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
         .map(|finding| &finding.place)
-        .filter(|place| is_there(place))
         .collect();
-    let settled: HashSet<(DocumentId, &Text)> = of_schemas()
-        .flat_map(Finding::settled)
-        .filter(|(document, _)| documents.contains(document))
-        .collect();
-    let is_settled = |place: &Place| match place {
-        Place::Field {
-            document, pointer, ..
-        } => settled.contains(&(*document, pointer)),
-        _ => false,
-    };
     let knows_more = |finding: &&Finding| {
-        !finding.settles_any()
+        !finding.settles_field
             && finding.severity == Severity::Error
             && finding.code.is_about_meaning()
-            && own.contains(&finding.place)
+            && refused.contains(&finding.place)
     };
-    let meant: HashSet<&Place> = all(found)
+    let replaced: HashSet<&Place> = all(found)
         .filter(knows_more)
         .map(|finding| &finding.place)
         .collect();
-    let is_kept = |finding: &Finding| {
-        if finding.settles_any() {
-            return !meant.contains(&finding.place);
+    let is_repeat = |finding: &Finding| {
+        if finding.settles_field {
+            return replaced.contains(&finding.place);
         }
-        let is_repeat = finding.code.is_about_shape()
-            || (finding.code.is_about_meaning() && !own.contains(&finding.place));
-        !(is_repeat && is_settled(&finding.place))
+        let repeats = finding.code.is_about_shape()
+            || (finding.code.is_about_meaning() && !refused.contains(&finding.place));
+        repeats
+            && finding
+                .place
+                .field()
+                .is_some_and(|field| settled.contains(&field))
     };
-    let keeps = all(found).map(is_kept).collect();
-    keep_those(found, keeps);
+    let drops = all(found).map(is_repeat).collect();
+    drop_those(found, drops);
 }
 
 /// A rule of a schema becomes a note of the error that shows which part of its value is wrong. If a field does not
 /// exist, an API server does not get as far as its rules.
 fn explain_rules(found: &mut Vec<Arc<Finding>>) {
-    // There may be a hundred thousand findings, and what follows moves them all.
-    if !found.iter().any(|finding| finding.is_rule) {
-        return;
-    }
-    let (rules, mut others): (Vec<_>, Vec<_>) = std::mem::take(found)
-        .into_iter()
-        .partition(|finding| finding.is_rule);
-    let is_unknown =
-        |other: &&Arc<Finding>| other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error;
-    let object = |place: &Place| {
-        let (document, item) = place.object()?;
-        Some((document, item.map(str::to_owned)))
-    };
-    let with_unknown: HashSet<_> = others
-        .iter()
-        .filter(is_unknown)
-        .filter_map(|other| object(&other.place))
-        .collect();
-    // The first finding about a value, and all at one place: several stages may have found it.
-    let mut tells: Within<'_, usize> = Within::default();
+    // The first finding in each value; a rule is the last resort. Several stages may have found the same.
+    let mut telling: Within<'_, (bool, usize)> = Within::default();
     let mut at: HashMap<&Place, Vec<usize>> = HashMap::new();
-    let is_telling = |other: &Finding| {
-        other.severity == Severity::Error && (other.code.is_about_meaning() || other.code.is_about_shape())
-    };
-    // Their places are borrowed from a second list, because those in the first one change.
-    let places = others.clone();
-    for (position, other) in places.iter().enumerate().filter(|(_, other)| is_telling(other)) {
-        tells.add(&other.place, position);
-        at.entry(&other.place).or_default().push(position);
-    }
-    for rule in &rules {
-        if object(&rule.place).is_some_and(|object| with_unknown.contains(&object)) {
-            continue;
+    let mut with_unknown = HashSet::new();
+    for (position, finding) in all(found).enumerate() {
+        let is_error = finding.severity == Severity::Error;
+        if is_error && (finding.code.is_about_meaning() || finding.code.is_about_shape()) {
+            telling.add(&finding.place, (finding.is_rule, position));
+            at.entry(&finding.place).or_default().push(position);
         }
-        let told = tells
-            .least(&rule.place)
-            .and_then(|first| others.get(first).cloned());
-        let Some(told) = told else {
-            if is_telling(rule) {
-                tells.add(&rule.place, others.len());
-                at.entry(&rule.place).or_default().push(others.len());
-            }
-            others.push(Arc::clone(rule));
-            continue;
+        if is_error && finding.code == Code::OBJECT_UNKNOWN_FIELD {
+            with_unknown.extend(finding.place.object());
+        }
+    }
+    let mut notes: Vec<(usize, Text)> = Vec::new();
+    let mut drops = Vec::with_capacity(found.len());
+    for (position, finding) in all(found).enumerate() {
+        let is_beside_unknown = || {
+            finding
+                .place
+                .object()
+                .is_some_and(|object| with_unknown.contains(&object))
         };
-        for position in at.get(&told.place).into_iter().flatten() {
-            if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
-                Arc::make_mut(other).notes.push(rule.message.clone());
-            }
+        if !finding.is_rule || is_beside_unknown() {
+            drops.push(finding.is_rule);
+            continue;
+        }
+        let first = finding.place.field().and_then(|field| telling.least(field));
+        let first = first.map(|(_, first)| first).filter(|first| *first != position);
+        let told = first.and_then(|first| found.get(first));
+        let equal = told.and_then(|told| at.get(&told.place)).into_iter().flatten();
+        let equal = equal.filter(|position| found.get(**position) == told);
+        notes.extend(equal.map(|position| (*position, finding.message.clone())));
+        drops.push(told.is_some());
+    }
+    for (position, note) in notes {
+        if let Some(told) = found.get_mut(position) {
+            Arc::make_mut(told).notes.push(note);
         }
     }
-    *found = others;
+    drop_those(found, drops);
 }
 
 /// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
 /// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
 /// mistake of its own.
 fn drop_around_misspelled(found: &mut Vec<Arc<Finding>>) {
-    let meant: HashMap<DocumentId, Vec<&str>> = found
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .filter_map(|finding| finding.misspelled()?.field())
-        .fold(HashMap::new(), |mut meant, (document, pointer)| {
-            meant.entry(document).or_insert_with(Vec::new).push(pointer);
-            meant
-        });
-    if meant.is_empty() {
-        return;
+    let mut missing: Within<'_, ()> = Within::default();
+    let mut mappings: HashSet<(DocumentId, &str)> = HashSet::new();
+    for finding in all(found).filter(|finding| finding.severity == Severity::Error) {
+        if let Some(field) = finding.misspelled() {
+            missing.add(field, ());
+            mappings.extend(
+                field
+                    .field()
+                    .map(|(document, pointer)| (document, parent(pointer))),
+            );
+        }
     }
     let follows = |finding: &Finding| {
         let Some((document, pointer)) = finding.place.field() else {
             return false;
         };
-        let fields = meant.get(&document).map(Vec::as_slice).unwrap_or_default();
-        fields.iter().any(|field| {
-            let mapping = parent(field);
-            let is_inside = pointer
-                .strip_prefix(field)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let is_neighbor = pointer != mapping && parent(pointer) == mapping;
-            is_inside || pointer == mapping || (is_neighbor && !finding.code.is_about_shape())
-        })
+        let is_neighbor =
+            || !finding.code.is_about_shape() && mappings.contains(&(document, parent(pointer)));
+        missing.is_around(&finding.place) || mappings.contains(&(document, pointer)) || is_neighbor()
     };
-    let keeps: Vec<bool> = found
-        .iter()
-        .map(|finding| finding.misspelled().is_some() || finding.code.is_unknown_field() || !follows(finding))
+    let drops = all(found)
+        .map(|finding| finding.misspelled().is_none() && !finding.code.is_unknown_field() && follows(finding))
         .collect();
-    keep_those(found, keeps);
+    drop_those(found, drops);
 }
 
 /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured
@@ -195,18 +157,14 @@ const MOST_LISTED: usize = 3;
 /// follows from an error in it, or from its placement: any other warning leaves the object as it is. A warning stops
 /// nothing, so it lists what follows from it.
 fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
-    // What is found in other documents explains nothing.
-    let causes = all(found).flat_map(Finding::causes);
-    let documents: HashSet<DocumentId> = causes.map(|(document, _)| document).collect();
     let (mut roots, mut of_objects) = (Within::default(), Within::default());
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
-    let is_asked = |place: &Place| place.document().is_some_and(|at| documents.contains(&at));
-    // Nobody reads a note of what is suppressed.
-    let explains_any = |finding: &Finding| finding.causes.is_empty() && finding.suppressed().is_none();
-    // A refused update says nothing about what the object itself needs.
-    let is_update = |finding: &Finding| finding.code == Code::OBJECT_UPDATE_REFUSED;
+    // Nobody reads a note of what is suppressed, and a refused update says nothing about what the object itself needs.
     let is_root = |finding: &Finding| {
-        explains_any(finding) && !is_empty(finding) && !is_update(finding) && is_asked(&finding.place)
+        finding.causes.is_empty()
+            && finding.suppressed().is_none()
+            && !is_empty(finding)
+            && finding.code != Code::OBJECT_UPDATE_REFUSED
     };
     for (position, finding) in all(found).enumerate().filter(|(_, finding)| is_root(finding)) {
         let root = (finding.severity, position);
@@ -220,26 +178,22 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     // The warnings that explain why nothing is rendered are a part of that error, which is in their object.
     let empty_at = all(found).find(|finding| is_empty(finding));
     let empty_at = empty_at.and_then(|finding| finding.place.object());
-    let explains = |finding: &Finding, cause: (DocumentId, &str)| {
-        let roots = if is_whole_object(cause.1) {
-            &of_objects
-        } else {
-            &roots
-        };
-        let worst = roots.least_of(cause);
+    let explains = |finding: &Finding, cause: &Place| {
+        let is_whole_object = cause.field() == cause.object();
+        let roots = if is_whole_object { &of_objects } else { &roots };
+        let worst = roots.least(cause.field()?);
         worst.filter(|(severity, _)| *severity <= finding.severity)
     };
     let mut following: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-    let mut keeps = Vec::with_capacity(found.len());
+    let mut drops = Vec::with_capacity(found.len());
     for finding in all(found) {
-        let explained = finding.causes().find_map(|cause| explains(finding, cause));
+        let explained = finding.causes.iter().find_map(|cause| explains(finding, cause));
         let goes_nowhere = ["placement", "policy", "route", "listener-set"].contains(&finding.code.group());
         if let Some((Severity::Warning, position)) = explained.filter(|_| goes_nowhere) {
-            let of_root = following.entry(position).or_default();
             let is_same = found
                 .get(position)
                 .is_some_and(|root| root.message == finding.message);
-            of_root.insert(if is_same {
+            following.entry(position).or_default().insert(if is_same {
                 format!("it is {}", finding.label)
             } else {
                 format!("therefore {}", finding.message)
@@ -248,18 +202,14 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
         let is_part = Code::UNPLACED.contains(&finding.code)
             && empty_at.is_some()
             && empty_at == finding.place.object();
-        keeps.push(!is_part && explained.is_none());
+        drops.push(is_part || explained.is_some());
     }
-    let notes: Vec<(usize, Vec<Text>)> = following
-        .into_iter()
-        .map(|(at, all)| (at, listed(&all)))
-        .collect();
-    for (position, notes) in notes {
+    for (position, consequences) in following {
         if let Some(root) = found.get_mut(position) {
-            Arc::make_mut(root).notes.extend(notes);
+            Arc::make_mut(root).notes.extend(listed(&consequences));
         }
     }
-    keep_those(found, keeps);
+    drop_those(found, drops);
 }
 
 /// What follows from a warning, as its notes.
@@ -273,20 +223,14 @@ fn listed(following: &BTreeSet<String>) -> Vec<Text> {
     first.chain(more).collect()
 }
 
-/// Keeps the findings at whose position there is true.
-fn keep_those(found: &mut Vec<Arc<Finding>>, keeps: Vec<bool>) {
-    let mut keeps = keeps.into_iter();
-    found.retain(|_| keeps.next().unwrap_or(true));
+/// Drops the findings at whose position there is true.
+fn drop_those(found: &mut Vec<Arc<Finding>>, drops: Vec<bool>) {
+    let mut drops = drops.into_iter();
+    found.retain(|_| !drops.next().unwrap_or_default());
 }
 
 fn all(found: &[Arc<Finding>]) -> impl Iterator<Item = &Finding> {
     found.iter().map(Arc::as_ref)
-}
-
-/// Whether a pointer is that of an object: a document, or an item where the document is a list.
-fn is_whole_object(pointer: &str) -> bool {
-    let item = pointer.strip_prefix("/items/");
-    pointer.is_empty() || item.is_some_and(|item| !item.contains('/'))
 }
 
 /// The mapping or the list that a value is in.

@@ -3,9 +3,10 @@
 //! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
 //! shown.
 
+use apimachinery::Identity;
 use kube_json::Text;
 
-use super::{Code, DocumentId, Place, Severity};
+use super::{Code, Place, Severity};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,8 +57,10 @@ pub struct Finding {
     pub is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub causes: Vec<Place>,
+    /// The object that the input lacks, if that is what it reports.
+    pub missing: Option<Identity>,
     pub(crate) suppressed: Option<Suppressed>,
-    pub(crate) settles: Vec<(DocumentId, Text)>,
+    pub(crate) settles_field: bool,
     pub(crate) misspells: Option<Place>,
     pub(crate) lacks: Option<Lacks>,
 }
@@ -76,8 +79,9 @@ impl Finding {
             help: None,
             is_rule: false,
             causes: Vec::new(),
+            missing: None,
             suppressed: None,
-            settles: Vec::new(),
+            settles_field: false,
             misspells: None,
             lacks: None,
         }
@@ -126,26 +130,17 @@ impl Finding {
         self
     }
 
-    /// Document and pointer of what it [follows from](Self::follows_from).
-    pub fn causes(&self) -> impl Iterator<Item = (DocumentId, &str)> {
-        self.causes.iter().filter_map(Place::field)
+    /// Says that this object is not in the input, and that the place is its name.
+    #[must_use]
+    pub fn missing(mut self, object: Identity) -> Self {
+        self.missing = Some(object);
+        self
     }
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
     /// input could not be read.
     pub fn is_about_absence(&self) -> bool {
-        self.code.is_about_absence() || self.is_about_parameters()
-    }
-
-    /// Whether it reports that the ConfigMap of a class is not in the input.
-    fn is_about_parameters(&self) -> bool {
-        let pointer = self.place.field().map_or("", |(_, pointer)| pointer);
-        self.code == Code::PARAMS_INVALID && pointer.contains("/spec/parametersRef/")
-    }
-
-    /// Whether the place is a name, of an object that is not in the input.
-    pub fn is_about_a_name(&self) -> bool {
-        self.code.is_about_a_name() || self.is_about_parameters()
+        self.missing.is_some() || self.code.is_about_absence()
     }
 
     /// Whether it counts as one of this severity: an accepted finding does not.
@@ -153,24 +148,12 @@ impl Finding {
         self.severity == severity && self.suppressed().is_none()
     }
 
-    /// Says that no more need be reported about the shape of a field, key and value, by its document and JSON pointer: it
-    /// would be the same mistake, found again by the reader of the value.
+    /// Says that no more need be reported about the shape of the field at its place, key and value: it would be the same
+    /// mistake, found again by the reader of the value.
     #[must_use]
-    pub fn settles(mut self, field: (DocumentId, Text)) -> Self {
-        self.settles.push(field);
+    pub const fn settles_field(mut self) -> Self {
+        self.settles_field = true;
         self
-    }
-
-    /// The fields that it [settles](Self::settles).
-    pub fn settled(&self) -> impl Iterator<Item = (DocumentId, &Text)> {
-        self.settles
-            .iter()
-            .map(|(document, pointer)| (*document, pointer))
-    }
-
-    /// Whether it [settles](Self::settles) any field.
-    pub fn settles_any(&self) -> bool {
-        !self.settles.is_empty()
     }
 
     /// Why it is not counted, if it is accepted.

@@ -285,7 +285,6 @@ mod tests {
             source: SourceId(0),
             index: 0,
         };
-        let field = |pointer: &str| (document, Text::from(pointer));
         let at = |code: Code, pointer: &str| Finding::new(code, Place::value(document, pointer), code.name());
         let codes = |findings: &[Finding]| -> Vec<&'static str> {
             let mut all = Findings::new();
@@ -293,7 +292,7 @@ mod tests {
             let all = finished(all, &[], Warnings::Reported);
             all.iter().map(|finding| finding.code.name()).collect()
         };
-        let schema = at(Code::OBJECT_SCHEMA, "/a").settles(field("/a"));
+        let schema = at(Code::OBJECT_SCHEMA, "/a").settles_field();
         assert_eq!(
             codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/a")]),
             ["object/schema"]
@@ -305,8 +304,8 @@ mod tests {
         );
         assert_eq!(codes(&[schema, at(Code::POLICY_TARGET_NOT_FOUND, "/a")]).len(), 2);
         let misspelled = at(Code::OBJECT_UNKNOWN_FIELD, "/a")
-            .settles(field("/a"))
-            .settles(field(""));
+            .settles_field()
+            .misspells(Place::value(document, "/b"));
         for known in [Code::POLICY_IGNORED_FIELD, Code::POLICY_INVALID] {
             let unknown = if known == Code::POLICY_INVALID { "" } else { "/a" };
             assert_eq!(

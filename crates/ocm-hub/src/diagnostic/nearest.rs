@@ -1,7 +1,4 @@
-//! The nearest known name for a misspelled one.
-//!
-//! Owns: how similar is similar enough. Flows in: a name, the known names. Flows out: one of them, or none. Must not
-//! know: what the names stand for.
+//! The nearest known name for a misspelled one: how similar is similar enough.
 
 use strsim::osa_distance;
 
@@ -31,51 +28,35 @@ pub fn nearest<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) ->
     KnownNames::of(known).nearest(candidate)
 }
 
+/// The help that suggests the [nearest](nearest()) known name.
+pub fn did_you_mean<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    nearest(candidate, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// Known names that many misspelled ones are compared with: a hub may have a thousand of each.
 #[derive(Debug)]
-pub struct KnownNames<'k> {
-    known: Vec<Spelled<'k>>,
-}
+pub struct KnownNames<'k>(Vec<Spelled<'k>>);
 
 impl<'k> KnownNames<'k> {
     /// Looks at each name once.
     pub fn of(known: impl IntoIterator<Item = &'k str>) -> Self {
-        Self {
-            known: known.into_iter().filter_map(Spelled::of).collect(),
-        }
+        Self(known.into_iter().filter_map(Spelled::new).collect())
     }
 
     /// The result of [`nearest()`].
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
-        let candidate = Spelled::of(candidate)?;
-        let mut likely: Vec<(usize, &Spelled<'k>)> = Vec::new();
-        for known in &self.known {
+        let candidate = Spelled::new(candidate)?;
+        let mut best: Option<(usize, &'k str)> = None;
+        for known in &self.0 {
             if known.name == candidate.name {
                 return Some(known.name);
             }
             let longer = candidate.length.max(known.length);
+            let most = best.map_or(longer / 3, |(distance, _)| distance.min(longer / 3));
             // The difference in length is a lower bound of the distance, and cheap.
-            if candidate.length.abs_diff(known.length) > longer / 3 {
+            if candidate.length.abs_diff(known.length) > most {
                 continue;
             }
-            let at_least = candidate.letters.distance(&known.letters);
-            if at_least <= most_edits(longer) {
-                likely.push((at_least, known));
-            }
-        }
-        // The order is that of the names, not of whoever lists them.
-        let order = |(at_least, known): &(usize, &Spelled<'k>)| (*at_least, known.name);
-        if likely.len() > MOST_COMPARED {
-            likely.select_nth_unstable_by(MOST_COMPARED, |one, other| order(one).cmp(&order(other)));
-            likely.truncate(MOST_COMPARED);
-        }
-        likely.sort_unstable_by(|one, other| order(one).cmp(&order(other)));
-        let mut best: Option<(usize, &'k str)> = None;
-        for (at_least, known) in likely {
-            if best.is_some_and(|(distance, _)| distance < at_least) {
-                break;
-            }
-            let longer = candidate.length.max(known.length);
             let distance = osa_distance(&candidate.lower, &known.lower);
             let near = distance == 0
                 || (distance <= most_edits(longer)
@@ -94,64 +75,19 @@ impl<'k> KnownNames<'k> {
 struct Spelled<'k> {
     name: &'k str,
     lower: String,
-    letters: Letters,
     /// In characters.
     length: usize,
 }
 
 impl<'k> Spelled<'k> {
     /// Nothing, for a name that is compared with none.
-    fn of(name: &'k str) -> Option<Self> {
-        let length = bounded_length(name)?;
-        let lower = name.to_lowercase();
-        Some(Self {
+    fn new(name: &'k str) -> Option<Self> {
+        let length = name.chars().take(LONGEST + 1).count();
+        (1..=LONGEST).contains(&length).then(|| Self {
             name,
-            letters: Letters::of(&lower),
-            lower,
+            lower: name.to_lowercase(),
             length,
         })
-    }
-}
-
-/// So many known names are compared letter by letter, those with the most letters in common: a hub may have a thousand
-/// names and a thousand misspellings.
-const MOST_COMPARED: usize = 32;
-
-/// How often each letter is in a name.
-#[derive(Debug)]
-struct Letters {
-    counts: [u8; 64],
-    is_ascii: bool,
-}
-
-impl Letters {
-    fn of(name: &str) -> Self {
-        let mut counts = [0_u8; 64];
-        for byte in name.bytes() {
-            if let Some(count) = counts.get_mut(usize::from(byte % 64)) {
-                *count = count.saturating_add(1);
-            }
-        }
-        Self {
-            counts,
-            is_ascii: name.is_ascii(),
-        }
-    }
-
-    /// A lower bound of the edits from one name to another: a letter that only one has takes one, and an edit can put
-    /// one for another. Of letters that are not ASCII, each of up to four bytes counts.
-    fn distance(&self, other: &Self) -> usize {
-        let (mut missing, mut extra) = (0_usize, 0_usize);
-        for (one, other) in self.counts.iter().zip(other.counts) {
-            missing = missing.saturating_add(usize::from(one.saturating_sub(other)));
-            extra = extra.saturating_add(usize::from(other.saturating_sub(*one)));
-        }
-        let most = missing.max(extra);
-        if self.is_ascii && other.is_ascii {
-            most
-        } else {
-            most.div_ceil(4)
-        }
     }
 }
 
@@ -174,12 +110,6 @@ fn words_are_near(one: &str, other: &str) -> bool {
 
 fn stem(word: &str) -> Option<&str> {
     ENDINGS.iter().find_map(|ending| word.strip_suffix(ending))
-}
-
-/// Characters of `name`, unless there are none or too many.
-fn bounded_length(name: &str) -> Option<usize> {
-    let length = name.chars().take(LONGEST + 1).count();
-    (1..=LONGEST).contains(&length).then_some(length)
 }
 
 #[cfg(test)]

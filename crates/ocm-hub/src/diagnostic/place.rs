@@ -107,13 +107,17 @@ impl Place {
         self.field().map(|(document, _)| document)
     }
 
-    /// The object that it is in: a document or, in a `List`, one item of it.
-    pub fn object(&self) -> Option<(DocumentId, Option<&str>)> {
+    /// The object that it is in, by its pointer in the document: a whole document or, in a `List`, one item of it.
+    pub fn object(&self) -> Option<(DocumentId, &str)> {
         let (document, pointer) = self.field()?;
-        let item = pointer
-            .strip_prefix("/items/")
-            .and_then(|rest| rest.split('/').next());
-        Some((document, item))
+        let item = pointer.strip_prefix("/items/").unwrap_or_default();
+        let inside = item.find('/').and_then(|end| item.get(end..)).unwrap_or_default();
+        let object = if item.is_empty() {
+            ""
+        } else {
+            pointer.strip_suffix(inside)?
+        };
+        Some((document, object))
     }
 
     /// The key at `pointer` of `document`.

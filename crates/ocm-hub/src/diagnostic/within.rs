@@ -1,30 +1,16 @@
-//! Finds the findings that are in a value, inside it, or around it, without asking each of them: a document may have
-//! thousands.
-//!
-//! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there
-//! is one. Must not know: codes.
+//! Which findings are in a value, inside it, or around it, without asking each of them: a document may have thousands.
 
 use std::collections::HashMap;
 
 use super::{DocumentId, Place};
 
-/// Something about findings, by every value that they are in.
+/// The least of what was noted of places, by every value that they are in, and whether it was noted of this very value.
 #[derive(Debug)]
-pub struct Within<'p, T> {
-    by_value: HashMap<DocumentId, HashMap<&'p str, Noted<T>>>,
-}
-
-#[derive(Debug)]
-struct Noted<T> {
-    least: T,
-    /// Whether it was noted of this very value, not only of one inside it.
-    is_here: bool,
-}
+pub struct Within<'p, T>(HashMap<(DocumentId, &'p str), (T, bool)>);
 
 impl<T> Default for Within<'_, T> {
     fn default() -> Self {
-        let by_value = HashMap::new();
-        Self { by_value }
+        Self(HashMap::new())
     }
 }
 
@@ -34,34 +20,24 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
         let Some((document, pointer)) = place.field() else {
             return;
         };
-        let values = self.by_value.entry(document).or_default();
         for outer in outwards(pointer) {
-            let is_here = outer.len() == pointer.len();
-            let noted = values.entry(outer).or_insert(Noted { least, is_here });
-            noted.least = noted.least.min(least);
-            noted.is_here |= is_here;
+            let (noted, is_here) = self.0.entry((document, outer)).or_insert((least, false));
+            *noted = least.min(*noted);
+            *is_here |= outer.len() == pointer.len();
         }
     }
 
-    /// The least that was noted of the same field of the same document, or below it.
-    pub fn least(&self, place: &Place) -> Option<T> {
-        self.least_of(place.field()?)
-    }
-
-    /// The same of a field by its document and pointer.
-    pub fn least_of(&self, (document, pointer): (DocumentId, &str)) -> Option<T> {
-        Some(self.by_value.get(&document)?.get(pointer)?.least)
+    /// The least that was noted of a field, by its document and pointer, or below it.
+    pub fn least(&self, field: (DocumentId, &str)) -> Option<T> {
+        self.0.get(&field).map(|(least, _)| *least)
     }
 
     /// Whether anything was noted of the same field of the same document, or of a value around it.
     pub fn is_around(&self, place: &Place) -> bool {
-        let Some((document, pointer)) = place.field() else {
-            return false;
-        };
-        let values = self.by_value.get(&document);
-        values.is_some_and(|values| {
-            outwards(pointer).any(|outer| values.get(outer).is_some_and(|noted| noted.is_here))
-        })
+        let is_noted = |field| self.0.get(&field).is_some_and(|(_, is_here)| *is_here);
+        place
+            .field()
+            .is_some_and(|(document, pointer)| outwards(pointer).any(|outer| is_noted((document, outer))))
     }
 }
 
@@ -100,7 +76,7 @@ mod tests {
             within.add(place, *number);
         }
         within.add(&Place::Run, 0);
-        assert_eq!(within.least(&Place::Run), None);
+        assert_eq!(Place::Run.field().and_then(|field| within.least(field)), None);
         assert!(!within.is_around(&Place::Run));
         for document in 0..3 {
             for outer in pointers.map(|pointer| at(document, pointer)) {
@@ -109,7 +85,11 @@ mod tests {
                     .filter(|(document, pointer, _)| is_within(&at(*document, pointer), &outer))
                     .map(|(_, _, number)| *number)
                     .min();
-                assert_eq!(within.least(&outer), asked, "{outer:?}");
+                assert_eq!(
+                    outer.field().and_then(|field| within.least(field)),
+                    asked,
+                    "{outer:?}"
+                );
                 let mut noted = noted.iter();
                 let is_around =
                     noted.any(|(document, pointer, _)| is_within(&outer, &at(*document, pointer)));

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apimachinery::Table;
+use apimachinery::{Identity, Table};
 use strsim::damerau_levenshtein;
 
 use super::Hub;
@@ -156,7 +156,8 @@ fn class_not_found(
             gateway.object.identity()
         ),
     )
-    .label("no GatewayClass of this name");
+    .label("no GatewayClass of this name")
+    .missing(Identity::new(GROUP, "GatewayClass", None, name));
     let finding = if is_placed {
         finding.severity(Severity::Error)
     } else {

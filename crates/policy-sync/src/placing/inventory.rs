@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use apimachinery::Field;
+use apimachinery::{Field, Identity};
 use ocm_placement::{CLUSTER_SET_LABEL, Inventory};
 
 use super::findings::{invalid_field, objects};
@@ -123,6 +123,7 @@ pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
                     format!("is for Placement {own}/{placement}, which is not in the input"),
                 )
                 .severity(Severity::Warning)
+                .missing(Identity::new(GROUP, "Placement", None, placement))
                 .help(help)
         };
         let (finding, key, field) = if let Some(near) = nearest(placement, here.map(|(_, name)| *name)) {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use apimachinery::Identity;
 use apimachinery::names::check_cluster_name;
 use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
@@ -174,7 +175,8 @@ impl Placing<'_> {
             gateway.object.place(PLACEMENT_LABEL_POINTER),
             format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
         )
-        .label(format!("needed by {}", gateway.object.identity()));
+        .label(format!("needed by {}", gateway.object.identity()))
+        .missing(Identity::new(GROUP, "Placement", None, name));
         // If the Placement exists and cannot be read, its own finding says why.
         let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
         let finding = match unread {
@@ -415,7 +417,8 @@ fn cluster_names<'a>(
                 object.place(&field.pointer()),
                 format!("there is no ManagedCluster `{name}` in the input"),
             )
-            .label("the decision is used regardless");
+            .label("the decision is used regardless")
+            .missing(Identity::new(GROUP, "ManagedCluster", None, name));
             let known = known.get_or_insert_with(|| KnownNames::of(managed.iter().copied()));
             let finding = match known.nearest(name) {
                 Some(near) => {

@@ -145,7 +145,7 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
             let pointer = field.pointer();
             finding(object.key_place(&pointer))
                 .help(format!("did you mean `{meant}`?"))
-                .settles(object.field(&pointer))
+                .settles_field()
         }
         None => {
             let field = names().next().unwrap_or("targetRef");

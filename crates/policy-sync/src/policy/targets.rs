@@ -591,7 +591,8 @@ impl<'a> Resolver<'_, 'a> {
             policy.object.place(&format!("{}/{field}", declared.pointer)),
             message,
         )
-        .label(format!("the target of {}", policy.object.identity()));
+        .label(format!("the target of {}", policy.object.identity()))
+        .missing(identity.clone());
         // A kind that nobody lists may be one that is misspelled.
         let finding = match unlisted.and_then(|known| known.note(&declared.group, &declared.kind)) {
             Some(note) => finding.note(note),

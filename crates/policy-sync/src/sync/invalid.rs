@@ -92,7 +92,8 @@ fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<'_, ()
 
 /// Whether a place is the field of one of these, is inside it, or contains it.
 fn is_one_field(places: &Within<()>, place: &Place) -> bool {
-    places.least(place).is_some() || places.is_around(place)
+    let is_inside = place.field().is_some_and(|field| places.least(field).is_some());
+    is_inside || places.is_around(place)
 }
 
 /// What affects the rendering of our Gateways.

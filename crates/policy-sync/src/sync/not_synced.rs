@@ -100,15 +100,12 @@ fn harden_misspelled_parents(attachments: &Attachments<'_>, kinds: &SyncedKinds,
     let policies = attachments.policies.rows().iter();
     let synced = policies.filter(|policy| !policy.local && kinds.any(policy.kind));
     let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
-    let owned = |(document, item): (DocumentId, Option<&str>)| (document, item.map(str::to_owned));
     let routes = nodes
         .into_iter()
         .flat_map(|node| routes_at(&attachments.topology, node));
-    let behind: HashSet<_> = routes
-        .filter_map(|route| route.place("").object().map(owned))
-        .collect();
+    let behind: HashSet<_> = routes.map(|route| route.origin.object()).collect();
     findings.revise(|finding| {
-        let route = finding.place.object().map(owned);
+        let route = finding.place.object();
         if is_misspelled(finding) && route.is_some_and(|route| behind.contains(&route)) {
             Arc::make_mut(finding).severity = Severity::Error;
         }

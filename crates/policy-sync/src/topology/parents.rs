@@ -65,7 +65,8 @@ pub(super) fn missing_parents<'a>(
             field => object.place(&format!("{}/{field}", parent.pointer())),
         };
         let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place(field), message)
-            .label(format!("a parent of {}", object.identity()));
+            .label(format!("a parent of {}", object.identity()))
+            .missing(identity.clone());
         // A reference without a `kind` means a Gateway.
         let as_set = || {
             let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);

@@ -18,8 +18,8 @@ use crate::api::schema;
 use crate::api::violation;
 use crate::diagnostic::{Code, Finding, Place, first_items};
 use crate::object::Object;
-use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
+use apimachinery::{GroupKind, Identity};
 
 /// The result of reading the parameters of a class.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,18 +96,16 @@ pub fn read_class<'o>(
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
             };
-            match near(namespace, name) {
-                Some((field, near)) => refuse(
-                    &reference.get(field).pointer(),
-                    failure,
-                    &format!("did you mean `{near}`?"),
-                ),
-                None => refuse(
-                    &reference.get("name").pointer(),
-                    failure,
-                    "add the ConfigMap to the input, or correct the reference; without `parametersRef`, no policy or route is synced",
-                ),
+            let near = near(namespace, name).map(|(field, near)| (field, format!("did you mean `{near}`?")));
+            let (field, help) = near.unwrap_or_else(|| {
+                let help = "add the ConfigMap to the input, or correct the reference; without `parametersRef`, no policy or route is synced";
+                ("name", help.to_owned())
+            });
+            let mut refused = refuse(&reference.get(field).pointer(), failure, &help);
+            for finding in &mut refused.findings {
+                finding.missing = Some(Identity::new("", "ConfigMap", None, name));
             }
+            refused
         }
     }
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use super::complaints::{Complaints, repeated, says};
 use super::hostnames::{Addresses, hostname};
-use crate::diagnostic::nearest;
+use crate::diagnostic::did_you_mean;
 use apimachinery::Field;
 use apimachinery::names::NameRule;
 
@@ -85,13 +85,10 @@ fn known_protocol(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
     if known.is_empty() || known.contains('/') || PROTOCOLS.contains(&known) {
         return;
     }
-    let help = match nearest(known, PROTOCOLS) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
-            "write one of {}, or a protocol of your controller as DOMAIN/NAME",
-            PROTOCOLS.join(", ")
-        ),
-    };
+    let help = did_you_mean(known, PROTOCOLS).unwrap_or_else(|| {
+        let names = PROTOCOLS.join(", ");
+        format!("write one of {names}, or a protocol of your controller as DOMAIN/NAME")
+    });
     complaints.doubtful(
         &listener.get("protocol"),
         format!("no controller supports the protocol `{known}`, so the listener serves nothing"),

@@ -95,9 +95,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         let findings = unknown.map(|(name, pointer)| {
             let who = object.identity();
             let message = format!("{who} names cluster `{name}`, which the input does not have");
+            let cluster = Identity::new(ocm::GROUP, "ManagedCluster", None, name);
             let finding = Finding::new(Code::OVERLAY_UNKNOWN_CLUSTER, object.place(pointer), message);
-            let finding =
-                self.follow_refusal(finding, &Identity::new(ocm::GROUP, "ManagedCluster", None, name));
+            let finding = self.follow_refusal(finding, &cluster).missing(cluster);
             let Some(near) = self.names.nearest(name) else {
                 return finding.help("correct the name, or add the ManagedCluster to the input");
             };
@@ -210,7 +210,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             _ => finding("name", message).help("correct the target, or add the object to the input"),
         };
-        self.follow_refusal(finding, &target)
+        self.follow_refusal(finding, &target).missing(target)
     }
 
     /// The field of a target that is probably misspelled, and what it should be: the namespace has objects, of that name
