@@ -8,15 +8,7 @@ use apimachinery::Selector;
 use crate::api::placement::ClusterSelector;
 use crate::cel::Expressions;
 use crate::fleet::{Bits, Fleet};
-
-/// A selector that cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SelectorFault {
-    /// Kubernetes' (or CEL's) message.
-    pub(crate) message: String,
-    /// JSON pointer inside the Placement.
-    pub(crate) pointer: String,
-}
+use crate::outcome::FieldFault;
 
 /// A selector whose parts have been checked.
 #[derive(Debug)]
@@ -30,21 +22,22 @@ pub(crate) struct BuiltSelector {
 /// (`NewClusterSelector` in open-cluster-management-io/ocm
 /// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it is in the
 /// Placement.
-pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, SelectorFault> {
-    let labels = selector.labels.compile().map_err(|error| SelectorFault {
+pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, FieldFault> {
+    let labels = selector.labels.compile().map_err(|error| FieldFault {
         pointer: format!("{pointer}/labelSelector{}", error.origin.pointer()),
         message: error.message,
     })?;
-    let claims = selector.claims.compile().map_err(|error| SelectorFault {
+    let claims = selector.claims.compile().map_err(|error| FieldFault {
         pointer: format!("{pointer}/claimSelector{}", error.origin.pointer()),
         message: error.message,
     })?;
     let cel = if selector.cel_expressions.is_empty() {
         None
     } else {
-        let expressions = Expressions::compile(&selector.cel_expressions).map_err(|error| SelectorFault {
-            pointer: format!("{pointer}/celSelector/celExpressions/{}", error.index),
-            message: error.message,
+        let expressions = Expressions::compile(&selector.cel_expressions);
+        let expressions = expressions.map_err(|(index, message)| FieldFault {
+            pointer: format!("{pointer}/celSelector/celExpressions/{index}"),
+            message,
         })?;
         Some(expressions)
     };

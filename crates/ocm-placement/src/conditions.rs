@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::problems::Lost;
+
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -45,31 +47,19 @@ fn condition(kind: &str, status: bool, reason: &str, message: impl Into<String>)
     }
 }
 
-/// What the conditions of a scheduled Placement depend on.
-#[derive(Debug)]
-pub(crate) struct Facts<'a> {
-    /// The namespace has a binding to an existing set.
-    pub(crate) bound: bool,
-    /// `spec.clusterSets`, in the order of the spec.
-    pub(crate) named_sets: &'a [&'a str],
-    /// The eligible sets, sorted.
-    pub(crate) eligible_sets: &'a [String],
-    /// How many clusters those have.
-    pub(crate) available: usize,
-    pub(crate) selected: usize,
-    pub(crate) unscheduled: usize,
-    /// Plugin (none for weights and groups) and message of a misconfiguration.
-    pub(crate) misconfigured: Option<(Option<&'a str>, &'a str)>,
+/// The conditions of a scheduled Placement: PlacementMisconfigured, then PlacementSatisfied. `fault` is the plugin (none
+/// for weights and groups) and the message of a misconfiguration.
+pub(crate) fn conditions(
+    fault: Option<(Option<&str>, &str)>,
+    lost: Option<Lost>,
+    unscheduled: usize,
+) -> Vec<Condition> {
+    vec![misconfigured(fault), satisfied(lost, unscheduled)]
 }
 
-/// PlacementMisconfigured, then PlacementSatisfied.
-pub(crate) fn conditions(facts: &Facts<'_>) -> Vec<Condition> {
-    vec![misconfigured(facts), satisfied(facts)]
-}
-
-fn misconfigured(facts: &Facts<'_>) -> Condition {
+fn misconfigured(fault: Option<(Option<&str>, &str)>) -> Condition {
     const KIND: &str = "PlacementMisconfigured";
-    match facts.misconfigured {
+    match fault {
         // Without a plugin the message begins with the colon, as OCM's does.
         Some((plugin, message)) => {
             let message = format!("{}:{message}", plugin.unwrap_or_default());
@@ -87,30 +77,35 @@ fn misconfigured(facts: &Facts<'_>) -> Condition {
 /// The first case that holds decides, in the order of `newSatisfiedCondition` (open-cluster-management-io/ocm
 /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). A
 /// misconfiguration is not one of them: such a Placement reads NoManagedClusterMatched, because it selected nothing.
-fn satisfied(facts: &Facts<'_>) -> Condition {
-    let (status, reason, message) = if !facts.bound {
-        let message = "No valid ManagedClusterSetBindings found in placement namespace".to_owned();
-        (false, "NoManagedClusterSetBindings", message)
-    } else if facts.eligible_sets.is_empty() {
-        let sets = facts.named_sets.join(",");
-        let message = format!("None of ManagedClusterSets [{sets}] is bound to placement namespace");
-        (false, "NoIntersection", message)
-    } else if facts.available == 0 {
-        let sets = facts.eligible_sets.join(",");
-        let message = format!("All ManagedClusterSets [{sets}] have no member ManagedCluster");
-        (false, "AllManagedClusterSetsEmpty", message)
-    } else if facts.selected == 0 {
-        let message = "No ManagedCluster matches any of the cluster predicate".to_owned();
-        (false, "NoManagedClusterMatched", message)
-    } else if facts.unscheduled == 0 {
-        (
-            true,
+fn satisfied(lost: Option<Lost>, unscheduled: usize) -> Condition {
+    let (reason, message) = match lost {
+        Some(Lost::NotBound { .. }) => {
+            let message = "No valid ManagedClusterSetBindings found in placement namespace".to_owned();
+            ("NoManagedClusterSetBindings", message)
+        }
+        Some(Lost::NoIntersection { sets }) => {
+            let sets = sets.join(",");
+            let message = format!("None of ManagedClusterSets [{sets}] is bound to placement namespace");
+            ("NoIntersection", message)
+        }
+        Some(Lost::EmptySets { sets }) => {
+            let sets = sets.join(",");
+            let message = format!("All ManagedClusterSets [{sets}] have no member ManagedCluster");
+            ("AllManagedClusterSetsEmpty", message)
+        }
+        Some(Lost::Predicates { .. } | Lost::Taints { .. }) => {
+            let message = "No ManagedCluster matches any of the cluster predicate".to_owned();
+            ("NoManagedClusterMatched", message)
+        }
+        None if unscheduled == 0 => (
             "AllDecisionsScheduled",
             "All cluster decisions scheduled".to_owned(),
-        )
-    } else {
-        let message = format!("{} cluster decisions unscheduled", facts.unscheduled);
-        (false, "NotAllDecisionsScheduled", message)
+        ),
+        None => {
+            let message = format!("{unscheduled} cluster decisions unscheduled");
+            ("NotAllDecisionsScheduled", message)
+        }
     };
+    let status = reason == "AllDecisionsScheduled";
     condition("PlacementSatisfied", status, reason, message)
 }

@@ -5,10 +5,11 @@
 //! Must not know: why a cluster is selected.
 
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
-use crate::cluster_selector::{SelectorFault, build, by_labels_and_claims};
+use crate::cluster_selector::{build, by_labels_and_claims};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, PlacementId, SelectorId, Table};
 use crate::input::Input;
+use crate::outcome::FieldFault;
 
 /// A run of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +30,13 @@ pub(crate) struct Groups {
     /// In the order of their index.
     pub(crate) groups: Vec<Group>,
     /// What was wrong; the groups built so far are kept, the rest is lost.
-    pub(crate) fault: Option<SelectorFault>,
+    pub(crate) fault: Option<FieldFault>,
 }
 
 /// The group selectors of all Placements, each distinct one evaluated once.
 #[derive(Debug)]
 pub(crate) struct GroupSelectors {
-    results: Table<SelectorId, Result<Bits, SelectorFault>>,
+    results: Table<SelectorId, Result<Bits, FieldFault>>,
     /// For each Placement one selector for each of its `decisionGroups`.
     of_placement: Table<PlacementId, Vec<SelectorId>>,
 }
@@ -55,7 +56,7 @@ impl GroupSelectors {
     }
 
     /// The clusters of each of a Placement's `decisionGroups`, regardless of which are selected.
-    pub(crate) fn of(&self, placement: PlacementId) -> impl Iterator<Item = &Result<Bits, SelectorFault>> {
+    pub(crate) fn of(&self, placement: PlacementId) -> impl Iterator<Item = &Result<Bits, FieldFault>> {
         let selectors = self.of_placement[placement].iter();
         selectors.map(|selector| &self.results[*selector])
     }
@@ -96,14 +97,14 @@ fn clusters_per_group(per_group: ClustersPerGroup<'_>, selected: usize) -> Resul
 pub(crate) fn group<'s>(
     clusters_in_each: ClustersPerGroup<'_>,
     selected: Vec<ClusterId>,
-    selectors: impl Iterator<Item = &'s Result<Bits, SelectorFault>>,
+    selectors: impl Iterator<Item = &'s Result<Bits, FieldFault>>,
 ) -> Groups {
     let size = match clusters_per_group(clusters_in_each, selected.len()) {
         Ok(size) => size.max(1),
         Err(message) => {
             let pointer = format!("{STRATEGY}/clustersPerDecisionGroup");
             return Groups {
-                fault: Some(SelectorFault { message, pointer }),
+                fault: Some(FieldFault { message, pointer }),
                 ..Groups::default()
             };
         }
@@ -121,7 +122,7 @@ pub(crate) fn group<'s>(
                 groups.cut(Some(index), start, size);
             }
             Err(fault) => {
-                groups.fault = Some(SelectorFault {
+                groups.fault = Some(FieldFault {
                     message: fault.message.clone(),
                     pointer: format!(
                         "{STRATEGY}/decisionGroups/{index}/groupClusterSelector{}",

@@ -70,9 +70,7 @@ impl Case<'_, '_> {
             None => format!("no label `{key}`"),
         }
     }
-}
 
-impl Case<'_, '_> {
     /// Which set made the cluster eligible; whether any did.
     fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
         let sets = &self.plan.sets;
@@ -153,9 +151,7 @@ impl Case<'_, '_> {
             }
         }
     }
-}
 
-impl Case<'_, '_> {
     /// The decision group and the object that hold the cluster.
     fn decision(&self, steps: &mut Vec<Step>) {
         let groups = &self.outcome.groups;
@@ -350,9 +346,7 @@ impl Case<'_, '_> {
                 .all(|answer| answer.as_ref().map_or(true, Bits::is_empty))
         })
     }
-}
 
-impl Case<'_, '_> {
     /// What each prioritizer gave, and from which numbers.
     fn prioritizers(&self, steps: &mut Vec<Step>) {
         let trace = self.outcome.trace.as_ref();
@@ -452,9 +446,7 @@ impl Case<'_, '_> {
         };
         (text, Some(place))
     }
-}
 
-impl Case<'_, '_> {
     /// The rank and the cut; whether the cluster is selected.
     fn ranking(&self, steps: &mut Vec<Step>) -> bool {
         let selected = self.outcome.groups.order.contains(&self.id);
@@ -488,9 +480,7 @@ impl Case<'_, '_> {
         steps.push(self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at));
         cut.is_none()
     }
-}
 
-impl Case<'_, '_> {
     /// What the tolerations make of each taint; whether all are tolerated.
     fn taints(&self, steps: &mut Vec<Step>) -> bool {
         let selected = self.was_selected();

@@ -3,7 +3,7 @@
 //! Owns: what is left after Predicate and TaintToleration. Flows in: available clusters, predicate results,
 //! verdicts. Flows out: one list for each distinct combination. Must not know: decisions.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, TolerationsId};
@@ -20,8 +20,6 @@ pub(crate) struct Filtered {
     pub(crate) if_selected: Arc<[ClusterId]>,
     /// Of the predicate's, those about which a toleration's expiry decides.
     pub(crate) unsure: Vec<ClusterId>,
-    /// ResourceAllocatableCPU's and -Memory's scores of `tolerated`, computed when needed.
-    pub(crate) resources: [OnceLock<Arc<[i64]>>; 2],
 }
 
 impl Filtered {
@@ -66,7 +64,6 @@ impl Filtered {
             predicate: passed,
             if_selected: if_selected.into(),
             unsure,
-            resources: [OnceLock::new(), OnceLock::new()],
         }
     }
 }

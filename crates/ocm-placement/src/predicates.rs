@@ -6,24 +6,25 @@
 
 use crate::api::placement::ClusterSelector;
 use crate::cel;
-use crate::cluster_selector::{BuiltSelector, SelectorFault, build, by_labels_and_claims};
+use crate::cluster_selector::{BuiltSelector, build, by_labels_and_claims};
 use crate::cluster_sets::ClusterSets;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{Distinct, PlacementId, PredicatesId, SelectorId, Table};
 use crate::input::Input;
+use crate::outcome::FieldFault;
 
 /// The results of all predicates of all Placements.
 #[derive(Debug)]
 pub(crate) struct Predicates {
     /// The clusters that fit any of a list.
-    results: Table<PredicatesId, Result<Bits, SelectorFault>>,
+    results: Table<PredicatesId, Result<Bits, FieldFault>>,
     /// The list of each Placement, `None` without predicates (everything passes).
     pub(crate) of_placement: Table<PlacementId, Option<PredicatesId>>,
 }
 
 /// One distinct selector, and the requested clusters.
 struct Asked {
-    built: Result<BuiltSelector, SelectorFault>,
+    built: Result<BuiltSelector, FieldFault>,
     needed: Bits,
 }
 
@@ -72,7 +73,7 @@ impl Predicates {
     }
 
     /// The clusters that fit a Placement's predicates; `None` without predicates.
-    pub(crate) fn of(&self, placement: PlacementId) -> Option<&Result<Bits, SelectorFault>> {
+    pub(crate) fn of(&self, placement: PlacementId) -> Option<&Result<Bits, FieldFault>> {
         self.of_placement[placement].map(|list| &self.results[list])
     }
 }
@@ -85,13 +86,13 @@ fn any_of(
     asked: &Table<SelectorId, Asked>,
     answers: &Table<SelectorId, Bits>,
     fleet: &Fleet<'_>,
-) -> Result<Bits, SelectorFault> {
+) -> Result<Bits, FieldFault> {
     let mut any = Bits::none(fleet.len());
     for (index, id) in selectors.iter().enumerate() {
         match &asked[*id].built {
             Ok(_) => any.add(&answers[*id]),
             Err(fault) => {
-                return Err(SelectorFault {
+                return Err(FieldFault {
                     message: fault.message.clone(),
                     pointer: format!("{}{}", predicate_pointer(index), fault.pointer),
                 });
@@ -140,7 +141,7 @@ fn answers(
         match matching {
             Ok(matching) => answers[id] = matching,
             Err(message) => {
-                asked[id].built = Err(SelectorFault {
+                asked[id].built = Err(FieldFault {
                     message,
                     pointer: "/celSelector/celExpressions".to_owned(),
                 });

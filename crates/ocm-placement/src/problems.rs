@@ -132,23 +132,20 @@ impl Evaluation<'_> {
                 problem(placement, needs.at.clone(), ProblemKind::NeedsNow { decides })
             }));
             problems.extend(fault(placement, outcome));
-            let empty = outcome.selected == 0 && outcome.fault.is_none() && !outcome.keeps();
-            if empty && placement.number_of_clusters != Some(0) {
+            let is_told = outcome.fault.is_some() || outcome.keeps();
+            if !is_told
+                && placement.number_of_clusters != Some(0)
+                && let Some(lost) = self.lost(id, outcome)
+            {
                 let at = placement.object.at("/metadata/name");
-                problems.push(problem(
-                    placement,
-                    at,
-                    ProblemKind::SelectsNothing {
-                        lost: self.lost(id, outcome),
-                    },
-                ));
+                problems.push(problem(placement, at, ProblemKind::SelectsNothing { lost }));
             }
         }
         problems
     }
 
-    /// The step that lost the last cluster, in the order in which OCM comes to them.
-    fn lost(&self, id: PlacementId, outcome: &Outcome<'_>) -> Lost {
+    /// The step that lost the last cluster, in the order in which OCM comes to them; `None` if some are left.
+    pub(crate) fn lost(&self, id: PlacementId, outcome: &Outcome<'_>) -> Option<Lost> {
         let placement = &self.plan.input.inventory.placements[id];
         let asked = || {
             placement
@@ -158,19 +155,21 @@ impl Evaluation<'_> {
                 .collect()
         };
         let eligible = self.plan.sets.names(&self.plan.sets.of(id).sets);
-        if !self.plan.sets.eligible[id].bound {
+        Some(if !self.plan.sets.eligible[id].bound {
             Lost::NotBound { sets: asked() }
         } else if eligible.is_empty() {
             Lost::NoIntersection { sets: asked() }
         } else if outcome.available.is_empty() {
             Lost::EmptySets { sets: eligible }
+        } else if outcome.selected > 0 {
+            return None;
         } else if outcome.matched == 0 {
             let clusters = outcome.available.len();
             Lost::Predicates { clusters }
         } else {
             let clusters = outcome.matched;
             Lost::Taints { clusters }
-        }
+        })
     }
 
     /// The Placements whose decisions no API server would accept: a label contains the name, and the value of a label

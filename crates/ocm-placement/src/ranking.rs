@@ -1,7 +1,6 @@
 //! The order of the candidates, and `numberOfClusters` (docs/systems/ocm-placement.md#ranking).
 //!
-//! Owns: total descending, then name ascending; the first n. Flows in: candidates and totals. Flows out: the selected
-//! clusters. Must not know: where the totals come from.
+//! Owns: total descending, then name ascending; the first n. Flows in: candidates and totals. Flows out: the ranking. Must not know: where the totals come from.
 
 use std::cmp::Reverse;
 
@@ -21,12 +20,4 @@ pub(crate) fn rank(candidates: &[ClusterId], totals: &[i64]) -> Vec<Ranked> {
         .collect();
     ranking.sort_unstable();
     ranking
-}
-
-/// The first `number` of them, in the order of the names.
-pub(crate) fn select(candidates: &[ClusterId], totals: &[i64], number: usize) -> Vec<ClusterId> {
-    let selected = rank(candidates, totals).into_iter().take(number);
-    let mut selected: Vec<ClusterId> = selected.map(|(_, cluster)| cluster).collect();
-    selected.sort_unstable();
-    selected
 }

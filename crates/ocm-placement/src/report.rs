@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::api::placement::Placement;
 use crate::api::well_known::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
-use crate::conditions::{Condition, ConditionStatus, Facts, conditions};
+use crate::conditions::{Condition, ConditionStatus, conditions};
 use crate::decision_groups::group_name;
 use crate::evaluation::Evaluation;
 use crate::existing::given_labels;
@@ -264,15 +264,7 @@ impl Evaluation<'_> {
             .fault
             .as_ref()
             .map(|fault| (fault.stage.plugin(), fault.message.as_str()));
-        report.conditions = conditions(&Facts {
-            bound: self.plan.sets.eligible[id].bound,
-            named_sets: &placement.cluster_sets,
-            eligible_sets: &report.eligible_cluster_sets,
-            available: outcome.available.len(),
-            selected: outcome.selected,
-            unscheduled: outcome.unscheduled,
-            misconfigured: fault,
-        });
+        report.conditions = conditions(fault, self.lost(id, outcome), outcome.unscheduled);
         report
     }
 
@@ -361,21 +353,11 @@ impl Evaluation<'_> {
                 .get(&chunk.number)
                 .map(|object| object.labels.resolve(inventory, id))
                 .unwrap_or_default();
-            let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
-            for cluster in clusters {
-                report.decisions.push(Decision {
-                    cluster_name: self.name(*cluster),
-                    score: scores.get(cluster).copied().unwrap_or_default(),
-                    decision_group_name: label(GROUP_NAME_LABEL),
-                    decision_group_index: label(GROUP_INDEX_LABEL),
-                    placement_decision: object.clone(),
-                });
-            }
-            report.placement_decisions.push(DecisionObject {
-                name: object,
-                clusters: clusters.iter().map(|cluster| self.name(*cluster)).collect(),
-                labels,
+            let clusters = clusters.iter().map(|cluster| {
+                let score = scores.get(cluster).copied().unwrap_or_default();
+                (self.name(*cluster), score)
             });
+            report.add(object, labels, clusters);
         }
     }
 
@@ -386,31 +368,46 @@ impl Evaluation<'_> {
             if decision.namespace != placement.namespace || decision.placement != Some(placement.name) {
                 continue;
             }
-            let clusters: Vec<String> = decision.clusters.iter().map(|name| (*name).to_owned()).collect();
-            let (group, index) = (
-                decision.group_name.unwrap_or_default(),
-                decision.group_index.unwrap_or_default(),
-            );
-            for cluster in &clusters {
-                report.decisions.push(Decision {
-                    cluster_name: cluster.clone(),
-                    score: 0,
-                    decision_group_name: group.to_owned(),
-                    decision_group_index: index.to_owned(),
-                    placement_decision: decision.name.to_owned(),
-                });
-            }
-            report.placement_decisions.push(DecisionObject {
-                name: decision.name.to_owned(),
-                labels: given_labels(inventory, position),
+            let clusters = decision.clusters.iter().map(|name| ((*name).to_owned(), 0));
+            report.add(
+                decision.name.to_owned(),
+                given_labels(inventory, position),
                 clusters,
-            });
+            );
         }
         report.number_of_selected_clusters = report.decisions.len();
         if outcome.status == SchedulerStatus::Skipped {
             let conditions = placement.object.root().get("status").get("conditions");
             report.conditions = conditions.items().map(|condition| kept(&condition)).collect();
         }
+    }
+}
+
+impl PlacementReport {
+    /// Adds a PlacementDecision with the score of each of its clusters.
+    fn add(
+        &mut self,
+        name: String,
+        labels: BTreeMap<String, String>,
+        clusters: impl Iterator<Item = (String, i64)>,
+    ) {
+        let label = |key: &str| labels.get(key).cloned().unwrap_or_default();
+        let mut names = Vec::new();
+        for (cluster, score) in clusters {
+            self.decisions.push(Decision {
+                cluster_name: cluster.clone(),
+                score,
+                decision_group_name: label(GROUP_NAME_LABEL),
+                decision_group_index: label(GROUP_INDEX_LABEL),
+                placement_decision: name.clone(),
+            });
+            names.push(cluster);
+        }
+        self.placement_decisions.push(DecisionObject {
+            name,
+            labels,
+            clusters: names,
+        });
     }
 }
 

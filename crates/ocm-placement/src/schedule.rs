@@ -15,9 +15,9 @@ use crate::filtered::Filtered;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
-use crate::outcome::{Fault, FaultStage, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
+use crate::outcome::{Fault, FaultStage, FieldFault, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
 use crate::plan::Plan;
-use crate::prioritizers::balance::Balance;
+use crate::prioritizers::balance::balance;
 use crate::prioritizers::resource_allocatable::Resource;
 use crate::prioritizers::steady::steady;
 use crate::ranking;
@@ -144,36 +144,33 @@ impl<'r, 'a> Run<'r, 'a> {
         trace.predicate = Some(filtered.predicate.clone());
         let candidates = self.tolerations(filtered, outcome)?;
         trace.tolerated = Some(candidates.clone());
-        let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy).map_err(|fault| {
-            let at = self.at(fault.pointer);
-            Fault {
-                stage: FaultStage::Weights,
-                message: fault.message,
-                at,
-            }
-        })?;
+        let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy)
+            .map_err(|fault| self.fault(FaultStage::Weights, fault))?;
         let number = self.placement.number_of_clusters.unwrap_or(candidates.len());
         let cuts = number < candidates.len();
         self.expired_scores(&prioritizers, &candidates, cuts, outcome);
         if self.detail == Detail::Decisions && !cuts {
             return Ok(candidates.to_vec());
         }
-        let scores = self.scores(&prioritizers, filtered, &candidates);
+        let scores = self.scores(&prioritizers, &candidates);
         let mut totals = vec![0i64; candidates.len()];
         for (prioritizer, scores) in prioritizers.iter().zip(&scores) {
             for (total, score) in totals.iter_mut().zip(scores.iter()) {
                 *total = total.saturating_add(prioritizer.weight.saturating_mul(*score));
             }
         }
-        if self.detail == Detail::Decisions {
-            return Ok(ranking::select(&candidates, &totals, number));
-        }
         let ranking = ranking::rank(&candidates, &totals);
         let mut selected: Vec<ClusterId> = ranking.iter().take(number).map(|(_, cluster)| *cluster).collect();
         selected.sort_unstable();
+        if self.detail == Detail::Decisions {
+            return Ok(selected);
+        }
         let scored = prioritizers.into_iter().zip(scores);
         let scored = scored.map(|(prioritizer, scores)| Scores {
-            counts: (prioritizer.kind == Kind::Balance).then(|| self.counts(&candidates)),
+            counts: (prioritizer.kind == Kind::Balance).then(|| {
+                let counts = candidates.iter().map(|cluster| self.count(*cluster));
+                (counts.collect(), self.most())
+            }),
             prioritizer,
             scores,
         });
@@ -188,13 +185,7 @@ impl<'r, 'a> Run<'r, 'a> {
             Some(Ok(predicate)) => Some(predicate),
             // Without clusters OCM compiles nothing, so nothing is wrong.
             Some(Err(_)) if self.available.is_empty() => None,
-            Some(Err(fault)) => {
-                return Err(Fault {
-                    stage: FaultStage::Predicate,
-                    message: fault.message.clone(),
-                    at: self.at(&*fault.pointer),
-                });
-            }
+            Some(Err(fault)) => return Err(self.fault(FaultStage::Predicate, fault.clone())),
         };
         Ok(self.plan.filtered(self.id, self.available, predicate))
     }
@@ -206,12 +197,7 @@ impl<'r, 'a> Run<'r, 'a> {
             return Ok(filtered.tolerated.clone());
         }
         if let Some(fault) = taints::fault(&self.placement.tolerations) {
-            let pointer = format!("/spec/tolerations/{}/{}", fault.index, fault.field);
-            return Err(Fault {
-                stage: FaultStage::TaintToleration,
-                message: fault.message.to_owned(),
-                at: self.at(pointer),
-            });
+            return Err(self.fault(FaultStage::TaintToleration, fault));
         }
         self.unsure_tolerations(filtered, outcome);
         let kept: Vec<ClusterId> = filtered
@@ -287,24 +273,19 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    fn scores(
-        &self,
-        prioritizers: &[Prioritizer<'a>],
-        filtered: &Filtered,
-        candidates: &Arc<[ClusterId]>,
-    ) -> Vec<Arc<[i64]>> {
+    fn scores(&self, prioritizers: &[Prioritizer<'a>], candidates: &[ClusterId]) -> Vec<Arc<[i64]>> {
         let scores = prioritizers.iter().map(|prioritizer| match prioritizer.kind {
             Kind::Balance => {
-                let balance = Balance::new(&self.scratch.counts);
-                let score = |cluster: &ClusterId| balance.score(self.count(*cluster));
+                let most = self.most();
+                let score = |cluster: &ClusterId| balance(self.count(*cluster), most);
                 candidates.iter().map(score).collect()
             }
             Kind::Steady => candidates
                 .iter()
                 .map(|cluster| steady(&self.scratch.mine, *cluster))
                 .collect(),
-            Kind::AllocatableCpu => self.resource_scores(Resource::Cpu, filtered, candidates),
-            Kind::AllocatableMemory => self.resource_scores(Resource::Memory, filtered, candidates),
+            Kind::AllocatableCpu => self.plan.resources.scores(Resource::Cpu, candidates).into(),
+            Kind::AllocatableMemory => self.plan.resources.scores(Resource::Memory, candidates).into(),
             Kind::AddOn(score) => {
                 let column = self.plan.add_ons.column(&score);
                 let score =
@@ -320,37 +301,17 @@ impl<'r, 'a> Run<'r, 'a> {
         self.scratch.counts[cluster.into()]
     }
 
-    fn counts(&self, candidates: &[ClusterId]) -> (Arc<[u32]>, u32) {
-        let max = self
-            .scratch
+    /// The largest count of any name. One that is no candidate, even one without a cluster, still raises it: OCM takes it
+    /// over all decisions (open-cluster-management-io/ocm
+    /// pkg/placement/plugins/balance/balance.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
+    fn most(&self) -> u32 {
+        self.scratch
             .counts
             .rows()
             .iter()
             .copied()
             .max()
-            .unwrap_or_default();
-        let counts = candidates.iter().map(|cluster| self.count(*cluster));
-        (counts.collect(), max)
-    }
-
-    /// Shared by all Placements with the same candidates: least and most depend on nothing else.
-    fn resource_scores(
-        &self,
-        resource: Resource,
-        filtered: &Filtered,
-        candidates: &Arc<[ClusterId]>,
-    ) -> Arc<[i64]> {
-        let scores = || self.plan.resources.scores(resource, candidates).into();
-        let [cpu, memory] = &filtered.resources;
-        let slot = match resource {
-            Resource::Cpu => cpu,
-            Resource::Memory => memory,
-        };
-        if Arc::ptr_eq(candidates, &filtered.tolerated) {
-            slot.get_or_init(scores).clone()
-        } else {
-            scores()
-        }
+            .unwrap_or_default()
     }
 
     fn group(&self, outcome: &mut Outcome<'_>, selected: Vec<ClusterId>) {
@@ -360,11 +321,7 @@ impl<'r, 'a> Run<'r, 'a> {
             self.plan.group_selectors.of(self.id),
         );
         if let (Some(fault), None) = (&outcome.groups.fault, &outcome.fault) {
-            outcome.fault = Some(Fault {
-                stage: FaultStage::DecisionGroups,
-                message: fault.message.clone(),
-                at: self.at(&*fault.pointer),
-            });
+            outcome.fault = Some(self.fault(FaultStage::DecisionGroups, fault.clone()));
         }
     }
 
@@ -380,6 +337,11 @@ impl<'r, 'a> Run<'r, 'a> {
             .filter_map(|cluster| self.plan.verdicts.verdict(list, cluster).expires)
             .min()?;
         Timestamp::from_nanosecond(first).ok()
+    }
+
+    fn fault(&self, stage: FaultStage, FieldFault { message, pointer }: FieldFault) -> Fault {
+        let at = self.at(pointer);
+        Fault { stage, message, at }
     }
 
     /// A field of the Placement.

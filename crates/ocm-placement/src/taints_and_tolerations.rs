@@ -10,42 +10,28 @@ use crate::api::placement::Toleration;
 use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Distinct, PlacementId, Table, TaintsId, TolerationsId};
 use crate::input::Input;
+use crate::outcome::FieldFault;
 
 /// Go's zero time in seconds of Unix time: a taint without `timeAdded` was added then.
 const ZERO_TIME: i64 = -62_135_596_800;
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// A toleration that makes a Placement misconfigured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TolerationFault {
-    /// Position in `spec.tolerations`.
-    pub(crate) index: usize,
-    /// OCM's message.
-    pub(crate) message: &'static str,
-    /// The field that is wrong.
-    pub(crate) field: &'static str,
-}
-
 /// The first toleration that OCM refuses.
-pub(crate) fn fault(tolerations: &[Toleration<'_>]) -> Option<TolerationFault> {
+pub(crate) fn fault(tolerations: &[Toleration<'_>]) -> Option<FieldFault> {
     tolerations.iter().enumerate().find_map(|(index, toleration)| {
         let exists = toleration.operator == "Exists";
-        if toleration.key.is_empty() && !exists {
-            Some(TolerationFault {
-                index,
-                message: "If the key is empty, operator must be Exists.",
-                field: "operator",
-            })
+        let (message, field) = if toleration.key.is_empty() && !exists {
+            ("If the key is empty, operator must be Exists.", "operator")
         } else if exists && !toleration.value.is_empty() {
-            Some(TolerationFault {
-                index,
-                message: "If the operator is Exists, the value should be empty.",
-                field: "value",
-            })
+            ("If the operator is Exists, the value should be empty.", "value")
         } else {
-            None
-        }
+            return None;
+        };
+        Some(FieldFault {
+            message: message.to_owned(),
+            pointer: format!("/spec/tolerations/{index}/{field}"),
+        })
     })
 }
 

@@ -4,6 +4,7 @@
 //! with a weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
 
 use crate::api::placement::{AddOnScore, PrioritizerPolicy};
+use crate::outcome::FieldFault;
 
 /// A prioritizer of OCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,15 +39,6 @@ pub(crate) struct Prioritizer<'a> {
     pub(crate) configuration: Option<usize>,
 }
 
-/// A policy that makes a Placement misconfigured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PolicyFault {
-    /// OCM's message.
-    pub(crate) message: String,
-    /// JSON pointer inside the Placement.
-    pub(crate) pointer: String,
-}
-
 /// One entry of OCM's map of weights. Its key is a whole `ScoreCoordinate`, which holds a Go *pointer* to `addOn`: two
 /// entries with that block are never the same key, whatever it says. So repeated AddOn entries add up, and a BuiltIn
 /// entry with such a block adds to the default instead of overriding it (docs/systems/ocm-placement.md#weights;
@@ -63,7 +55,7 @@ struct Entry<'a> {
 const POLICY: &str = "/spec/prioritizerPolicy";
 
 /// The prioritizers of a policy, the defaults first, then in the order of the configurations.
-pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Prioritizer<'a>>, PolicyFault> {
+pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Prioritizer<'a>>, FieldFault> {
     let default = |built_in| Entry {
         is_add_on: false,
         built_in,
@@ -75,7 +67,7 @@ pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Pri
         "" | "Additive" => vec![default("Balance"), default("Steady")],
         "Exact" => Vec::new(),
         other => {
-            return Err(PolicyFault {
+            return Err(FieldFault {
                 message: format!("incorrect prioritizer policy mode: {other}"),
                 pointer: format!("{POLICY}/mode"),
             });
@@ -109,8 +101,8 @@ pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Pri
         .collect()
 }
 
-fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, PolicyFault> {
-    let fault = |message: String, field: &str| PolicyFault {
+fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, FieldFault> {
+    let fault = |message: String, field: &str| FieldFault {
         message,
         pointer: match entry.configuration {
             Some(index) => format!("{POLICY}/configurations/{index}/scoreCoordinate{field}"),

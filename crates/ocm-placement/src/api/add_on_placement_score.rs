@@ -26,10 +26,10 @@ pub(crate) struct AddOnPlacementScore<'a> {
 impl<'a> AddOnPlacementScore<'a> {
     pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
         let status = object.root().get("status");
-        let scores = reading.items(&status.get("scores"));
-        let scores = scores.iter().filter_map(|score| {
+        let scores = status.get("scores").items();
+        let scores = scores.filter_map(|score| {
             let value = reading.integer(&score.get("value"))?;
-            Some((reading.string(&score.get("name"))?, i32::try_from(value).ok()?))
+            Some((score.text("name")?, i32::try_from(value).ok()?))
         });
         Self {
             object,

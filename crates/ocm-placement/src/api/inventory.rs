@@ -31,8 +31,8 @@ pub struct Inventory<'a> {
 impl<'a> Inventory<'a> {
     /// Reads every object of the six kinds; objects of other kinds are skipped.
     ///
-    /// An object with a field that an API server would refuse is left out, because it would not be on the hub either.
-    /// The second result names the field, and [`Inventory::reject`] accepts what the caller found by itself.
+    /// The caller has validated them against their CRDs. An object with a field that these let pass and no scheduler can
+    /// use is left out, and the second result names the field; [`Inventory::reject`] accepts what the caller left out.
     pub fn read(objects: impl IntoIterator<Item = Object<'a>>) -> (Self, Vec<InvalidField>) {
         let mut inventory = Self::default();
         let mut all = Vec::new();
@@ -49,7 +49,10 @@ impl<'a> Inventory<'a> {
                     Vec::new()
                 }
                 "Placement" => keep(object, &mut placements, Placement::read),
-                "PlacementDecision" => keep(object, &mut decisions, PlacementDecision::read),
+                "PlacementDecision" => {
+                    decisions.push(PlacementDecision::read(object));
+                    Vec::new()
+                }
                 "AddOnPlacementScore" => keep(object, &mut inventory.scores, AddOnPlacementScore::read),
                 _ => Vec::new(),
             };

@@ -75,19 +75,14 @@ impl TaintEffect {
         }
     }
 
-    /// The effect in `field`; `None` when it is absent.
-    pub(crate) fn read<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Option<Self> {
-        const EFFECTS: [TaintEffect; 3] = [
-            TaintEffect::NoSelect,
-            TaintEffect::PreferNoSelect,
-            TaintEffect::NoSelectIfNew,
-        ];
-        const NAMES: [&str; 3] = [
-            TaintEffect::NoSelect.as_str(),
-            TaintEffect::PreferNoSelect.as_str(),
-            TaintEffect::NoSelectIfNew.as_str(),
-        ];
-        reading.one_of(field, &NAMES, &EFFECTS)
+    /// The effect of a taint, or the one that a toleration names.
+    pub(crate) fn read(field: &Field<'_>) -> Option<Self> {
+        match field.text("effect")? {
+            "NoSelect" => Some(Self::NoSelect),
+            "PreferNoSelect" => Some(Self::PreferNoSelect),
+            "NoSelectIfNew" => Some(Self::NoSelectIfNew),
+            _ => None,
+        }
     }
 }
 
@@ -108,10 +103,11 @@ impl<'a> ManagedCluster<'a> {
     pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
         let root = object.root();
         let (metadata, spec, status) = (root.get("metadata"), root.get("spec"), root.get("status"));
-        let claims = reading.items(&status.get("clusterClaims"));
-        let claims = claims.iter().enumerate().map(|(index, claim)| {
-            let value = reading.text(&claim.get("value"));
-            (reading.text(&claim.get("name")), ClusterClaim { value, index })
+        let claims = status.get("clusterClaims").items();
+        let claims = claims.enumerate().map(|(index, claim)| {
+            let text = |key| claim.text(key).unwrap_or_default();
+            let value = text("value");
+            (text("name"), ClusterClaim { value, index })
         });
         Self {
             object,
@@ -128,14 +124,12 @@ impl<'a> ManagedCluster<'a> {
 }
 
 fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>> {
-    let items = reading.items(field);
-    let taints = items.iter().filter_map(|taint| {
-        let effect = taint.get("effect");
-        reading.require(&effect);
+    let taints = field.items().filter_map(|taint| {
+        reading.require(&taint.get("effect"));
         Some(Taint {
-            key: reading.text(&taint.get("key")),
-            value: reading.text(&taint.get("value")),
-            effect: TaintEffect::read(&effect, reading)?,
+            key: taint.text("key").unwrap_or_default(),
+            value: taint.text("value").unwrap_or_default(),
+            effect: TaintEffect::read(&taint)?,
             time_added: reading.time(&taint.get("timeAdded")),
         })
     });
@@ -155,9 +149,8 @@ fn availability(conditions: &Field<'_>) -> Availability {
 }
 
 fn quantities<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> BTreeMap<&'a str, Quantity> {
-    let entries = reading.entries(field);
-    let quantities = entries
-        .into_iter()
+    let quantities = field
+        .entries()
         .filter_map(|(name, value)| Some((name, reading.quantity(&value)?)));
     quantities.collect()
 }

@@ -34,7 +34,7 @@ impl<'a> ManagedClusterSet<'a> {
         let labels = selector.get("labelSelector");
         // In Go a nil selector and an empty one differ, and `LabelSelectorAsSelector` makes nothing of the one and
         // everything of the other (kubernetes/apimachinery pkg/apis/meta/v1/helpers.go).
-        let membership = match reading.string(&selector.get("selectorType")) {
+        let membership = match selector.text("selectorType") {
             Some("LabelSelector") => {
                 SetMembership::Selector(labels.is_present().then(|| reading.selector(&labels)))
             }

@@ -70,7 +70,7 @@ impl<'a> ClusterSelector<'a> {
                 match_labels: BTreeMap::new(),
                 ..reading.selector(&field.get("claimSelector"))
             },
-            cel_expressions: reading.texts(&cel.get("celExpressions")),
+            cel_expressions: texts(&cel.get("celExpressions")),
         }
     }
 }
@@ -169,26 +169,32 @@ impl<'a> Placement<'a> {
         } else {
             None
         };
-        let predicates = reading.items(&spec.get("predicates"));
+        let predicates = spec.get("predicates").items();
         let predicates = predicates
-            .iter()
             .map(|predicate| ClusterSelector::read(&predicate.get("requiredClusterSelector"), reading));
         let predicates = predicates.collect();
-        let tolerations = reading.items(&spec.get("tolerations"));
-        let tolerations = tolerations.iter().map(|item| toleration(item, reading)).collect();
+        let tolerations = spec.get("tolerations").items();
+        let tolerations = tolerations.map(|item| toleration(&item, reading)).collect();
         Self {
             object,
             namespace: object.namespace_or_empty(),
             name: object.name(),
-            cluster_sets: reading.texts(&spec.get("clusterSets")),
+            cluster_sets: texts(&spec.get("clusterSets")),
             predicates,
             prioritizer_policy: prioritizer_policy(&spec.get("prioritizerPolicy"), reading),
             tolerations,
-            number_of_clusters: reading.count(&spec.get("numberOfClusters")),
+            number_of_clusters: reading
+                .integer(&spec.get("numberOfClusters"))
+                .and_then(|number| usize::try_from(number).ok()),
             group_strategy: group_strategy(&spec.get("decisionStrategy").get("groupStrategy"), reading),
             left_alone,
         }
     }
+}
+
+/// The strings of a list.
+fn texts<'a>(field: &Field<'a>) -> Vec<&'a str> {
+    field.items().filter_map(|item| item.str()).collect()
 }
 
 fn prioritizer_policy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> PrioritizerPolicy<'a> {
@@ -197,18 +203,18 @@ fn prioritizer_policy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> P
     if !field.is_present() {
         return PrioritizerPolicy::default();
     }
-    let configurations = reading.items(&field.get("configurations"));
-    let configurations = configurations.iter().map(|item| {
+    let configurations = field.get("configurations").items();
+    let configurations = configurations.map(|item| {
         let coordinate = item.get("scoreCoordinate");
         reading.require(&coordinate);
         let add_on = coordinate.get("addOn");
         Configuration {
             coordinate: ScoreCoordinate {
-                is_add_on: reading.string(&coordinate.get("type")) == Some("AddOn"),
-                built_in: reading.text(&coordinate.get("builtIn")),
+                is_add_on: coordinate.text("type") == Some("AddOn"),
+                built_in: coordinate.text("builtIn").unwrap_or_default(),
                 add_on: add_on.is_present().then(|| AddOnScore {
-                    resource_name: reading.text(&add_on.get("resourceName")),
-                    score_name: reading.text(&add_on.get("scoreName")),
+                    resource_name: add_on.text("resourceName").unwrap_or_default(),
+                    score_name: add_on.text("scoreName").unwrap_or_default(),
                 }),
             },
             weight: reading.integer(&item.get("weight")).unwrap_or(1),
@@ -216,16 +222,16 @@ fn prioritizer_policy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> P
     });
     PrioritizerPolicy {
         configurations: configurations.collect(),
-        mode: reading.string(&field.get("mode")).unwrap_or("Additive"),
+        mode: field.text("mode").unwrap_or("Additive"),
     }
 }
 
 fn toleration<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Toleration<'a> {
     Toleration {
-        key: reading.text(&field.get("key")),
-        operator: reading.string(&field.get("operator")).unwrap_or("Equal"),
-        value: reading.text(&field.get("value")),
-        effect: TaintEffect::read(&field.get("effect"), reading),
+        key: field.text("key").unwrap_or_default(),
+        operator: field.text("operator").unwrap_or("Equal"),
+        value: field.text("value").unwrap_or_default(),
+        effect: TaintEffect::read(field),
         seconds: reading.integer(&field.get("tolerationSeconds")),
     }
 }
@@ -235,9 +241,9 @@ fn group_strategy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Group
         return GroupStrategy::default();
     }
     let per_group = field.get("clustersPerDecisionGroup");
-    let groups = reading.items(&field.get("decisionGroups"));
-    let groups = groups.iter().map(|group| DecisionGroupSpec {
-        name: reading.text(&group.get("groupName")),
+    let groups = field.get("decisionGroups").items();
+    let groups = groups.map(|group| DecisionGroupSpec {
+        name: group.text("groupName").unwrap_or_default(),
         // The API type of a group's selector has no `celSelector`: Go drops it.
         selector: ClusterSelector {
             cel_expressions: Vec::new(),

@@ -4,8 +4,7 @@
 //! Must not know: how a run uses it.
 
 use super::object::Object;
-use super::reading::Reading;
-use super::well_known::{GROUP_INDEX_LABEL, GROUP_NAME_LABEL, PLACEMENT_LABEL};
+use super::well_known::PLACEMENT_LABEL;
 
 /// A PlacementDecision (cluster.open-cluster-management.io/v1beta1).
 #[derive(Debug, Clone)]
@@ -18,10 +17,6 @@ pub(crate) struct PlacementDecision<'a> {
     pub(crate) name: &'a str,
     /// The label that names its Placement.
     pub(crate) placement: Option<&'a str>,
-    /// The label with the decision group's name.
-    pub(crate) group_name: Option<&'a str>,
-    /// The label with the decision group's index.
-    pub(crate) group_index: Option<&'a str>,
     /// `status.decisions[].clusterName`, in order, as written.
     pub(crate) clusters: Vec<&'a str>,
     /// Every decision is as OCM writes it: no reason, no score.
@@ -29,20 +24,18 @@ pub(crate) struct PlacementDecision<'a> {
 }
 
 impl<'a> PlacementDecision<'a> {
-    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
-        let decisions = reading.items(&object.root().get("status").get("decisions"));
+    pub(super) fn read(object: Object<'a>) -> Self {
+        let mut decisions = object.root().get("status").get("decisions").items();
         let clusters = decisions
-            .iter()
-            .map(|decision| reading.text(&decision.get("clusterName")));
+            .clone()
+            .map(|decision| decision.text("clusterName").unwrap_or_default());
         Self {
             object,
             namespace: object.namespace_or_empty(),
             name: object.name(),
             placement: object.label(PLACEMENT_LABEL),
-            group_name: object.label(GROUP_NAME_LABEL),
-            group_index: object.label(GROUP_INDEX_LABEL),
             clusters: clusters.collect(),
-            plain: decisions.iter().all(|decision| {
+            plain: decisions.all(|decision| {
                 decision.text("reason").unwrap_or_default().is_empty() && !decision.get("score").is_present()
             }),
         }

@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
 
-use super::signatures::{Overload, Type, is_library_function, overloads};
+use super::signatures::{
+    LIST, MAP, OPTIONAL, Overload, Type, is_library_function, may_be_null, overloads, simple,
+};
 use cel_eval::TYPES;
 
 /// The variable of every expression.
@@ -21,7 +23,7 @@ const CLUSTER: &str = "managedCluster";
 /// # Errors
 /// cel-go's complaint in a few words, without its position.
 pub(super) fn check(expression: &IdedExpr) -> Result<(), String> {
-    let cluster = Type::Map(Box::new(Type::Text), Box::new(Type::Dyn));
+    let cluster = Type::Named(MAP, vec![simple("string"), Type::Dyn]);
     let mut scope = vec![(CLUSTER.to_owned(), cluster)];
     type_of(expression, &mut scope).map(|_| ())
 }
@@ -37,22 +39,18 @@ fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
         Expr::Select(select) => {
             let (field, is_optional) = select_from(type_of(&select.operand, scope)?)?;
             Ok(match (select.test, is_optional) {
-                (true, _) => Type::Bool,
-                (false, true) => Type::Optional(Box::new(field)),
+                (true, _) => simple("bool"),
+                (false, true) => Type::Named(OPTIONAL, vec![field]),
                 (false, false) => field,
             })
         }
         Expr::List(list) => {
             let mut element = None;
             for (index, item) in list.elements.iter().enumerate() {
-                let found = type_of(item, scope)?;
-                let found = match found {
-                    Type::Optional(inner) if list.optional_indices.contains(&index) => *inner,
-                    other => other,
-                };
+                let found = inner_of(type_of(item, scope)?, list.optional_indices.contains(&index));
                 element = Some(element.map_or(found.clone(), |known| joined(known, found)));
             }
-            Ok(Type::List(Box::new(element.unwrap_or(Type::Dyn))))
+            Ok(Type::Named(LIST, vec![element.unwrap_or(Type::Dyn)]))
         }
         Expr::Map(map) => {
             let mut entries: Option<(Type, Type)> = None;
@@ -61,17 +59,14 @@ fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
                     return Err("a map has keys and values".to_owned());
                 };
                 let key = type_of(&entry.key, scope)?;
-                let value = match type_of(&entry.value, scope)? {
-                    Type::Optional(inner) if entry.optional => *inner,
-                    other => other,
-                };
+                let value = inner_of(type_of(&entry.value, scope)?, entry.optional);
                 entries = Some(match entries {
                     Some((keys, values)) => (joined(keys, key), joined(values, value)),
                     None => (key, value),
                 });
             }
             let (key, value) = entries.unwrap_or((Type::Dyn, Type::Dyn));
-            Ok(Type::Map(Box::new(key), Box::new(value)))
+            Ok(Type::Named(MAP, vec![key, value]))
         }
         Expr::Call(call) => call_type(call, scope),
         Expr::Comprehension(comprehension) => comprehension_type(comprehension, scope),
@@ -79,15 +74,15 @@ fn type_of(expression: &IdedExpr, scope: &mut Scope) -> Result<Type, String> {
 }
 
 fn literal_type(literal: &LiteralValue) -> Type {
-    match literal {
-        LiteralValue::Boolean(_) => Type::Bool,
-        LiteralValue::Bytes(_) => Type::Bytes,
-        LiteralValue::Double(_) => Type::Double,
-        LiteralValue::Int(_) => Type::Int,
-        LiteralValue::Null => Type::Null,
-        LiteralValue::String(_) => Type::Text,
-        LiteralValue::UInt(_) => Type::Uint,
-    }
+    simple(match literal {
+        LiteralValue::Boolean(_) => "bool",
+        LiteralValue::Bytes(_) => "bytes",
+        LiteralValue::Double(_) => "double",
+        LiteralValue::Int(_) => "int",
+        LiteralValue::Null => "null",
+        LiteralValue::String(_) => "string",
+        LiteralValue::UInt(_) => "uint",
+    })
 }
 
 fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
@@ -97,20 +92,25 @@ fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
         return Ok(found.clone());
     }
     if TYPES.contains(&bare) {
-        return Ok(Type::Meta);
+        return Ok(simple("type"));
     }
     Err(format!("undeclared reference to '{bare}' (in container '')"))
 }
 
+/// What an optional value has in it, if `is_optional`; else the type itself.
+fn inner_of(found: Type, is_optional: bool) -> Type {
+    match found {
+        Type::Named(OPTIONAL, mut parts) if is_optional => parts.pop().unwrap_or(Type::Dyn),
+        other => other,
+    }
+}
+
 /// The type of a field, and whether the operand is optional: then what is in it has the field.
 fn select_from(operand: Type) -> Result<(Type, bool), String> {
-    let (inner, is_optional) = match operand {
-        Type::Optional(inner) => (*inner, true),
-        other => (other, false),
-    };
-    match inner {
+    let is_optional = matches!(operand, Type::Named(OPTIONAL, _));
+    match inner_of(operand, true) {
         Type::Dyn => Ok((Type::Dyn, is_optional)),
-        Type::Map(_, value) => Ok((*value, is_optional)),
+        Type::Named(MAP, mut parts) => Ok((parts.pop().unwrap_or(Type::Dyn), is_optional)),
         other => Err(format!(
             "type '{}' does not support field selection",
             name(&other)
@@ -123,7 +123,7 @@ fn call_type(call: &CallExpr, scope: &mut Scope) -> Result<Type, String> {
     if call.func_name == operators::OPT_SELECT {
         let operand = call.args.first().ok_or("selection without operand")?;
         let (field, _) = select_from(type_of(operand, scope)?)?;
-        return Ok(Type::Optional(Box::new(field)));
+        return Ok(Type::Named(OPTIONAL, vec![field]));
     }
     for argument in &call.args {
         arguments.push(type_of(argument, scope)?);
@@ -195,7 +195,7 @@ fn fits(wanted: &Type, given: &Type, bound: &mut HashMap<char, Type>) -> bool {
         (Type::Parameter(parameter), given) => match bound.get(parameter).cloned() {
             Some(known) => {
                 let compatible = agree(&known, given);
-                if known == Type::Dyn || known == Type::Null {
+                if known == Type::Dyn || known == simple("null") {
                     bound.insert(*parameter, given.clone());
                 }
                 compatible
@@ -206,11 +206,9 @@ fn fits(wanted: &Type, given: &Type, bound: &mut HashMap<char, Type>) -> bool {
             }
         },
         (Type::Dyn, _) | (_, Type::Dyn) => true,
-        (Type::List(wanted), Type::List(given)) | (Type::Optional(wanted), Type::Optional(given)) => {
-            fits(wanted, given, bound)
-        }
-        (Type::Map(key, value), Type::Map(given_key, given_value)) => {
-            fits(key, given_key, bound) && fits(value, given_value, bound)
+        (Type::Named(wanted, parts), Type::Named(given, given_parts)) => {
+            let mut parts = parts.iter().zip(given_parts);
+            wanted == given && parts.all(|(wanted, given)| fits(wanted, given, bound))
         }
         (wanted, given) => wanted == given,
     }
@@ -220,13 +218,12 @@ fn fits(wanted: &Type, given: &Type, bound: &mut HashMap<char, Type>) -> bool {
 fn agree(one: &Type, other: &Type) -> bool {
     match (one, other) {
         (Type::Dyn, _) | (_, Type::Dyn) => true,
-        (Type::Null, Type::Null | Type::Named(_) | Type::Optional(_))
-        | (Type::Named(_) | Type::Optional(_), Type::Null) => true,
-        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => {
-            agree(one, other)
+        (Type::Named("null", _), Type::Named(name, _)) | (Type::Named(name, _), Type::Named("null", _)) => {
+            may_be_null(name)
         }
-        (Type::Map(key, value), Type::Map(other_key, other_value)) => {
-            agree(key, other_key) && agree(value, other_value)
+        (Type::Named(one, parts), Type::Named(other, other_parts)) => {
+            let mut parts = parts.iter().zip(other_parts);
+            one == other && parts.all(|(one, other)| agree(one, other))
         }
         (one, other) => one == other,
     }
@@ -235,13 +232,10 @@ fn agree(one: &Type, other: &Type) -> bool {
 fn substitute(result: &Type, bound: &HashMap<char, Type>) -> Type {
     match result {
         Type::Parameter(parameter) => bound.get(parameter).cloned().unwrap_or(Type::Dyn),
-        Type::List(inner) => Type::List(Box::new(substitute(inner, bound))),
-        Type::Optional(inner) => Type::Optional(Box::new(substitute(inner, bound))),
-        Type::Map(key, value) => Type::Map(
-            Box::new(substitute(key, bound)),
-            Box::new(substitute(value, bound)),
-        ),
-        other => other.clone(),
+        Type::Named(name, parts) => {
+            Type::Named(name, parts.iter().map(|part| substitute(part, bound)).collect())
+        }
+        Type::Dyn => Type::Dyn,
     }
 }
 
@@ -253,8 +247,7 @@ fn joined(one: Type, other: Type) -> Type {
 fn comprehension_type(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, String> {
     let element = match type_of(&comprehension.iter_range, scope)? {
         Type::Dyn => Type::Dyn,
-        Type::List(element) => *element,
-        Type::Map(key, _) => *key,
+        Type::Named(LIST | MAP, parts) => parts.into_iter().next().unwrap_or(Type::Dyn),
         other => {
             return Err(format!(
                 "expression of type '{}' cannot be range of a comprehension",
@@ -273,7 +266,7 @@ fn comprehension_type(comprehension: &ComprehensionExpr, scope: &mut Scope) -> R
 
 fn inside(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, String> {
     let condition = type_of(&comprehension.loop_cond, scope)?;
-    if !agree(&condition, &Type::Bool) {
+    if !agree(&condition, &simple("bool")) {
         return Err(format!(
             "found no matching overload: a condition is '{}'",
             name(&condition)
@@ -295,17 +288,10 @@ fn inside(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, 
 fn name(of: &Type) -> String {
     match of {
         Type::Dyn | Type::Parameter(_) => "dyn".to_owned(),
-        Type::Bool => "bool".to_owned(),
-        Type::Int => "int".to_owned(),
-        Type::Uint => "uint".to_owned(),
-        Type::Double => "double".to_owned(),
-        Type::Text => "string".to_owned(),
-        Type::Bytes => "bytes".to_owned(),
-        Type::Null => "null".to_owned(),
-        Type::Meta => "type".to_owned(),
-        Type::List(element) => format!("list({})", name(element)),
-        Type::Map(key, value) => format!("map({}, {})", name(key), name(value)),
-        Type::Optional(inner) => format!("optional_type({})", name(inner)),
-        Type::Named(name) => (*name).to_owned(),
+        Type::Named(name, parts) if parts.is_empty() => (*name).to_owned(),
+        Type::Named(name, parts) => {
+            let parts: Vec<String> = parts.iter().map(self::name).collect();
+            format!("{name}({})", parts.join(", "))
+        }
     }
 }

@@ -10,7 +10,6 @@ use apimachinery::{Allowance, Work};
 use cel_eval::{Expression, Failure, OBJECT_BUDGET, STACK, Stop, Unparsed, evaluate, parse};
 use kube_cel::cel::Value;
 
-use super::error::CompileError;
 use super::library::Library;
 use super::{check, expand, view};
 use crate::fleet::{Bits, Fleet};
@@ -37,10 +36,13 @@ pub(crate) struct Question<'q> {
 
 impl Expressions {
     /// Compiles all expressions; the first one that cannot be compiled decides the message.
-    pub(crate) fn compile(expressions: &[&str]) -> Result<Self, CompileError> {
+    ///
+    /// # Errors
+    /// Which one that is, and what is wrong with it.
+    pub(crate) fn compile(expressions: &[&str]) -> Result<Self, (usize, String)> {
         let mut compiled = Vec::with_capacity(expressions.len());
         for (index, result) in compile_all(expressions).into_iter().enumerate() {
-            compiled.push(result.map_err(|message| CompileError { index, message })?);
+            compiled.push(result.map_err(|message| (index, message))?);
         }
         Ok(Self { compiled })
     }

@@ -8,8 +8,6 @@
 //! types: cel-go refuses at compile time what would otherwise fail only when it runs), `library` (OCM's functions),
 //! `view` (the cluster as Go presents it).
 
-mod error;
-
 mod check;
 mod engine;
 mod expand;

@@ -14,22 +14,20 @@ use std::sync::LazyLock;
 pub(super) enum Type {
     /// Anything; known only when it runs.
     Dyn,
-    Bool,
-    Int,
-    Uint,
-    Double,
-    Text,
-    Bytes,
-    Null,
-    /// A type as a value.
-    Meta,
-    List(Box<Type>),
-    Map(Box<Type>, Box<Type>),
-    Optional(Box<Type>),
-    /// duration, timestamp, and the types of Kubernetes' libraries.
-    Named(&'static str),
     /// A parameter of a signature.
     Parameter(char),
+    /// A type of this name, with those that it is made of: `map(string, dyn)`.
+    Named(&'static str, Vec<Type>),
+}
+
+/// The types of optional values, lists, and maps.
+pub(super) const OPTIONAL: &str = "optional_type";
+pub(super) const LIST: &str = "list";
+pub(super) const MAP: &str = "map";
+
+/// The name of a type that no other one is part of.
+pub(super) const fn simple(name: &'static str) -> Type {
+    Type::Named(name, Vec::new())
 }
 
 /// One signature of a function.
@@ -66,17 +64,34 @@ const ORDERED: &str = "
 /// Names before a dot that are a library and no value.
 const LIBRARIES: [&str; 4] = ["optional", "strings", "format", "ip"];
 
-const NAMED: [&str; 9] = [
-    "duration",
-    "timestamp",
-    "url",
-    "quantity",
-    "ip",
-    "cidr",
-    "format",
-    "semver",
-    "error",
+/// What each type is called in a signature, and by cel-go.
+const SIMPLE: [(&str, &str); 17] = [
+    ("b", "bool"),
+    ("i", "int"),
+    ("u", "uint"),
+    ("d", "double"),
+    ("s", "string"),
+    ("y", "bytes"),
+    ("n", "null"),
+    ("t", "type"),
+    ("duration", "duration"),
+    ("timestamp", "timestamp"),
+    ("url", "url"),
+    ("quantity", "quantity"),
+    ("ip", "ip"),
+    ("cidr", "cidr"),
+    ("format", "format"),
+    ("semver", "semver"),
+    ("error", "error"),
 ];
+
+/// Whether null is a value of a type of this name: it is one of all objects.
+pub(super) fn may_be_null(name: &str) -> bool {
+    ![
+        "bool", "int", "uint", "double", "string", "bytes", "type", LIST, MAP,
+    ]
+    .contains(&name)
+}
 
 /// The lines of the file and those above, read once: a constant.
 static TABLE: LazyLock<HashMap<String, Vec<Overload>>> = LazyLock::new(|| {
@@ -143,31 +158,23 @@ fn types(text: &str) -> Vec<Type> {
 
 fn read(text: &str) -> Type {
     if let Some(inner) = text.strip_prefix('?') {
-        return Type::Optional(Box::new(read(inner)));
+        return Type::Named(OPTIONAL, vec![read(inner)]);
     }
     if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        return Type::List(Box::new(read(inner)));
+        return Type::Named(LIST, vec![read(inner)]);
     }
     if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'))
         && let Some((key, value)) = inner.split_once(':')
     {
-        return Type::Map(Box::new(read(key)), Box::new(read(value)));
+        return Type::Named(MAP, vec![read(key), read(value)]);
     }
     match text {
-        "b" => Type::Bool,
-        "i" => Type::Int,
-        "u" => Type::Uint,
-        "d" => Type::Double,
-        "s" => Type::Text,
-        "y" => Type::Bytes,
-        "n" => Type::Null,
-        "t" => Type::Meta,
         "A" => Type::Parameter('A'),
         "B" => Type::Parameter('B'),
-        other => NAMED
+        other => SIMPLE
             .iter()
-            .find(|name| **name == other)
-            .map_or(Type::Dyn, |name| Type::Named(name)),
+            .find(|(short, _)| *short == other)
+            .map_or(Type::Dyn, |(_, name)| simple(name)),
     }
 }
 
@@ -198,7 +205,7 @@ mod tests {
         assert!(
             family
                 .iter()
-                .all(|overload| overload.receiver == Some(Type::Named("ip")))
+                .all(|overload| overload.receiver == Some(simple("ip")))
         );
     }
 }

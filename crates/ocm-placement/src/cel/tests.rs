@@ -54,7 +54,7 @@ fn run_with(values: &[Value], options: Options, expression: &str) -> Result<bool
         options,
     };
     let fleet = Fleet::new(&input);
-    let expressions = Expressions::compile(&[expression]).map_err(|error| error.message)?;
+    let expressions = Expressions::compile(&[expression]).map_err(|(_, message)| message)?;
     let question = Question {
         expressions: &expressions,
         candidates: Bits::all(1),

@@ -1,47 +1,14 @@
 //! Balance: the fewer decisions of others, the more points. It is the closest that OCM has to spreading, because
 //! `spreadPolicy` is in the API only.
 //!
-//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name is in decisions.
-//! Flows out: scores. Must not know: weights.
-
-use crate::ids::{NameId, Table};
-
-/// What Balance knows: the largest count of any name, also of one that is no candidate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Balance {
-    pub(crate) max: u32,
-    /// Scores by count, as far as counts are small.
-    table: Vec<i64>,
-}
-
-/// Counts up to here are looked up.
-const TABLE: u32 = 4096;
-
-impl Balance {
-    /// From the counts of all names, this Placement's own decisions left out. A name that is no candidate, even one
-    /// without a cluster, still raises the maximum: OCM takes it over all decisions (open-cluster-management-io/ocm
-    /// pkg/placement/plugins/balance/balance.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
-    pub(crate) fn new(counts: &Table<NameId, u32>) -> Self {
-        let max = counts.rows().iter().copied().max().unwrap_or_default();
-        Self {
-            max,
-            table: (0..=max.min(TABLE)).map(|count| balance(count, max)).collect(),
-        }
-    }
-
-    pub(crate) fn score(&self, count: u32) -> i64 {
-        let known = usize::try_from(count)
-            .ok()
-            .and_then(|count| self.table.get(count));
-        known.copied().unwrap_or_else(|| balance(count, self.max))
-    }
-}
+//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often a name is in decisions.
+//! Flows out: its score. Must not know: weights.
 
 /// 100 for a cluster that no other Placement has; otherwise `2 * trunc(100 * (0.5 - count / max))`: OCM converts to an
 /// integer, toward zero, before it doubles, so 98 down to -100 in even steps. Doubling first would give 33 for one of
 /// three instead of 32.
 #[allow(clippy::cast_possible_truncation)]
-fn balance(count: u32, max: u32) -> i64 {
+pub(crate) fn balance(count: u32, max: u32) -> i64 {
     if count == 0 {
         return 100;
     }
@@ -61,14 +28,6 @@ mod tests {
         assert_eq!(balance(1, 2), 0);
         assert_eq!(balance(3, 3), -100);
         assert_eq!(balance(0, 3), 100);
-    }
-
-    #[test]
-    fn counts_beyond_the_table_score_by_the_formula() {
-        let balance_of = Balance::new(&Table::of(vec![0, 1, 1_000_000]));
-        for count in [0, 1, 4_096, 4_097, 500_000, 1_000_000] {
-            assert_eq!(balance_of.score(count), balance(count, 1_000_000), "{count}");
-        }
     }
 
     proptest::proptest! {
