@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+pub use kube_json::unescape;
+
 /// Appends `/` and the reference token of `key`: `~` is `~0`, `/` is `~1`.
 pub fn push(pointer: &mut String, key: &str) {
     pointer.push('/');
@@ -45,16 +47,6 @@ pub fn child(parent: &str, key: &str) -> String {
 pub fn inside<'p>(pointer: &'p str, outer: &str) -> Option<&'p str> {
     let rest = pointer.strip_prefix(outer)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
-}
-
-/// The key that a reference token represents.
-pub fn unescape(token: &str) -> Cow<'_, str> {
-    if token.contains('~') {
-        // `~1` first: `~01` is the escaped `~1`, not a slash.
-        Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
-    } else {
-        Cow::Borrowed(token)
-    }
 }
 
 /// The keys and indexes along a pointer, unescaped.

@@ -18,7 +18,7 @@ pub use ecow::EcoString as Text;
 pub use serde_data::{from_value, to_value};
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
-pub use value::{Iter, Map, Value};
+pub use value::{Iter, Map, Value, index, unescape};
 
 /// What [`json!`] expands to.
 #[doc(hidden)]

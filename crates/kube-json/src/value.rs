@@ -3,6 +3,7 @@
 //!
 //! The members of an object are one list, sorted by name, which clones share until one of them is changed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -156,10 +157,7 @@ impl Value {
     /// The value at a JSON pointer; the whole one at `""`.
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
         steps(pointer)?.try_fold(self, |value, step| match value {
-            Self::Object(map) => match unescaped(step) {
-                None => map.get(step),
-                Some(name) => map.get(&name),
-            },
+            Self::Object(map) => map.get(&unescape(step)),
             Self::Array(items) => items.get(index(step)?),
             _ => None,
         })
@@ -168,10 +166,7 @@ impl Value {
     /// The value at a JSON pointer, to change it.
     pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
         steps(pointer)?.try_fold(self, |value, step| match value {
-            Self::Object(map) => match unescaped(step) {
-                None => map.get_mut(step),
-                Some(name) => map.get_mut(&name),
-            },
+            Self::Object(map) => map.get_mut(&unescape(step)),
             Self::Array(items) => items.get_mut(index(step)?),
             _ => None,
         })
@@ -189,14 +184,18 @@ fn steps(pointer: &str) -> Option<impl Iterator<Item = &str>> {
     (pointer.is_empty() || pointer.starts_with('/')).then(|| pointer.split('/').skip(1))
 }
 
-/// The name that a step stands for, where it is another text.
-fn unescaped(step: &str) -> Option<String> {
-    step.contains('~')
-        .then(|| step.replace("~1", "/").replace("~0", "~"))
+/// The name that a step of a JSON pointer stands for.
+pub fn unescape(step: &str) -> Cow<'_, str> {
+    if step.contains('~') {
+        // `~1` first: `~01` is the escaped `~1`, not a slash.
+        Cow::Owned(step.replace("~1", "/").replace("~0", "~"))
+    } else {
+        Cow::Borrowed(step)
+    }
 }
 
-/// The position that a step stands for: digits without a sign and without leading zeros.
-fn index(step: &str) -> Option<usize> {
+/// The position that a step of a JSON pointer stands for: digits without a sign and without leading zeros.
+pub fn index(step: &str) -> Option<usize> {
     let is_canonical = !step.starts_with('+') && (step == "0" || !step.starts_with('0'));
     step.parse().ok().filter(|_| is_canonical)
 }

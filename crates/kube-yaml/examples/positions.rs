@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for chunk in split(&text)? {
         let (value, positions) = read_located(&chunk, &Limits::default())?;
         for key in value.as_object().into_iter().flatten().map(|(key, _)| key) {
-            println!("{key}: {:?}", positions.key(&format!("/{key}")));
+            println!("{key}: {:?}", positions.nearest(&format!("/{key}")).key);
         }
     }
     Ok(())

@@ -14,15 +14,12 @@
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
-mod alias;
 mod character;
 mod compose;
-mod composer;
 mod decode;
 mod error;
 mod event;
 mod faults;
-mod fields;
 mod json;
 mod limits;
 mod lines;

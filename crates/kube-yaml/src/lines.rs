@@ -130,11 +130,11 @@ impl<'t, R: Record> Lines<'t, R> {
         let depth = depth.checked_sub(1)?;
         let (start, column) = (self.pos, self.column());
         let mut items = Vec::new();
-        let mut entries = R::Entries::default();
+        let mut entries = Vec::new();
         loop {
             let (item, node) = self.entry(column, depth)?;
             items.push(item);
-            R::push(&mut entries, node);
+            entries.push(node);
             if self.is_left_of(column) {
                 break;
             }
@@ -445,12 +445,12 @@ impl<'t, R: Record> Lines<'t, R> {
     fn flow_list(&mut self, depth: usize) -> Found<R> {
         let start = self.pos;
         let mut items = Vec::new();
-        let mut entries = R::Entries::default();
+        let mut entries = Vec::new();
         let mut goes_on = self.opens(b']');
         while goes_on {
             let (item, node) = self.flow(depth)?;
             items.push(item);
-            R::push(&mut entries, node);
+            entries.push(node);
             goes_on = self.goes_on(b']')?;
         }
         items.shrink_to_fit();

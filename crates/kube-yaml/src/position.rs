@@ -71,17 +71,6 @@ impl Positions {
         Self { root }
     }
 
-    /// The bytes of the key that `pointer` ends with, quotes included; `None` for the whole document, for
-    /// entries of lists and for what does not exist.
-    pub fn key(&self, pointer: &str) -> Option<Range<usize>> {
-        self.find(pointer).and_then(|spot| spot.key).map(Place::range)
-    }
-
-    /// The bytes of the value at `pointer`; empty for an absent null; `None` for what does not exist.
-    pub fn value(&self, pointer: &str) -> Option<Range<usize>> {
-        self.find(pointer).map(|spot| spot.value.range())
-    }
-
     /// The deepest existing part of `pointer`: a place for a finding about something that is missing.
     pub fn nearest<'p>(&self, pointer: &'p str) -> Nearest<'p> {
         let mut spot = &self.root;
@@ -97,31 +86,14 @@ impl Positions {
             value: spot.value.range(),
         }
     }
-
-    fn find(&self, pointer: &str) -> Option<&Spot> {
-        if !pointer.is_empty() && !pointer.starts_with('/') {
-            return None;
-        }
-        parts(pointer).try_fold(&self.root, |spot, part| spot.step(part))
-    }
 }
 
 impl Spot {
     fn step(&self, part: &str) -> Option<&Self> {
         match &self.inside {
             Inside::Nothing => None,
-            Inside::Entries(entries) => {
-                let canonical =
-                    part == "0" || (!part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit()));
-                part.parse()
-                    .ok()
-                    .filter(|_| canonical)
-                    .and_then(|index: usize| entries.get(index))
-            }
-            Inside::Fields(fields) if part.contains('~') => {
-                named(fields, &part.replace("~1", "/").replace("~0", "~"))
-            }
-            Inside::Fields(fields) => named(fields, part),
+            Inside::Entries(entries) => entries.get(kube_json::index(part)?),
+            Inside::Fields(fields) => named(fields, &kube_json::unescape(part)),
         }
     }
 }
@@ -142,19 +114,15 @@ fn parts(pointer: &str) -> impl Iterator<Item = &str> {
 pub(super) trait Record {
     /// The place of one value and of what is inside it.
     type Node: Clone + Default;
-    /// The places of a list's entries, so far.
-    type Entries: Default;
     /// The places of a mapping's fields, so far.
     type Fields: Default;
 
     /// A scalar.
     fn scalar(range: &Range<usize>) -> Self::Node;
     /// A list with its entries.
-    fn sequence(entries: Self::Entries, range: &Range<usize>) -> Self::Node;
+    fn sequence(entries: Vec<Self::Node>, range: &Range<usize>) -> Self::Node;
     /// A mapping with its fields.
     fn mapping(fields: Self::Fields, range: &Range<usize>) -> Self::Node;
-    /// One more entry.
-    fn push(entries: &mut Self::Entries, entry: Self::Node);
     /// One more field, or another place for a field.
     fn insert(fields: &mut Self::Fields, name: &str, key: &Range<usize>, value: Self::Node);
     /// Where the key of a field stands, if that is recorded.
@@ -170,13 +138,11 @@ pub(super) struct Unlocated;
 
 impl Record for Unlocated {
     type Node = ();
-    type Entries = ();
     type Fields = ();
 
     fn scalar(_: &Range<usize>) {}
-    fn sequence((): (), _: &Range<usize>) {}
+    fn sequence(_: Vec<()>, _: &Range<usize>) {}
     fn mapping((): (), _: &Range<usize>) {}
-    fn push((): &mut (), (): ()) {}
     fn insert((): &mut (), _: &str, _: &Range<usize>, (): ()) {}
     fn key_of((): &(), _: &str) -> Option<Range<usize>> {
         None
@@ -192,7 +158,6 @@ pub(super) struct Located;
 
 impl Record for Located {
     type Node = Spot;
-    type Entries = Vec<Spot>;
     /// As they were inserted; of several with one name, the last one counts.
     type Fields = Vec<(Text, Spot)>;
 
@@ -203,7 +168,10 @@ impl Record for Located {
             inside: Inside::Nothing,
         }
     }
-    fn sequence(entries: Vec<Spot>, range: &Range<usize>) -> Spot {
+    fn sequence(mut entries: Vec<Spot>, range: &Range<usize>) -> Spot {
+        for entry in &mut entries {
+            entry.key = None;
+        }
         Spot {
             key: None,
             value: Place::new(range),
@@ -225,10 +193,6 @@ impl Record for Located {
             value: Place::new(range),
             inside: Inside::Fields(fields.into()),
         }
-    }
-    fn push(entries: &mut Vec<Spot>, mut entry: Spot) {
-        entry.key = None;
-        entries.push(entry);
     }
     fn insert(fields: &mut Vec<(Text, Spot)>, name: &str, key: &Range<usize>, mut value: Spot) {
         value.key = Some(Place::new(key));

@@ -1,7 +1,6 @@
 //! Reads a text as one value, with or without the places of its parts.
 //!
-//! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
-//! Must not know: how tokens, events or values are made.
+//! The usual form of YAML is read by `lines`; all else, and every error, comes from the composer.
 
 use kube_json::Value;
 
@@ -28,11 +27,8 @@ pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
 /// have one budget.
 pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
     let mut copied = 0;
-    let settle = |error: Box<Error>| error.settled(chunk.text);
-    let value = read_chunk::<Unlocated>(chunk, limits, &mut copied)
-        .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_located_chunk(chunk, limits).err()))
-        .map_err(settle);
+    let read = read_chunk::<Unlocated>(chunk, limits, &mut copied);
+    let value = value(read, chunk.text, || read_located(chunk, limits));
     (value, copied)
 }
 
@@ -41,7 +37,7 @@ pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error
 /// # Errors
 /// The same as [`read`].
 pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_located_chunk(chunk, limits)
+    read_chunk::<Located>(chunk, limits, &mut 0)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(chunk.text))
 }
@@ -53,10 +49,8 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 /// # Errors
 /// The same as [`read`].
 pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
-    read_yaml::<Unlocated>(text, limits, &mut 0)
-        .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_located_document(text, limits).err()))
-        .map_err(|error| error.settled(text))
+    let read = read_yaml::<Unlocated>(text, limits, &mut 0);
+    value(read, text, || read_document_located(text, limits))
 }
 
 /// The same as [`read_document`], and where everything is in the text.
@@ -64,7 +58,7 @@ pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// The same as [`read`].
 pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_located_document(text, limits)
+    read_yaml::<Located>(text, limits, &mut 0)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(text))
 }
@@ -84,21 +78,19 @@ pub fn read_all(text: &str, limits: &Limits) -> Result<Vec<Value>, Error> {
     Ok(values)
 }
 
-/// The error with the places that only the recording composer knows, when they matter.
-fn explain(error: Box<Error>, read_again: impl FnOnce() -> Option<Box<Error>>) -> Box<Error> {
-    if matches!(error.kind, ErrorKind::DuplicateKey | ErrorKind::Merge) {
-        read_again().unwrap_or(error)
-    } else {
-        error
+/// The value, or the error. Where two keys exclude each other, only a reader with places says where the first one is.
+fn value(
+    read: Outcome<(Value, ())>,
+    text: &str,
+    read_again: impl FnOnce() -> Result<(Value, Positions), Error>,
+) -> Result<Value, Error> {
+    match read {
+        Ok((value, ())) => Ok(value),
+        Err(error) if matches!(error.kind, ErrorKind::DuplicateKey | ErrorKind::Merge) => {
+            read_again().map(|(value, _)| value)
+        }
+        Err(error) => Err(error.settled(text)),
     }
-}
-
-fn read_located_chunk(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
-    read_chunk::<Located>(chunk, limits, &mut 0)
-}
-
-fn read_located_document(text: &str, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
-    read_yaml::<Located>(text, limits, &mut 0)
 }
 
 fn read_chunk<R: Record>(

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::alias::comes_from_aliases;
+use crate::compose::comes_from_aliases;
 use crate::source::{MOST_AT_ONCE, WORK, read_events};
 use crate::{
     ErrorKind, Limits, decode, read, read_all, read_counting, read_document, read_document_located,
@@ -327,7 +327,7 @@ fn read_every_way(text: &str) -> Result<(), TestCaseError> {
     match (&plain, read_document_located(text, &limits)) {
         (Ok(value), Ok((located, positions))) => {
             prop_assert_eq!(value, &located);
-            prop_assert!(positions.value("").is_some_and(|range| text.get(range).is_some()));
+            prop_assert!(text.get(positions.nearest("").value).is_some());
         }
         (Err(plain), Err(located)) => {
             prop_assert_eq!(plain, &located);
@@ -390,7 +390,7 @@ proptest! {
             Ok(text) => read_every_way(&text)?,
             Err(refused) => {
                 let range = refused.error.range;
-                prop_assert!(refused.text.get(range).is_some() && refused.byte <= bytes.len());
+                prop_assert!(refused.text.get(range).is_some());
             }
         }
     }
