@@ -11,22 +11,15 @@ use std::sync::Arc;
 use kube_cel::cel::objects::{Key, OptionalValue};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// The part that is found.
-enum Found {
-    Here(Value),
-    /// The error if a required part is missing.
-    Missing(ExecutionError),
-}
+/// The part that is found, or the error if a required part is missing.
+type Found = Result<Value, ExecutionError>;
 
 /// A part that must be there; from an optional value, an optional part.
 pub(crate) fn get(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
     match optional(value).map(OptionalValue::value) {
         Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
         Some(None) => Ok(none()),
-        None => match find(value, key)? {
-            Found::Here(part) => Ok(part),
-            Found::Missing(why) => Err(why),
-        },
+        None => find(value, key)?,
     }
 }
 
@@ -43,8 +36,8 @@ pub(crate) fn get_optional(value: &Value, key: &Value) -> Result<Value, Executio
 pub(crate) fn has(value: &Value, key: &Value) -> Result<bool, ExecutionError> {
     match optional(value).map(OptionalValue::value) {
         Some(None) => Ok(false),
-        Some(Some(inside)) => Ok(matches!(find(inside, key)?, Found::Here(_))),
-        None => Ok(matches!(find(value, key)?, Found::Here(_))),
+        Some(Some(inside)) => Ok(find(inside, key)?.is_ok()),
+        None => Ok(find(value, key)?.is_ok()),
     }
 }
 
@@ -52,24 +45,19 @@ fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
     match value {
         Value::Map(map) => {
             let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
-            Ok(map.get(&key).map_or_else(
-                || Found::Missing(no_such_key(&key)),
-                |part| Found::Here(part.clone()),
-            ))
+            Ok(map.get(&key).cloned().ok_or_else(|| no_such_key(&key)))
         }
         Value::List(items) => {
             let Some(Key::Int(index)) = key_of(key).map(as_int) else {
                 return Err(ExecutionError::NoSuchOverload);
             };
             let part = usize::try_from(index).ok().and_then(|index| items.get(index));
-            Ok(part.map_or_else(
-                || Found::Missing(ExecutionError::IndexOutOfBounds(Value::Int(index))),
-                |part| Found::Here(part.clone()),
-            ))
+            let missing = || ExecutionError::IndexOutOfBounds(Value::Int(index));
+            Ok(part.cloned().ok_or_else(missing))
         }
         _ => {
             let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
-            Ok(Found::Missing(no_such_key(&key)))
+            Ok(Err(no_such_key(&key)))
         }
     }
 }
@@ -115,10 +103,7 @@ pub(crate) fn optional(value: &Value) -> Option<&OptionalValue> {
 }
 
 fn optional_of(found: Found) -> Value {
-    match found {
-        Found::Here(part) => some(part),
-        Found::Missing(_) => none(),
-    }
+    found.map_or_else(|_| none(), some)
 }
 
 /// An optional value with a value.

@@ -239,13 +239,9 @@ impl<'e> Evaluation<'e, '_, '_> {
             (operators::LOGICAL_OR, None, [left, right]) => self.logical(left, right, true),
             (operators::LOGICAL_AND, None, [left, right]) => self.logical(left, right, false),
             (operators::NOT_STRICTLY_FALSE, None, [of]) => {
-                let value = match self.value(of) {
-                    Ok(Value::Bool(flag)) => flag,
-                    Ok(_) | Err(Failure::Error(_)) => true,
-                    Err(Failure::Stop(stop)) => return Err(stop.into()),
-                };
+                let is_false = matches!(self.attempt(of)?, Ok(Value::Bool(false)));
                 self.meter.charge(1)?;
-                Ok(Value::Bool(value))
+                Ok(Value::Bool(!is_false))
             }
             (name @ (operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT), None, [of, key]) => {
                 let value = self.value(of)?;
@@ -315,23 +311,28 @@ impl<'e> Evaluation<'e, '_, '_> {
 
     /// An alternative, or a conjunction: what settles it absorbs an error of the other side.
     fn logical(&mut self, left: &'e IdedExpr, right: &'e IdedExpr, settles: bool) -> Answer {
-        let left = match self.value(left) {
-            Ok(Value::Bool(flag)) if flag == settles => return Ok(Value::Bool(settles)),
-            Ok(Value::Bool(_)) => None,
-            Ok(_) => Some(ExecutionError::NoSuchOverload),
-            Err(Failure::Error(error)) => Some(error),
-            Err(stop) => return Err(stop),
-        };
-        let right = match self.value(right) {
-            Ok(Value::Bool(flag)) if flag == settles => return Ok(Value::Bool(settles)),
-            Ok(Value::Bool(_)) => None,
-            Ok(_) => Some(ExecutionError::NoSuchOverload),
-            Err(Failure::Error(error)) => Some(error),
-            Err(stop) => return Err(stop),
-        };
-        match left.or(right) {
+        let mut first = None;
+        for side in [left, right] {
+            let error = match self.attempt(side)? {
+                Ok(Value::Bool(flag)) if flag == settles => return Ok(Value::Bool(settles)),
+                Ok(Value::Bool(_)) => continue,
+                Ok(_) => ExecutionError::NoSuchOverload,
+                Err(error) => error,
+            };
+            first.get_or_insert(error);
+        }
+        match first {
             Some(error) => Err(error.into()),
             None => Ok(Value::Bool(!settles)),
+        }
+    }
+
+    /// A value, or an error that something may absorb.
+    fn attempt(&mut self, expression: &'e IdedExpr) -> Result<Result<Value, ExecutionError>, Failure> {
+        match self.value(expression) {
+            Ok(value) => Ok(Ok(value)),
+            Err(Failure::Error(error)) => Ok(Err(error)),
+            Err(stop) => Err(stop),
         }
     }
 
@@ -484,11 +485,7 @@ impl<'e> Evaluation<'e, '_, '_> {
     }
 
     fn comprehension(&mut self, comprehension: &'e ComprehensionExpr) -> Answer {
-        let gathered = match self.value(&comprehension.accu_init) {
-            Ok(value) => Ok(value),
-            Err(Failure::Error(error)) => Err(error),
-            Err(stop) => return Err(stop),
-        };
+        let gathered = self.attempt(&comprehension.accu_init)?;
         let range = self.value(&comprehension.iter_range)?;
         let outside = self.names.len();
         self.names.push((&comprehension.accu_var, gathered));
@@ -538,10 +535,8 @@ impl<'e> Evaluation<'e, '_, '_> {
         index: impl FnOnce() -> Value,
         item: &Value,
     ) -> Result<bool, Failure> {
-        match self.value(&comprehension.loop_cond) {
-            Ok(Value::Bool(false)) => return Ok(false),
-            Ok(_) | Err(Failure::Error(_)) => {}
-            Err(stop) => return Err(stop),
+        if matches!(self.attempt(&comprehension.loop_cond)?, Ok(Value::Bool(false))) {
+            return Ok(false);
         }
         let inside = self.names.len();
         if let Some(second) = &comprehension.iter_var2 {
@@ -550,13 +545,9 @@ impl<'e> Evaluation<'e, '_, '_> {
         } else {
             self.names.push((&comprehension.iter_var, Ok(item.clone())));
         }
-        let step = self.value(&comprehension.loop_step);
+        let step = self.attempt(&comprehension.loop_step);
         self.names.truncate(inside);
-        let step = match step {
-            Ok(value) => Ok(value),
-            Err(Failure::Error(error)) => Err(error),
-            Err(stop) => return Err(stop),
-        };
+        let step = step?;
         if let Some((_, gathered)) = self.names.last_mut() {
             *gathered = step;
         }
