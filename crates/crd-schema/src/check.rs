@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-impl<'w> Walk<'_, 'w> {
+impl Walk<'_, '_> {
     fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce() -> String) {
         self.push_with_help(path, blocks_rules, || (message(), None));
     }
@@ -426,21 +426,17 @@ impl<'w> Walk<'_, 'w> {
     }
 
     fn trial(&mut self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
-        let mut walk = self.aside(limit);
-        walk.value(node, value, path, Mode::ValuesOnly);
-        walk.violations
-    }
-
-    /// A walk whose violations are nobody's yet.
-    const fn aside(&mut self, limit: usize) -> Walk<'_, 'w> {
-        Walk {
+        // Its violations are nobody's yet.
+        let mut walk = Walk {
             violations: Vec::new(),
             metadata: self.metadata,
             allowance: self.allowance,
             limit,
             pointers: 0,
             explains: false,
-        }
+        };
+        walk.value(node, value, path, Mode::ValuesOnly);
+        walk.violations
     }
 
     /// The violations of the choice that a value comes nearest to.

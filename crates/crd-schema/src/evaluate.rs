@@ -15,11 +15,10 @@ use kube_cel::cel::Value as Cel;
 use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value;
 
-use crate::asked::asks_only_for;
 use crate::check::key_of;
 use crate::format::Format;
 use crate::node::{Additional, ListType, Node, Type};
-use crate::rules::{Level, Spending};
+use crate::rules::{Level, Spending, asks_only_for};
 use crate::violation::{Path, Violation};
 
 /// Words of CEL that no field can be selected by.
@@ -78,7 +77,7 @@ pub(crate) fn check_rules_about(
         let cel = to_cel(Some(node), value, false);
         let about = |rule: &Expression| asks_only_for(rule.root(), fields);
         node.rules
-            .run_some(about, &level, value, &cel, &mut spending, violations);
+            .run(about, &level, value, &cel, &mut spending, violations);
     }
     for (name, field) in value.as_object().into_iter().flatten() {
         if let Some(child) = node.child(name) {
@@ -110,7 +109,8 @@ fn walk(
             old: old.map(|old| (old, to_cel(Some(node), old, true))),
         };
         let cel = to_cel(Some(node), value, old.is_some());
-        node.rules.run(&level, value, &cel, spending, violations);
+        node.rules
+            .run(|_| true, &level, value, &cel, spending, violations);
     }
     match value {
         Value::Object(fields) => {

@@ -28,49 +28,40 @@ pub(crate) enum Format {
     Uuid,
 }
 
+const FORMATS: [(Format, &str); 16] = [
+    (Format::Byte, "byte"),
+    (Format::Cidr, "cidr"),
+    (Format::Date, "date"),
+    (Format::DateTime, "date-time"),
+    (Format::Double, "double"),
+    (Format::Duration, "duration"),
+    (Format::Email, "email"),
+    (Format::Float, "float"),
+    (Format::Hostname, "hostname"),
+    (Format::Int32, "int32"),
+    (Format::Int64, "int64"),
+    (Format::Ipv4, "ipv4"),
+    (Format::Ipv6, "ipv6"),
+    (Format::Mac, "mac"),
+    (Format::Uri, "uri"),
+    (Format::Uuid, "uuid"),
+];
+
 impl Format {
     /// By its name in a schema. Kubernetes ignores hyphens in these names.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Some(match name.replace('-', "").as_str() {
-            "byte" => Self::Byte,
-            "cidr" => Self::Cidr,
-            "date" => Self::Date,
-            "datetime" => Self::DateTime,
-            "double" => Self::Double,
-            "duration" => Self::Duration,
-            "email" => Self::Email,
-            "float" => Self::Float,
-            "hostname" => Self::Hostname,
-            "int32" => Self::Int32,
-            "int64" => Self::Int64,
-            "ipv4" => Self::Ipv4,
-            "ipv6" => Self::Ipv6,
-            "mac" => Self::Mac,
-            "uri" => Self::Uri,
-            "uuid" | "uuid3" | "uuid4" | "uuid5" => Self::Uuid,
-            _ => return None,
-        })
+        let name = match name.replace('-', "").as_str() {
+            "datetime" => "date-time".to_owned(),
+            "uuid3" | "uuid4" | "uuid5" => "uuid".to_owned(),
+            other => other.to_owned(),
+        };
+        let found = FORMATS.iter().find(|(_, known)| *known == name);
+        found.map(|(format, _)| *format)
     }
 
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Byte => "byte",
-            Self::Cidr => "cidr",
-            Self::Date => "date",
-            Self::DateTime => "date-time",
-            Self::Double => "double",
-            Self::Duration => "duration",
-            Self::Email => "email",
-            Self::Float => "float",
-            Self::Hostname => "hostname",
-            Self::Int32 => "int32",
-            Self::Int64 => "int64",
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-            Self::Mac => "mac",
-            Self::Uri => "uri",
-            Self::Uuid => "uuid",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        let found = FORMATS.iter().find(|(format, _)| *format == self);
+        found.map_or("", |(_, name)| name)
     }
 
     /// Whether `text` has this format.

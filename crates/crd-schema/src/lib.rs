@@ -6,24 +6,19 @@
 //! Flows in: definitions, schemas, and values as [`kube_json`] values. Flows out: [`Violation`]s with JSON pointers,
 //! in the API server's wording. Must not know: any particular kind, files, where a value came from.
 //!
-//! The modules, in the order of the flow: `crd` reads the definition (`packed` reads it from a compact form, as far as
-//! it is needed), `compile` makes `node`s of a schema (with the `pattern`, `format`, and `rules` of a level),
-//! `complete` changes a value, `check` walks it, `evaluate` runs the rules on it (`asked`: what a rule reads
-//! of its value, `functions`: those that the engine evaluates incorrectly, `failure`: why there is no value), `schema`
-//! has the order of these steps.
+//! The modules, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with the
+//! `pattern`, `format`, and `rules` of a level), `complete` changes a value, `check` walks it, `evaluate` runs the rules on
+//! it, `schema` has the order of these steps.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
-mod asked;
 mod check;
 mod compile;
 mod complete;
 mod crd;
 mod evaluate;
-mod failure;
 mod format;
-mod functions;
 mod metadata;
 mod node;
 mod pattern;

@@ -22,28 +22,24 @@ pub(crate) enum Type {
     String,
 }
 
+const TYPES: [(Type, &str); 6] = [
+    (Type::Array, "array"),
+    (Type::Boolean, "boolean"),
+    (Type::Integer, "integer"),
+    (Type::Number, "number"),
+    (Type::Object, "object"),
+    (Type::String, "string"),
+];
+
 impl Type {
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "array" => Self::Array,
-            "boolean" => Self::Boolean,
-            "integer" => Self::Integer,
-            "number" => Self::Number,
-            "object" => Self::Object,
-            "string" => Self::String,
-            _ => return None,
-        })
+        let found = TYPES.iter().find(|(_, known)| *known == name);
+        found.map(|(kind, _)| *kind)
     }
 
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Boolean => "boolean",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::Object => "object",
-            Self::String => "string",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        let found = TYPES.iter().find(|(kind, _)| *kind == self);
+        found.map_or("", |(_, name)| name)
     }
 }
 

@@ -9,14 +9,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use apimachinery::{Allowance, Work};
-use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
+use apimachinery::{Allowance, Work, duration};
+use cel_eval::{
+    Call, Expression, Failure, Functions, Meter, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse,
+    parts as parts_of,
+};
+use kube_cel::cel::common::ast::{Expr, LiteralValue};
 use kube_cel::cel::objects::OptionalValue;
-use kube_cel::cel::{ExecutionError, Value as Cel};
+use kube_cel::cel::{ExecutionError, IdedExpr, Value as Cel};
 use kube_json::Value;
 
-use crate::failure;
-use crate::functions::OfRules;
 use crate::problem::SchemaProblem;
 use crate::violation::{Path, Violation, ViolationKind, shown};
 
@@ -140,21 +142,9 @@ impl Rules {
         self.0.iter().filter_map(refused).collect()
     }
 
-    /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it. Of an update, what
-    /// is wrong with the step from the value before it.
+    /// What is wrong with `value`, which is at `at`, rule by rule, of those that `counts` takes; `cel` is the same as CEL has
+    /// it. Of an update, what is wrong with the step from the value before it.
     pub(crate) fn run(
-        &self,
-        at: &Level<'_>,
-        value: &Value,
-        cel: &Cel,
-        spending: &mut Spending<'_, '_>,
-        found: &mut Vec<Violation>,
-    ) {
-        self.run_some(|_| true, at, value, cel, spending, found);
-    }
-
-    /// The same of the rules that `counts` takes.
-    pub(crate) fn run_some(
         &self,
         counts: impl Fn(&Expression) -> bool,
         at: &Level<'_>,
@@ -423,7 +413,7 @@ impl Rule {
     /// What is reported where a rule has no answer: the error, and which rule it is. The same file.
     fn failure(&self, error: &ExecutionError) -> String {
         let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
-        match failure::words(error) {
+        match words(error) {
             Some(words) => format!("{words} evaluating rule: {rule}"),
             None => format!(
                 "'no such overload': call arguments did not match a supported operator, function or macro signature \
@@ -497,4 +487,80 @@ fn locate(path: &Path<'_>, steps: &[String], is_property: bool) -> (String, Stri
         None => (path.pointer(), path.field()),
         Some((step, rest)) => locate(&Path::member(path, step, is_property), rest, true),
     }
+}
+
+/// The functions that rules may call in addition to those of every expression.
+struct OfRules;
+
+impl Functions for OfRules {
+    fn call(&self, call: Call<'_>, _meter: &mut Meter<'_, '_>) -> Option<Result<Cel, Failure>> {
+        match (call.name, call.target, call.args) {
+            ("duration", None, [Cel::String(text)]) => Some(duration_of(text).map_err(Failure::from)),
+            _ => None,
+        }
+    }
+
+    fn price(&self, _call: Call<'_>, _result: &Cel) -> Option<u64> {
+        None
+    }
+}
+
+/// `kube-cel` ignores the text after the last unit that it knows. Go's `time.ParseDuration` accepts all or nothing.
+fn duration_of(text: &str) -> Result<Cel, ExecutionError> {
+    let refused = || {
+        let message = "type conversion error from 'string' to 'google.protobuf.Duration'";
+        ExecutionError::function_error("duration", message)
+    };
+    let nanoseconds = duration::nanoseconds(text).ok_or_else(refused)?;
+    // In parts that a float holds exactly: the crate reads them as floats.
+    let sign = if nanoseconds < 0 { "-" } else { "" };
+    let all = nanoseconds.unsigned_abs();
+    let (seconds, rest) = (all / 1_000_000_000, all % 1_000_000_000);
+    kube_cel::cel::functions::duration(Arc::new(format!("{sign}{seconds}s{rest}ns")))
+}
+
+/// The text of an error, in cel-go's wording; none if types do not match, which API servers report in more detail:
+/// google/cel-go common/types/err.go and overflow.go@v0.26.0.
+fn words(error: &ExecutionError) -> Option<String> {
+    Some(match error {
+        ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
+        ExecutionError::IndexOutOfBounds(Cel::Int(index)) => format!("index out of bounds: {index}"),
+        ExecutionError::IndexOutOfBounds(_) => "index out of bounds".to_owned(),
+        ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
+        ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
+        ExecutionError::Overflow(_, Cel::UInt(_), _) => "unsigned integer overflow".to_owned(),
+        ExecutionError::Overflow(..) => "integer overflow".to_owned(),
+        ExecutionError::FunctionError { message, .. } => message.clone(),
+        ExecutionError::MissingArgumentOrTarget => "an argument has no value".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The value that a rule is at.
+const SELF: &str = "self";
+/// `self.?field`.
+const OPTIONAL_SELECT: &str = "_?._";
+
+/// Whether an expression reads only these fields of `self`.
+pub(crate) fn asks_only_for(expression: &IdedExpr, fields: &[&str]) -> bool {
+    if let Expr::Call(call) = &expression.expr
+        && let (OPTIONAL_SELECT, [operand, field]) = (call.func_name.as_str(), call.args.as_slice())
+        && is_self(operand)
+    {
+        return match &field.expr {
+            Expr::Literal(LiteralValue::String(field)) => fields.contains(&field.inner()),
+            _ => false,
+        };
+    }
+    match &expression.expr {
+        Expr::Ident(name) => name != SELF,
+        Expr::Select(select) if is_self(&select.operand) => fields.contains(&select.field.as_str()),
+        _ => parts_of(expression)
+            .into_iter()
+            .all(|part| asks_only_for(part, fields)),
+    }
+}
+
+fn is_self(expression: &IdedExpr) -> bool {
+    matches!(&expression.expr, Expr::Ident(name) if name == SELF)
 }
