@@ -2,7 +2,7 @@
 //!
 //! Owns: which files on disk are not those of the repository. The machine that checks a change may have fetched them,
 //! or left them out; a revision has neither, so `diff` would compare two different things. Flows in: a directory on
-//! disk. Flows out: a [`Committed`]. Must not know: which files are input.
+//! disk. Flows out: a [`WorkTree`]. Must not know: which files are input.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use super::disk::Disk;
 use super::git::GitTree;
 use super::git_index::IndexTree;
 use super::tree::{FileTree as _, TreeEntry};
-use super::walk::{Committed, is_manifest};
+use super::walk::is_manifest;
 
 /// The repository around a directory.
 pub(super) struct WorkTree<'d> {
@@ -57,10 +57,9 @@ impl<'d> WorkTree<'d> {
                 _ => committed().is_some_and(is_submodule),
             }
     }
-}
 
-impl Committed for WorkTree<'_> {
-    fn entry(&self, real: &Path, entry: TreeEntry) -> TreeEntry {
+    /// What Git has at the real path of an entry, if it is not what the disk has.
+    pub(super) fn entry(&self, real: &Path, entry: TreeEntry) -> TreeEntry {
         let Some(path) = self.inside(real) else {
             return entry;
         };
@@ -86,12 +85,14 @@ impl Committed for WorkTree<'_> {
         }
     }
 
-    fn is_left_out(&self, path: &Path) -> bool {
+    /// Whether files below a path that was typed are left out of the work tree.
+    pub(super) fn is_left_out(&self, path: &Path) -> bool {
         let inside = self.index.locate(path);
         inside.is_some_and(|path| self.index.left_out(&path).next().is_some())
     }
 
-    fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry> {
+    /// The names directly in a real directory, with their kind, of manifests that are left out, or of directories of some.
+    pub(super) fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry> {
         let paths = self
             .inside(real)
             .into_iter()

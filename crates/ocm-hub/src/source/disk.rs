@@ -122,15 +122,9 @@ impl FileTree for Disk {
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
-        let entries = self.beneath(directory).and_then(|(root, directory)| {
-            root.entries(directory)?
-                .map(|entry| entry.map(|(name, entry)| (name, entry.into())))
-                .collect::<io::Result<Vec<(OsString, TreeEntry)>>>()
-        });
-        let mut entries = entries.map_err(|error| refused(&error))?;
-        // A directory lists its entries in an order of its own, and findings would come in that order.
-        entries.sort_unstable();
-        Ok(entries)
+        let listed = self.beneath(directory);
+        let listed = listed.and_then(|(root, directory)| entries(root, directory));
+        listed.map_err(|error| refused(&error))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
@@ -142,10 +136,7 @@ impl FileTree for Disk {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
-        let read = self
-            .open(path)
-            .and_then(|file| read_at_most(file, Limits::default().document_bytes));
-        read.map_err(|error| refused(&error))
+        bytes(self.open(path))
     }
 
     fn resolve(&self, path: &Path) -> Result<Lead, TreeError> {
@@ -165,6 +156,20 @@ impl FileTree for Disk {
             Err(_) => Ok(Lead::Nowhere),
         }
     }
+}
+
+/// The entries of an open directory, sorted: it lists them in an order of its own, and findings would come in that order.
+fn entries(files: &Enclosure, directory: &Path) -> io::Result<Vec<(OsString, TreeEntry)>> {
+    let entries = files.entries(directory)?;
+    let entries = entries.map(|entry| entry.map(|(name, entry)| (name, entry.into())));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+fn bytes(file: io::Result<File>) -> Result<Vec<u8>, TreeError> {
+    let read = file.and_then(|file| read_at_most(file, Limits::default().document_bytes));
+    read.map_err(|error| refused(&error))
 }
 
 /// The bytes of a file, as far as one beyond `most`: a device has no end.
@@ -240,14 +245,7 @@ impl FileTree for Checkout {
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
-        let entries = self.files.entries(directory).and_then(|entries| {
-            entries
-                .map(|entry| entry.map(|(name, entry)| (name, entry.into())))
-                .collect::<io::Result<Vec<_>>>()
-        });
-        let mut entries = entries.map_err(|error| refused(&error))?;
-        entries.sort_unstable();
-        Ok(entries)
+        entries(&self.files, directory).map_err(|error| refused(&error))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
@@ -263,10 +261,6 @@ impl FileTree for Checkout {
             let target = self.files.link(path).map_err(|error| refused(&error))?;
             return Ok(target.into_os_string().into_encoded_bytes());
         }
-        let read = self
-            .files
-            .file(path)
-            .and_then(|file| read_at_most(file, Limits::default().document_bytes));
-        read.map_err(|error| refused(&error))
+        bytes(self.files.file(path))
     }
 }

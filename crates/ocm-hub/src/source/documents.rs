@@ -96,16 +96,21 @@ pub(super) fn read_inputs(
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
-            let mut read = FileRead::new(SourceFile {
-                room: file.room.clone(),
-                relative: file.relative.clone(),
-                shown,
-                text,
+            let is_read = unread.is_none();
+            let mut read = FileRead {
+                file: SourceFile {
+                    room: file.room.clone(),
+                    relative: file.relative.clone(),
+                    shown,
+                    text,
+                    documents: Vec::new(),
+                },
                 documents: Vec::new(),
-            });
-            match unread {
-                None => read_documents(id, &mut read, is_json(&file.path), &limits),
-                Some(finding) => read.findings.push(finding),
+                with_aliases: Vec::new(),
+                findings: unread.into_iter().collect(),
+            };
+            if is_read {
+                read_documents(id, &mut read, is_json(&file.path), &limits);
             }
             steps.advance(1);
             read
@@ -175,12 +180,7 @@ impl Aliases {
             return true;
         };
         let text = Arc::clone(&read.file.text);
-        let chunk = kube_yaml::Chunk {
-            text: text.get(range.start..range.end).unwrap_or_default(),
-            offset: range.start,
-            line: range.line,
-            syntax: range.syntax,
-        };
+        let chunk = range.chunk(text.get(range.start..range.end).unwrap_or_default());
         let free = chunk.text.len() / BYTES_FOR_A_VALUE;
         let left = self.work.left(STEPS_PER_VALUE).saturating_add(free);
         let bounded = kube_yaml::Limits {
@@ -294,7 +294,7 @@ fn text_of(
     limits: &kube_yaml::Limits,
 ) -> Result<Arc<String>, Box<Unread>> {
     let (disk, at) = match content {
-        Content::Known(bytes) => return decode_at_most(bytes.into_owned(), shown, limits),
+        Content::Known(bytes) => return decode(bytes.into_owned(), shown, limits),
         Content::OnDisk(disk, at) => (disk, at),
     };
     let unreadable = |error| Unread::of(unreadable(shown, &error));
@@ -302,7 +302,7 @@ fn text_of(
     let length = file.metadata().map_err(unreadable)?.len();
     check_length(length, shown, limits)?;
     let bytes = read_at_most(file, limits.document_bytes).map_err(unreadable)?;
-    decode_at_most(bytes, shown, limits)
+    decode(bytes, shown, limits)
 }
 
 pub(super) fn unreadable(shown: &str, error: &std::io::Error) -> Finding {
@@ -327,25 +327,15 @@ fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<
     ))
 }
 
-fn decode_at_most(
-    bytes: Vec<u8>,
-    shown: &str,
-    limits: &kube_yaml::Limits,
-) -> Result<Arc<String>, Box<Unread>> {
+fn decode(bytes: Vec<u8>, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<String>, Box<Unread>> {
     check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
-    decode(bytes, shown)
-}
-
-fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
-    match kube_yaml::decode(&bytes) {
+    let text = match kube_yaml::decode(&bytes) {
         // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
         // missing.
-        Ok(text) if is_pointer(text.as_bytes()) => {
-            return Err(Unread::of(pointer(shown)));
-        }
-        // Almost always, the bytes are the text: a copy would double the memory of a large file.
-        Ok(Cow::Borrowed(text)) if text.len() == bytes.len() => {}
-        Ok(text) => return Ok(Arc::new(text.into_owned())),
+        Ok(text) if is_pointer(text.as_bytes()) => return Err(Unread::of(pointer(shown))),
+        // The bytes are the text, nearly always: a copy would double the memory of a large file.
+        Ok(Cow::Borrowed(_)) => None,
+        Ok(Cow::Owned(text)) => Some(text),
         Err(undecodable) => {
             let kube_yaml::Undecodable { error, text, .. } = *undecodable;
             let place = Place::Path(shown.to_owned());
@@ -355,14 +345,9 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
                 finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
             }));
         }
-    }
-    Ok(shared_text(bytes))
-}
-
-/// The bytes of a text, which are not copied.
-fn shared_text(bytes: Vec<u8>) -> Arc<String> {
-    let text = String::from_utf8(bytes);
-    Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    };
+    let text = text.map_or_else(|| String::from_utf8(bytes), Ok);
+    Ok(Arc::new(text.unwrap_or_default()))
 }
 
 fn read_documents(id: SourceId, read: &mut FileRead, json: bool, limits: &kube_yaml::Limits) {
@@ -463,15 +448,6 @@ fn too_large(
 }
 
 impl FileRead {
-    fn new(file: SourceFile) -> Self {
-        Self {
-            file,
-            documents: Vec::new(),
-            with_aliases: Vec::new(),
-            findings: Vec::new(),
-        }
-    }
-
     /// Records the result for a document.
     fn take(
         &mut self,

@@ -13,7 +13,6 @@ use super::documents::{Content, Document, Unread, load, read_text};
 use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
-use super::walk::Committed;
 use super::walk::{Request, Walked, link_to_nothing, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::progress::Stage;
@@ -29,13 +28,16 @@ pub enum Files<'a> {
 }
 
 impl Files<'_> {
-    fn lead(self, path: &Path) -> Option<Lead> {
-        let lead = |tree: &dyn FileTree| tree.resolve(&tree.locate(path)?).ok();
+    /// Looks something up in the tree; nothing is read.
+    fn look_up<T>(self, look_up: impl FnOnce(&dyn FileTree) -> Option<T>) -> Option<T> {
         match self {
-            // Where a path leads is looked up; nothing is read.
-            Self::Disk => lead(&Disk::default()),
-            Self::Tree(tree) => lead(tree),
+            Self::Disk => look_up(&Disk::default()),
+            Self::Tree(tree) => look_up(tree),
         }
+    }
+
+    fn lead(self, path: &Path) -> Option<Lead> {
+        self.look_up(|tree| tree.resolve(&tree.locate(path)?).ok())
     }
 
     /// Whether a directory is at `path`.
@@ -50,16 +52,12 @@ impl Files<'_> {
 
     /// Whether something that is not a directory has this name, even if it is a dangling link.
     pub fn has_name(self, path: &Path) -> bool {
-        let has_name = |tree: &dyn FileTree| {
+        let has_name = self.look_up(|tree| {
             let at = by_name(tree, path)?;
             let is_directory = matches!(tree.resolve(&at), Ok(Lead::To(_, TreeEntry::Directory)));
             Some(!is_directory && !matches!(tree.entry(&at), Ok(None)))
-        };
-        match self {
-            Self::Disk => has_name(&Disk::default()),
-            Self::Tree(tree) => has_name(tree),
-        }
-        .unwrap_or(false)
+        });
+        has_name.unwrap_or(false)
     }
 
     /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
@@ -169,8 +167,7 @@ impl Files<'_> {
             Self::Disk => WorkTree::around(request.root(), &disk),
             Self::Tree(_) => None,
         };
-        let committed = work_tree.as_ref().map(|found| found as &dyn Committed);
-        let Walked { files, charts, .. } = walk(request, (tree, committed), findings);
+        let Walked { files, charts, .. } = walk(request, (tree, work_tree.as_ref()), findings);
         drop(finding);
         sources.add_charts(charts);
         let disk = matches!(self, Self::Disk).then_some(&disk);

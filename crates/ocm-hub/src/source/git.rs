@@ -61,6 +61,7 @@ const OTHER_INPUT: &str =
 const MOST_CANDIDATES: usize = 5;
 
 /// The files of one revision.
+#[derive(Debug)]
 pub struct GitTree {
     objects: Objects,
     root: PathBuf,
@@ -402,14 +403,4 @@ fn no_revision(repository: &Repository, revision: &str) -> GitError {
             .to_owned(),
     };
     GitError::unreadable(format!("there is no revision `{revision}` in this {kind}"), help)
-}
-
-impl std::fmt::Debug for GitTree {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("GitTree")
-            .field("root", &self.root)
-            .field("revision", &self.revision)
-            .finish_non_exhaustive()
-    }
 }

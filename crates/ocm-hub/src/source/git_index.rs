@@ -7,8 +7,9 @@
 //! [`FileTree`].
 //! Must not know: which files are input.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -65,6 +66,7 @@ pub enum Held {
 }
 
 /// The files of the index.
+#[derive(Debug)]
 pub struct IndexTree {
     objects: Objects,
     root: PathBuf,
@@ -75,8 +77,8 @@ pub struct IndexTree {
 #[derive(Debug)]
 struct Entries {
     kind: gix::hash::Kind,
-    /// Everything except directories, sorted by path, each path once. Nothing is at the path of a directory.
-    files: Vec<(String, Item)>,
+    /// Everything except directories, by path. Nothing is at the path of a directory.
+    files: BTreeMap<String, Item>,
     /// Paths that a merge left in conflict.
     conflicts: BTreeSet<String>,
     /// Paths that a sparse checkout leaves out of the work tree.
@@ -90,12 +92,11 @@ struct Item {
 }
 
 /// What the index has below a directory. Any thread may ask.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Staged<'i> {
     entries: &'i Entries,
-    /// How long the path of the directory is, with its final `/`.
-    before: usize,
-    files: &'i [(String, Item)],
+    /// The path of the directory, with its final `/`; nothing for the root.
+    before: String,
 }
 
 impl IndexTree {
@@ -113,7 +114,7 @@ impl IndexTree {
             root,
             entries: Entries {
                 kind: repository.object_hash(),
-                files: Vec::new(),
+                files: BTreeMap::new(),
                 conflicts: BTreeSet::new(),
                 left_out: BTreeSet::new(),
             },
@@ -125,7 +126,6 @@ impl IndexTree {
                 path: file.display().to_string(),
                 reason,
             })?;
-            tree.entries.sort();
         }
         Ok(tree)
     }
@@ -135,7 +135,7 @@ impl IndexTree {
         let options = gix::index::decode::Options::default();
         // `index.skipHash` writes no checksum, which needs no option to be read.
         let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
-        self.entries.files.reserve(index.entries().len());
+        let mut files = Vec::with_capacity(index.entries().len());
         // Neighbors nearly always share their directory.
         let mut last = None;
         for entry in index.entries() {
@@ -165,7 +165,7 @@ impl IndexTree {
                 self.entries.left_out.insert(path.to_owned());
             }
             if let Some(directory) = directory {
-                self.take_directory(directory, entry.id)?;
+                self.take_directory(directory, entry.id, &mut files)?;
                 continue;
             }
             let kind = if entry.mode.is_submodule() {
@@ -179,13 +179,21 @@ impl IndexTree {
                 entry: kind,
                 id: entry.id,
             };
-            self.entries.files.push((path.to_owned(), item));
+            files.push((path.to_owned(), item));
         }
+        // Of a path that is there several times, the last counts.
+        self.entries.files = files.into_iter().collect();
+        self.entries.uncover();
         Ok(())
     }
 
     /// Adds everything below a directory that the index has as a tree.
-    fn take_directory(&mut self, path: &str, id: ObjectId) -> Result<(), String> {
+    fn take_directory(
+        &mut self,
+        path: &str,
+        id: ObjectId,
+        files: &mut Vec<(String, Item)>,
+    ) -> Result<(), String> {
         let mut pending = vec![(path.to_owned(), id)];
         while let Some((directory, id)) = pending.pop() {
             let entries = self.objects.tree(id).map_err(|error| error.reason)?;
@@ -198,7 +206,7 @@ impl IndexTree {
                 } else {
                     let Entry { entry, id, .. } = found;
                     self.entries.left_out.insert(path.clone());
-                    self.entries.files.push((path, Item { entry, id }));
+                    files.push((path, Item { entry, id }));
                 }
             }
         }
@@ -207,23 +215,19 @@ impl IndexTree {
 
     /// What it has below a directory.
     pub fn below(&self, directory: &Path) -> Staged<'_> {
-        let directory = key(directory);
-        let (before, files) = directory
-            .as_deref()
-            .map_or((0, &[][..]), |path| self.entries.below(path));
         Staged {
             entries: &self.entries,
-            before,
-            files,
+            // No path of the index begins with that of a directory whose name is not UTF-8.
+            before: key(&directory.join("")).unwrap_or_else(|| "//".to_owned()),
         }
     }
 
     /// The submodules below a directory, relative to it.
-    pub fn submodules(&self, directory: &Path) -> impl Iterator<Item = &str> {
+    pub fn submodules(&self, directory: &Path) -> Vec<&str> {
         let below = self.below(directory);
-        let files = below.files.iter();
+        let files = below.files();
         let submodules = files.filter(|(_, item)| item.entry == TreeEntry::Submodule);
-        submodules.map(move |(path, _)| below.inside(path))
+        submodules.map(|(path, _)| path).collect()
     }
 
     /// The paths below a directory, relative to it, that a sparse checkout leaves out of the work tree.
@@ -235,7 +239,7 @@ impl IndexTree {
 
     /// Whether it has, instead of this content, what Git LFS puts there for it.
     pub(super) fn points_to(&self, path: &Path, content: &[u8]) -> bool {
-        let item = key(path).and_then(|path| self.entries.file(&path));
+        let item = key(path).and_then(|path| self.entries.files.get(&path));
         item.is_some_and(|item| is_blob_of(self.entries.kind, item.id, pointer(content).as_bytes()))
     }
 
@@ -244,11 +248,11 @@ impl IndexTree {
         let mut attributes = self
             .entries
             .files
-            .iter()
-            .filter(|(path, _)| path.ends_with(".gitattributes"));
+            .keys()
+            .filter(|path| path.ends_with(".gitattributes"));
         let names_it = |text: Vec<u8>| memchr::memmem::find(&text, b"lfs").is_some();
         self.objects.has_directory("lfs")
-            || attributes.any(|(path, _)| self.read(Path::new(path)).is_ok_and(names_it))
+            || attributes.any(|path| self.read(Path::new(path)).is_ok_and(names_it))
     }
 
     /// Whether a `.gitignore` of the index keeps a directory out of the repository.
@@ -279,22 +283,11 @@ impl IndexTree {
 }
 
 impl Entries {
-    /// Sorts what was added, and leaves out what cannot be walked. Of a path that is there several times, the last counts.
-    fn sort(&mut self) {
-        if !self.files.is_sorted_by(|(path, _), (next, _)| path < next) {
-            self.files.sort_by(|(path, _), (other, _)| path.cmp(other));
-            self.files.dedup_by(|(path, item), (kept, last)| {
-                let is_again = path == kept;
-                if is_again {
-                    *last = *item;
-                }
-                is_again
-            });
-        }
-        // Where a conflict has a file and a directory of one name, the directory is what can be walked.
+    /// Leaves out what cannot be walked: where a conflict has a file and a directory of one name, the directory can.
+    fn uncover(&mut self) {
         let mut covered = BTreeSet::new();
         let mut last = "";
-        for (path, _) in &self.files {
+        for path in self.files.keys() {
             let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
             if directory != last {
                 let ends = directory.match_indices('/').map(|(end, _)| end);
@@ -303,60 +296,51 @@ impl Entries {
                     .filter_map(|end| directory.get(..end));
                 covered.extend(
                     above
-                        .filter(|above| self.file(above).is_some())
+                        .filter(|above| self.files.contains_key(*above))
                         .map(str::to_owned),
                 );
                 last = directory;
             }
         }
-        self.files.retain(|(path, _)| !covered.contains(path));
+        self.files.retain(|path, _| !covered.contains(path));
     }
 
-    /// Everything below a directory, and how long the path of that is, with its final `/`.
-    fn below(&self, directory: &str) -> (usize, &[(String, Item)]) {
-        if directory.is_empty() {
-            return (0, &self.files);
-        }
-        let before = format!("{directory}/");
-        let first = self.files.partition_point(|(path, _)| *path < before);
-        let rest = self.files.get(first..).unwrap_or_default();
-        let count = rest.partition_point(|(path, _)| path.starts_with(&before));
-        (before.len(), rest.get(..count).unwrap_or_default())
-    }
-
-    /// What is at a path, unless it is a directory.
-    fn file(&self, path: &str) -> Option<Item> {
-        let at = self
+    /// The files whose paths begin with `before`, from the path `from` on, and what follows it in their paths.
+    fn files_from<'e, 'b>(
+        &'e self,
+        from: &str,
+        before: &'b str,
+    ) -> impl Iterator<Item = (&'e str, &'e Item)> + use<'e, 'b> {
+        let files = self
             .files
-            .binary_search_by(|(other, _)| other.as_str().cmp(path))
-            .ok()?;
-        self.files.get(at).map(|(_, item)| *item)
+            .range::<str, _>((Bound::Included(from), Bound::Unbounded));
+        files.map_while(move |(path, item)| Some((path.strip_prefix(before)?, item)))
     }
 }
 
-impl Staged<'_> {
+impl<'i> Staged<'i> {
+    /// The files below the directory, by their paths relative to it.
+    fn files(&self) -> impl Iterator<Item = (&'i str, &'i Item)> + use<'_, 'i> {
+        self.entries.files_from(&self.before, &self.before)
+    }
+
     /// Whether it has nothing there.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files().next().is_none()
     }
 
     /// What it has at a path, relative to the directory, compared with these bytes: the bytes themselves, or what Git LFS
     /// puts there for them. No blob is read: ids are compared.
     pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
-        let Some((whole, item)) = self.file(path) else {
-            let before = format!("{path}/");
-            let next = self
-                .files
-                .partition_point(|(whole, _)| self.inside(whole) < before.as_str());
-            let next = self.files.get(next);
-            let is_directory = next.is_some_and(|(whole, _)| self.inside(whole).starts_with(&before));
+        let whole = [&self.before, path].concat();
+        let Some(item) = self.entries.files.get(&whole) else {
+            let before = [&whole, "/"].concat();
+            let is_directory = self.entries.files_from(&before, &before).next().is_some();
             return if is_directory { Held::Other } else { Held::Nothing };
         };
         let is_blob_of = |content: &[u8]| is_blob_of(self.entries.kind, item.id, content);
-        let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(whole);
-        if !is_file {
-            Held::Other
-        } else if is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes()) {
+        let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(&whole);
+        if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
             Held::Same
         } else {
             Held::Other
@@ -365,18 +349,7 @@ impl Staged<'_> {
 
     /// Whether it has something at a path that is not a directory.
     pub fn has(&self, path: &str) -> bool {
-        self.file(path).is_some()
-    }
-
-    fn file(&self, path: &str) -> Option<&(String, Item)> {
-        let inside = |(whole, _): &(String, Item)| self.inside(whole).cmp(path);
-        let at = self.files.binary_search_by(inside).ok()?;
-        self.files.get(at)
-    }
-
-    /// The path of a file relative to the directory.
-    fn inside<'p>(&self, whole: &'p str) -> &'p str {
-        whole.get(self.before..).unwrap_or_default()
+        self.entries.files.contains_key(&[&self.before, path].concat())
     }
 }
 
@@ -395,22 +368,17 @@ impl FileTree for IndexTree {
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         self.refuse_conflict(directory)?;
-        let below = self.below(directory);
+        let Staged { before, .. } = self.below(directory);
         let mut entries = Vec::new();
-        let mut rest = below.files;
-        while let Some((path, item)) = rest.first() {
-            let inside = below.inside(path);
-            let (name, entry, count) = match inside.split_once('/') {
-                None => (inside, item.entry, 1),
-                Some((name, _)) => {
-                    let end = below.before.saturating_add(name.len());
-                    let directory = path.get(..=end).unwrap_or(path);
-                    let count = rest.partition_point(|(path, _)| path.starts_with(directory));
-                    (name, TreeEntry::Directory, count.max(1))
-                }
+        let mut from = before.clone();
+        while let Some((inside, item)) = self.entries.files_from(&from, &before).next() {
+            let (name, entry, next) = match inside.split_once('/') {
+                None => (inside, item.entry, '\0'),
+                // What follows all that is in the directory.
+                Some((name, _)) => (name, TreeEntry::Directory, '0'),
             };
             entries.push((OsString::from(name), entry));
-            rest = rest.get(count..).unwrap_or_default();
+            from = format!("{before}{name}{next}");
         }
         // By name: `a/b` comes after `a-b`, and `a` before.
         entries.sort_unstable();
@@ -422,35 +390,26 @@ impl FileTree for IndexTree {
             return Ok(Some(TreeEntry::Directory));
         }
         let Some(path) = key(path) else { return Ok(None) };
-        let file = self.entries.file(&path).map(|item| item.entry);
-        let directory = || (!self.entries.below(&path).1.is_empty()).then_some(TreeEntry::Directory);
-        Ok(file.or_else(directory))
+        let file = self.entries.files.get(&path).map(|item| item.entry);
+        let is_directory = || !self.below(Path::new(&path)).is_empty();
+        Ok(file.or_else(|| is_directory().then_some(TreeEntry::Directory)))
     }
 
     fn prepare(&self, files: &[&Path]) {
         let named = files.iter().filter_map(|path| Some((*path, key(path)?)));
-        let files = named.filter_map(|(path, key)| Some((path, self.entries.file(&key)?.id)));
+        let files = named.filter_map(|(path, key)| Some((path, self.entries.files.get(&key)?.id)));
         self.objects.take_over(&self.root, files);
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         self.refuse_conflict(path)?;
         let item = key(path)
-            .and_then(|path| self.entries.file(&path))
+            .and_then(|path| self.entries.files.get(&path))
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
             .ok_or_else(|| {
                 let help = format!("add it: `git add {}`", shell_path(&path.display().to_string()));
                 TreeError::new("there is no such file in Git's index", help)
             })?;
         self.objects.file(item.id, item.entry)
-    }
-}
-
-impl std::fmt::Debug for IndexTree {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("IndexTree")
-            .field("root", &self.root)
-            .finish_non_exhaustive()
     }
 }

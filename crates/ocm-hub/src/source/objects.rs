@@ -39,6 +39,7 @@ const STEPS_PER_COPIED_BYTE: u64 = 7;
 pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
 
 /// The objects of a repository.
+#[derive(Debug)]
 pub(super) struct Objects {
     repository: Repository,
     /// Contents of files that are known already, by their names.

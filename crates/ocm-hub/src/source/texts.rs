@@ -49,6 +49,16 @@ impl DocumentRange {
             syntax: chunk.syntax,
         }
     }
+
+    /// The document of this text, to be read.
+    pub(super) const fn chunk(self, text: &str) -> kube_yaml::Chunk<'_> {
+        kube_yaml::Chunk {
+            text,
+            offset: self.start,
+            line: self.line,
+            syntax: self.syntax,
+        }
+    }
 }
 
 /// All texts of a run.
@@ -356,16 +366,9 @@ impl Locate for RootRelative<'_> {
 }
 
 fn read_again(text: &str, range: DocumentRange) -> Found {
-    let chunk = kube_yaml::Chunk {
-        text,
-        offset: range.start,
-        line: range.line,
-        syntax: range.syntax,
-    };
+    let read = kube_yaml::read_located(&range.chunk(text), &kube_yaml::Limits::default());
     Found {
-        positions: kube_yaml::read_located(&chunk, &kube_yaml::Limits::default())
-            .ok()
-            .map(|(_, positions)| positions),
+        positions: read.ok().map(|(_, positions)| positions),
         embedded: Vec::new(),
     }
 }

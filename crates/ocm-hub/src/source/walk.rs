@@ -4,13 +4,14 @@
 //! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
 //! Must not know: whether the tree is on disk.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use apimachinery::Work;
 use ignore::gitignore::Gitignore;
 
+use super::committed::WorkTree;
 use super::ignored::{Rules, exclusions};
 use super::paths::{show, without_dots};
 use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError};
@@ -107,25 +108,13 @@ pub(super) struct Walked {
     pub(super) charts: BTreeSet<String>,
 }
 
-/// What Git knows of the files on disk that the disk does not show.
-pub(super) trait Committed {
-    /// What Git has at the real path of an entry, if it is not what the disk has.
-    fn entry(&self, real: &Path, entry: TreeEntry) -> TreeEntry;
-
-    /// Whether files below a path that was typed are left out of the work tree.
-    fn is_left_out(&self, path: &Path) -> bool;
-
-    /// The names directly in a real directory, with their kind, of manifests that are left out, or of directories of some.
-    fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry>;
-}
-
 /// Linux takes no longer path (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
 
 /// Lists the input files of a tree; of the disk, as Git knows it.
 pub(super) fn walk(
     request: &Request,
-    (tree, committed): (&dyn FileTree, Option<&dyn Committed>),
+    (tree, committed): (&dyn FileTree, Option<&WorkTree<'_>>),
     findings: &mut Findings,
 ) -> Walked {
     let real = |path: &PathBuf| match tree.resolve(&tree.locate(path)?) {
@@ -178,7 +167,7 @@ pub(super) fn walk(
 struct Walk<'a> {
     request: &'a Request,
     tree: &'a dyn FileTree,
-    committed: Option<&'a dyn Committed>,
+    committed: Option<&'a WorkTree<'a>>,
     /// The directories that were walked, by their identity.
     seen: HashSet<PathBuf>,
     /// For what is walked again.
