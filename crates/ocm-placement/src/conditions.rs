@@ -1,7 +1,4 @@
-//! The two conditions of a Placement (docs/systems/ocm-placement.md#conditions).
-//!
-//! Owns: statuses, reasons, messages. Flows in: an outcome. Flows out: conditions. Must not know: how the outcome came
-//! about.
+//! The two conditions of a Placement (docs/systems/ocm-placement.md#conditions): their statuses, reasons, and messages.
 
 use serde::Serialize;
 
@@ -74,7 +71,7 @@ fn misconfigured(fault: Option<(Option<&str>, &str)>) -> Condition {
     }
 }
 
-/// The first case that holds decides, in the order of `newSatisfiedCondition` (open-cluster-management-io/ocm
+/// The first step that leaves no cluster decides, in the order of `newSatisfiedCondition` (open-cluster-management-io/ocm
 /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). A
 /// misconfiguration is not one of them: such a Placement reads NoManagedClusterMatched, because it selected nothing.
 fn satisfied(lost: Option<Lost>, unscheduled: usize) -> Condition {

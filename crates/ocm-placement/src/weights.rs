@@ -3,7 +3,7 @@
 //! Owns: defaults, modes, which weights override others and which add up. Flows in: a policy. Flows out: prioritizers
 //! with a weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
 
-use crate::api::placement::{AddOnScore, PrioritizerPolicy};
+use crate::api::placement::{AddOnScore, PrioritizerPolicy, ScoreCoordinate};
 use crate::outcome::FieldFault;
 
 /// A prioritizer of OCM.
@@ -45,9 +45,7 @@ pub(crate) struct Prioritizer<'a> {
 /// `mergeWeights` in open-cluster-management-io/ocm
 /// pkg/placement/controllers/scheduling/schedule.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
 struct Entry<'a> {
-    is_add_on: bool,
-    built_in: &'a str,
-    add_on: Option<AddOnScore<'a>>,
+    coordinate: ScoreCoordinate<'a>,
     weight: i64,
     configuration: Option<usize>,
 }
@@ -57,9 +55,11 @@ const POLICY: &str = "/spec/prioritizerPolicy";
 /// The prioritizers of a policy, the defaults first, then in the order of the configurations.
 pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Prioritizer<'a>>, FieldFault> {
     let default = |built_in| Entry {
-        is_add_on: false,
-        built_in,
-        add_on: None,
+        coordinate: ScoreCoordinate {
+            is_add_on: false,
+            built_in,
+            add_on: None,
+        },
         weight: 1,
         configuration: None,
     };
@@ -74,17 +74,12 @@ pub(crate) fn prioritizers<'a>(policy: &PrioritizerPolicy<'a>) -> Result<Vec<Pri
         }
     };
     for (index, configuration) in policy.configurations.iter().enumerate() {
-        let coordinate = &configuration.coordinate;
-        let same = entries.iter_mut().find(|entry| {
-            entry.add_on.is_none()
-                && coordinate.add_on.is_none()
-                && entry.is_add_on == coordinate.is_add_on
-                && entry.built_in == coordinate.built_in
-        });
+        let coordinate = configuration.coordinate;
+        let same = entries
+            .iter_mut()
+            .find(|entry| coordinate.add_on.is_none() && entry.coordinate == coordinate);
         let entry = Entry {
-            is_add_on: coordinate.is_add_on,
-            built_in: coordinate.built_in,
-            add_on: coordinate.add_on,
+            coordinate,
             weight: configuration.weight,
             configuration: Some(index),
         };
@@ -109,7 +104,12 @@ fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, FieldFault> {
             None => POLICY.to_owned(),
         },
     };
-    let kind = match (entry.is_add_on, entry.add_on, entry.built_in) {
+    let ScoreCoordinate {
+        is_add_on,
+        built_in,
+        add_on,
+    } = entry.coordinate;
+    let kind = match (is_add_on, add_on, built_in) {
         (true, Some(score), _) => Kind::AddOn(score),
         (true, None, _) => return Err(fault("addOn should not be empty".to_owned(), "")),
         (false, _, "Balance") => Kind::Balance,

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use apimachinery::{Field, LabelSelector, Quantity};
+use apimachinery::{Field, LabelSelector, Mismatch, Quantity};
 use jiff::Timestamp;
 use kube_json::Value;
 
@@ -26,7 +26,7 @@ pub struct InvalidField {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldProblem {
-    /// A value of another type: null among labels, a number with next to no fraction.
+    /// A value of another type: labels that are none, a number with next to no fraction.
     Type {
         /// The expected type, such as `a string`.
         expected: &'static str,
@@ -64,6 +64,7 @@ impl<'f, 'a> Reading<'f, 'a> {
 
     /// A mapping of strings, none of them null: an API server drops it, and clients in Go read it as an empty one.
     pub(crate) fn table(&mut self, field: &Field<'a>) -> BTreeMap<&'a str, &'a str> {
+        self.typed(field, field.mapping());
         let entries = field.entries();
         let entries = entries.filter_map(|(key, value)| Some((key, self.string(&value)?)));
         entries.collect()
@@ -79,8 +80,11 @@ impl<'f, 'a> Reading<'f, 'a> {
 
     /// An integer as an API server sees it: a number without a fraction, so `3.0` and `3e1` as well.
     pub(crate) fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
-        field.integer().unwrap_or_else(|mismatch| {
-            let expected = mismatch.expected;
+        self.typed(field, field.integer())
+    }
+
+    fn typed<T>(&mut self, field: &Field<'a>, value: Result<Option<T>, Mismatch>) -> Option<T> {
+        value.unwrap_or_else(|Mismatch { expected, .. }| {
             self.note(field, FieldProblem::Type { expected });
             None
         })
