@@ -1,11 +1,8 @@
 //! Git's index as a tree of files: the contents of the next commit, regardless of the work tree.
 //!
-//! Owns: which entries of the index count, reading its blobs from the object store, and whether it has some bytes.
 //! Untracked files and unstaged edits are not in it; files that were deleted without `git rm` still are. Entries that
 //! are only intended (`git add --intent-to-add`) would not be committed, so they are left out; files that a sparse
-//! checkout omits are included. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a
-//! [`FileTree`].
-//! Must not know: which files are input.
+//! checkout omits are included.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -197,7 +194,7 @@ impl IndexTree {
         let mut pending = vec![(path.to_owned(), id)];
         while let Some((directory, id)) = pending.pop() {
             let entries = self.objects.tree(id).map_err(|error| error.reason)?;
-            let counted = self.objects.count_directory(id, entries.len());
+            let counted = self.objects.count(id, entries.len().saturating_add(1), 0);
             counted.map_err(|error| error.reason)?;
             for found in entries {
                 let path = join(&directory, &found.name);

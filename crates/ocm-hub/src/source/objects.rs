@@ -124,15 +124,6 @@ impl Objects {
         Ok(entries)
     }
 
-    /// Counts a directory of `entries` entries that is walked. Whether there is no more to walk, as it was too much
-    /// before.
-    ///
-    /// # Errors
-    /// When it is too much now.
-    pub(super) fn count_directory(&self, id: ObjectId, entries: usize) -> Result<bool, TreeError> {
-        self.count(id, entries.saturating_add(1), 0)
-    }
-
     /// The bytes of a file or a link.
     ///
     /// # Errors
@@ -145,23 +136,15 @@ impl Objects {
         };
         let offered = (entry == TreeEntry::File).then(|| self.offered.borrow_mut().remove(&id));
         if let Some(bytes) = offered.flatten() {
-            let is_too_much = self.count_file(id, bytes.len())?;
+            let is_too_much = self.count(id, 1, bytes.len())?;
             return Ok(if is_too_much { Vec::new() } else { bytes });
         }
         let size = self.check_size(id, most)?;
-        if self.count_file(id, size)? {
+        if self.count(id, 1, size)? {
             return Ok(Vec::new());
         }
         let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
         Ok(blob.take_data())
-    }
-
-    /// Counts a file of `bytes` bytes that is read. Whether there is no more to read, as it was too much before.
-    ///
-    /// # Errors
-    /// When it is too much now.
-    pub(super) fn count_file(&self, id: ObjectId, bytes: usize) -> Result<bool, TreeError> {
-        self.count(id, 1, bytes)
     }
 
     /// The size in the object's header; the object database enforces it.
@@ -177,7 +160,12 @@ impl Objects {
             .ok_or_else(|| TreeError::new(format!("it has {size} bytes; at most {most} are read"), SMALLER))
     }
 
-    fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
+    /// Counts a directory of so many entries, or a file of so many bytes. Whether there is no more to read, as it was too
+    /// much before.
+    ///
+    /// # Errors
+    /// When it is too much now.
+    pub(super) fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
         // It is reported once; what comes then is empty.
         if self.work.is_spent() {
             return Ok(true);
