@@ -326,7 +326,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 if let Some(first) = gateway.and_then(|gateway| ties.first(gateway)) {
                     let there = special.entry(first).or_default();
                     let there = there.entry(position).or_insert_with(|| Some(Vec::new()));
-                    there.iter_mut().for_each(|all| all.push((*object, *variant)));
+                    if let Some(variants) = there {
+                        variants.push((*object, *variant));
+                    }
                 }
             }
         }
