@@ -24,9 +24,7 @@ use crate::parallel;
 use crate::placing::{Decided, inventory};
 use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
-use crate::report::{
-    Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, Without, policy_report,
-};
+use crate::report::{Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
 
 /// At most so many pairs of a Placement and a cluster are explained.
@@ -52,7 +50,11 @@ pub struct PageInput<'p> {
 impl Analysis<'_> {
     /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
     pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
-        policy_report(view, spokes.withheld(), &self.placed.loaded.sources)
+        PolicyReport::new(
+            view,
+            spokes.withheld(),
+            &self.placed.loaded.sources.root_relative(),
+        )
     }
 
     /// The data of a page. Equal input gives equal data.

@@ -1,8 +1,5 @@
-//! What differs from a base, as a page shows it.
-//!
-//! Owns: which changes of settings count as one, and the placeholders for things that only the base has. Flows in: a
-//! [`DiffReport`].
-//! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
+//! What differs from a base, as a page shows it: changes of settings that are equal but for their places are one row, and
+//! clusters that only the base has are named.
 
 use std::sync::Arc;
 
@@ -11,16 +8,17 @@ use std::collections::HashMap;
 use kube_json::Value;
 
 use super::document::{
-    ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Kinds, Numbers,
-    Position, Spot, Tables, entry, signed_or_none,
+    ChangePart, ChangeSummary, ChangedClusters, ChangedObject, EffectiveRow, Position, Spot, Tables, entry,
+    signed_or_none,
 };
-use super::hierarchy::Paths;
+use super::inventory::Paths;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
+use crate::outcome::inventory::Inventory;
 use crate::render::REPLICA_SETS;
 use crate::report::diff::{
-    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
+    BothSides, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
 };
 use crate::report::render_report::key_of;
 use crate::topology::Topology;
@@ -40,7 +38,7 @@ pub struct Compared<'c> {
 pub(super) fn change(
     compared: &Compared<'_>,
     topology: &Topology<'_>,
-    (kinds, numbers, paths): (&Kinds, &Numbers, &Paths),
+    (inventory, paths): (&Inventory, &Paths),
     tables: &mut Tables<'_>,
 ) -> ChangePart {
     let report = compared.report;
@@ -70,20 +68,12 @@ pub(super) fn change(
         summary: ChangeSummary {
             clusters: fleet.count(),
             changed_clusters: comparison.changed_clusters,
-            objects: counts(comparison.objects),
+            objects: comparison.objects,
         },
         clusters,
-        effective: effective(&report.effective_changes, kinds, numbers, paths, tables),
+        effective: effective(&report.effective_changes, inventory, paths, tables),
         too_much: compared.too_much,
         objects,
-    }
-}
-
-const fn counts(counts: Counts) -> CountsRow {
-    CountsRow {
-        added: counts.added,
-        changed: counts.changed,
-        removed: counts.removed,
     }
 }
 
@@ -101,8 +91,7 @@ fn gone(names: &[&str], tables: &Tables<'_>) -> Vec<String> {
 /// Changes that are equal but for where they are: one row each.
 fn effective(
     changes: &[EffectiveChange],
-    kinds: &Kinds,
-    numbers: &Numbers,
+    inventory: &Inventory,
     paths: &Paths,
     tables: &mut Tables<'_>,
 ) -> Vec<EffectiveRow> {
@@ -124,7 +113,9 @@ fn effective(
             tables.value_or_none(old.as_ref()),
             tables.value_or_none(new.as_ref()),
         );
-        let kind = super::document::kind_position(kinds, &change.kind, &change.group);
+        let mut kinds = inventory.kinds.iter();
+        let kind = kinds.position(|kind| kind.kind == change.kind && kind.group == change.group);
+        let kind = signed_or_none(kind);
         let key = (
             kind,
             change.kind.clone(),
@@ -141,7 +132,7 @@ fn effective(
                 let mut named = Vec::new();
                 for locator in locators {
                     let key = key_of(locator);
-                    let number = numbers.find(locator, None);
+                    let number = inventory.policies.find(locator, None);
                     named.push((key.to_owned(), signed_or_none(number)));
                 }
                 if named.is_empty() {

@@ -3,20 +3,16 @@
 //! A page of a thousand clusters must stay small, so nothing is reported twice: values, sets of clusters and outcomes
 //! are in lists of their own ([`Interned`], [`Numbers`], [`Kinds`]), and rows are arrays, whose fields the types name.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::Hash;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 
-use apimachinery::{GroupKind, Work};
 use kube_json::Value;
 use serde::Serialize;
 
 use crate::diagnostic::{Hidden, Locate, Place};
 use crate::object::Object;
-use crate::outcome::{PolicyView, SourceLine};
-use crate::policy::{KindId, PolicyId, Profile};
-use crate::report::diff::Presence;
-use crate::topology::Level;
+use crate::outcome::SourceLine;
+use crate::outcome::inventory::{BackendEntry, Interned, KindEntry};
+use crate::report::diff::{Counts, Presence};
 
 /// A position in a list of the document, or -1: none.
 pub(super) type Position = i64;
@@ -50,7 +46,7 @@ pub struct FleetPage {
     /// Why one policy wins over another: a rule's name, and the rule in words.
     pub(super) rules: BTreeMap<&'static str, &'static str>,
     /// The kinds of policies.
-    pub(super) kinds: Vec<KindRow>,
+    pub(super) kinds: Vec<KindEntry>,
     /// Those whose paths end at a rule: the columns of `profiles`.
     pub(super) rule_kinds: Vec<usize>,
     /// Clusters, by name.
@@ -58,7 +54,7 @@ pub struct FleetPage {
     /// Gateways, and Services of a mesh that are parents of routes.
     pub(super) gateways: Vec<GatewayRow>,
     /// What routes forward to, and its ports.
-    pub(super) backends: Vec<BackendRow>,
+    pub(super) backends: Vec<BackendEntry>,
     /// Routes.
     pub(super) routes: Vec<RouteRow>,
     /// What applies to a rule: an outcome, or -1, for each of `ruleKinds`.
@@ -85,29 +81,6 @@ pub struct FleetPage {
     pub(super) works: Option<WorksPart>,
     /// What was left out to keep the page small, as sentences.
     pub(super) left_out: Vec<String>,
-}
-
-/// A kind of policies.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct KindRow {
-    pub(super) kind: String,
-    pub(super) group: String,
-    pub(super) ends: Ends,
-}
-
-/// Where paths end, for the kinds that a page draws as cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) enum Ends {
-    /// A rule, or a route.
-    Rule,
-    /// A backend, or one of its ports.
-    Backend,
-    /// A listener.
-    Listener,
-    /// A Gateway.
-    Gateway,
 }
 
 /// A cluster.
@@ -183,17 +156,6 @@ pub(super) enum CarriedRow {
     Authored(String, String, String, usize, usize),
     /// Ours.
     Made(String, String, String),
-}
-
-/// A backend, or a port of one.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct BackendRow {
-    /// `Service shop/cart`, and the port if it is one.
-    pub(super) text: String,
-    /// The backend that it is a port of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) of: Option<usize>,
 }
 
 /// A route.
@@ -411,22 +373,13 @@ pub(super) struct ChangePart {
     pub(super) objects: Vec<ChangedObject>,
 }
 
-/// Added, changed, removed.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct CountsRow {
-    pub(super) added: usize,
-    pub(super) changed: usize,
-    pub(super) removed: usize,
-}
-
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangeSummary {
     pub(super) clusters: usize,
     pub(super) changed_clusters: usize,
-    pub(super) objects: CountsRow,
+    pub(super) objects: Counts,
 }
 
 /// Clusters on both sides, on the new one, or on the old one only.
@@ -512,38 +465,6 @@ const fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A list without repeats.
-#[derive(Debug)]
-pub(super) struct Interned<K, T> {
-    pub(super) list: Vec<T>,
-    known: HashMap<K, usize>,
-}
-
-impl<K, T> Default for Interned<K, T> {
-    fn default() -> Self {
-        Self {
-            list: Vec::new(),
-            known: HashMap::new(),
-        }
-    }
-}
-
-impl<K: Eq + Hash, T> Interned<K, T> {
-    /// The position of the entry with this key, which `make` makes where there is none.
-    pub(super) fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
-        let Self { list, known } = self;
-        *known.entry(key).or_insert_with(|| {
-            list.push(make());
-            list.len().saturating_sub(1)
-        })
-    }
-
-    /// All keys with their positions, in any order.
-    pub(super) fn keys(&self) -> impl Iterator<Item = (usize, &K)> {
-        self.known.iter().map(|(key, position)| (*position, key))
-    }
-}
-
 /// Everything that the parts of a page share.
 pub(super) struct Tables<'p> {
     pub(super) locate: &'p dyn Locate,
@@ -553,18 +474,9 @@ pub(super) struct Tables<'p> {
     pub(super) hidden: Hidden,
     sets: Interned<Vec<usize>, Vec<usize>>,
     clusters: HashMap<&'p str, usize>,
-    /// The clusters of each evaluated place, and the sets of those of several places: worked out once, whatever is there.
-    pub(super) of_places: Vec<Vec<usize>>,
-    joined: HashMap<Vec<usize>, usize>,
-    /// For the cells that are made.
-    pub(super) work: Work,
-    /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
-    places: HashMap<Place, Option<At>>,
+    /// The sets of lists that many entries share, by the addresses of these.
+    shared: HashMap<(*const String, usize), usize>,
 }
-
-/// The work for a cell: a route below a listener, a rule there for each kind of policies, each in each place where it is
-/// evaluated; and a setting of different outcomes.
-const STEPS_PER_CELL: u64 = 30;
 
 impl<'p> Tables<'p> {
     /// `clusters` are all there are, in their order.
@@ -576,33 +488,13 @@ impl<'p> Tables<'p> {
             hidden: Hidden::default(),
             sets: Interned::default(),
             clusters: clusters.iter().copied().zip(0..).collect(),
-            of_places: Vec::new(),
-            joined: HashMap::new(),
-            work: Work::unlimited(),
-            places: HashMap::new(),
+            shared: HashMap::new(),
         }
-    }
-
-    /// The same with the clusters of each place of a view.
-    pub(super) fn with(mut self, view: &PolicyView<'_>) -> Self {
-        let places = view.seen().map(|seen| self.known(seen.clusters).collect());
-        self.of_places = places.collect();
-        self
-    }
-
-    /// Asks for the room of so many cells before they are made. Once there is none, there is none for anything.
-    pub(super) fn take(&mut self, cells: usize) -> bool {
-        self.work.pay(cells, STEPS_PER_CELL)
     }
 
     /// The position of a cluster.
     pub(super) fn cluster(&self, name: &str) -> Option<usize> {
         self.clusters.get(name).copied()
-    }
-
-    /// The positions of those clusters that the page has.
-    pub(super) fn known(&self, names: &[String]) -> impl Iterator<Item = usize> {
-        names.iter().filter_map(|name| self.cluster(name))
     }
 
     /// A set of clusters, in any order.
@@ -625,14 +517,14 @@ impl<'p> Tables<'p> {
         self.sets.position(ranges.clone(), || ranges)
     }
 
-    /// The clusters of some places.
-    pub(super) fn set_of_places(&mut self, places: &[usize]) -> usize {
-        if let Some(known) = self.joined.get(places) {
+    /// The set of a list that stays where it is; equal lists of an inventory are the same one.
+    pub(super) fn shared_set(&mut self, clusters: &[String]) -> usize {
+        let list = (clusters.as_ptr(), clusters.len());
+        if let Some(known) = self.shared.get(&list) {
             return *known;
         }
-        let members = places.iter().filter_map(|place| self.of_places.get(*place));
-        let set = self.set_of(members.flatten().copied().collect());
-        self.joined.insert(places.to_vec(), set);
+        let set = self.set(clusters.iter().map(String::as_str));
+        self.shared.insert(list, set);
         set
     }
 
@@ -653,6 +545,11 @@ impl<'p> Tables<'p> {
         values.position(value.to_string(), || hidden.conceal(value, false))
     }
 
+    /// A value of which nothing has to be hidden any more.
+    pub(super) fn concealed_value(&mut self, value: &Value) -> usize {
+        self.values.position(value.to_string(), || value.clone())
+    }
+
     /// A value, or -1.
     pub(super) fn value_or_none(&mut self, value: Option<&Value>) -> Position {
         value.map_or(-1, |value| signed(self.value(value)))
@@ -663,37 +560,27 @@ impl<'p> Tables<'p> {
         self.at(object.place(""))
     }
 
-    /// The same by name.
-    pub(super) fn line(&self, object: &Object) -> Option<SourceLine> {
-        let line = SourceLine::of(self.locate, object.place(""))?;
-        Some(SourceLine {
-            path: slashed(&line.path),
-            ..line
-        })
-    }
-
-    /// File and line of a field of an object: of its name, where a reader looks.
-    pub(super) fn field(&mut self, object: &Object, pointer: &str) -> Option<At> {
-        self.at(object.key_place(pointer))
-    }
-
     /// File and line of a place.
     pub(super) fn at(&mut self, place: Place) -> Option<At> {
-        if let Some(known) = self.places.get(&place) {
-            return *known;
-        }
-        let at = self.locate.locate(&place).map(|span| {
-            let path = slashed(span.path);
-            let file = self.files.position(path.clone(), || path);
-            (file, span.line)
-        });
-        self.places.insert(place, at);
-        at
+        let span = self.locate.locate(&place)?;
+        Some((self.file(span.path), span.line))
+    }
+
+    /// A line.
+    pub(super) fn line(&mut self, line: Option<&SourceLine>) -> Option<At> {
+        line.map(|line| (self.file(&line.path), line.line))
+    }
+
+    /// The same, or -1 and 0.
+    pub(super) fn line_or_none(&mut self, line: Option<&SourceLine>) -> (Position, usize) {
+        let at = self.line(line);
+        at.map_or((-1, 0), |(file, line)| (signed(file), line))
     }
 
     /// A file by its path.
     pub(super) fn file(&mut self, path: &str) -> usize {
-        let path = slashed(path);
+        // As a page has it on every system.
+        let path = path.replace('\\', "/");
         self.files.position(path.clone(), || path)
     }
 }
@@ -704,11 +591,6 @@ pub(super) fn members(ranges: &[usize]) -> impl Iterator<Item = usize> {
         [first, last] => *first..last.saturating_add(1),
         _ => 0..0,
     })
-}
-
-/// A path as a page has it on every system.
-fn slashed(path: &str) -> String {
-    path.replace('\\', "/")
 }
 
 /// The entry of a list at a position, which may be none.
@@ -724,144 +606,4 @@ pub(super) fn signed(position: usize) -> Position {
 /// The same of what may be absent.
 pub(super) fn signed_or_none(position: Option<usize>) -> Position {
     position.map_or(-1, signed)
-}
-
-/// Which number each policy has.
-#[derive(Default)]
-pub(super) struct Numbers {
-    of_hub: HashMap<String, usize>,
-    /// By cluster and locator.
-    of_clusters: HashMap<(String, String), usize>,
-    /// The object that each is read from, in order.
-    pub(super) entries: Vec<Entry>,
-}
-
-/// One policy: of the hub, or of a place that was evaluated.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    /// The place, by its position in the view.
-    pub(super) place: Option<usize>,
-    pub(super) policy: PolicyId,
-}
-
-impl Numbers {
-    pub(super) fn of(view: &PolicyView<'_>) -> Self {
-        let mut numbers = Self::default();
-        for (policy, known) in view.hub.policies.iter() {
-            let next = numbers.entries.len();
-            numbers.of_hub.entry(known.locator().to_string()).or_insert(next);
-            numbers.entries.push(Entry { place: None, policy });
-        }
-        for (place, seen) in view.seen().enumerate().skip(1) {
-            for (policy, known) in seen
-                .attachments
-                .policies
-                .iter()
-                .filter(|(_, policy)| policy.local)
-            {
-                let next = numbers.entries.len();
-                for cluster in seen.clusters {
-                    let key = (cluster.clone(), known.locator().to_string());
-                    numbers.of_clusters.insert(key, next);
-                }
-                let place = Some(place);
-                numbers.entries.push(Entry { place, policy });
-            }
-        }
-        numbers
-    }
-
-    /// The number of a policy of the hub, or of one that lives on a cluster.
-    pub(super) fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
-        match cluster {
-            Some(cluster) => {
-                let key = (cluster.to_owned(), locator.to_owned());
-                self.of_clusters.get(&key).copied()
-            }
-            None => self.of_hub.get(locator).copied(),
-        }
-    }
-}
-
-/// The kinds of policies in the order of a page: by where their paths end, then by name.
-#[derive(Default)]
-pub(super) struct Kinds {
-    pub(super) rows: Vec<KindRow>,
-    known: HashMap<GroupKind, usize>,
-    /// Whether a path of some kind may end at a backend.
-    pub(super) reach_backends: bool,
-}
-
-impl Kinds {
-    pub(super) fn of(view: &PolicyView<'_>) -> Self {
-        let mut found: BTreeMap<GroupKind, (Arc<Profile>, BTreeSet<Level>)> = BTreeMap::new();
-        let mut reach_backends = false;
-        for seen in view.seen() {
-            let policies = seen.attachments.policies.rows().iter();
-            for kind in policies.map(|policy| policy.kind).collect::<BTreeSet<KindId>>() {
-                let profile = &seen.attachments.kinds.get(kind).profile;
-                let ends = &profile.ends;
-                reach_backends |= ends.contains(&Level::Backend) || ends.contains(&Level::Port);
-                let new = || (Arc::clone(profile), BTreeSet::new());
-                found.entry(profile.group_kind()).or_insert_with(new);
-            }
-            for (kind, path) in seen.effective.iter() {
-                let profile = &seen.attachments.kinds.get(kind).profile;
-                if let Some((_, ends)) = found.get_mut(&profile.group_kind()) {
-                    ends.insert(path.path.end());
-                }
-            }
-        }
-        let mut profiles: BTreeMap<(Ends, String, String), GroupKind> = BTreeMap::new();
-        for (group_kind, (profile, there)) in found {
-            let ends = ends_of(&profile, &there);
-            let key = (ends, group_kind.kind.clone(), group_kind.group.clone());
-            profiles.insert(key, group_kind);
-        }
-        let mut kinds = Self {
-            reach_backends,
-            ..Self::default()
-        };
-        for ((ends, kind, group), group_kind) in profiles {
-            kinds.known.insert(group_kind, kinds.rows.len());
-            kinds.rows.push(KindRow { kind, group, ends });
-        }
-        kinds
-    }
-
-    pub(super) fn find(&self, kind: &GroupKind) -> Option<usize> {
-        self.known.get(kind).copied()
-    }
-
-    /// The columns of profiles.
-    pub(super) fn of_rules(&self) -> Vec<usize> {
-        let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| row.ends == Ends::Rule)
-            .map(|(position, _)| position)
-            .collect()
-    }
-}
-
-/// Where a page draws the cells of a kind: as deep as its profile goes, if a path goes there. Policies that hold for what
-/// they are attached to, and nothing below it, are no gap in the routes.
-fn ends_of(profile: &Profile, found: &BTreeSet<Level>) -> Ends {
-    const LEVELS: [(Ends, [Level; 2]); 4] = [
-        (Ends::Rule, [Level::Rule, Level::Route]),
-        (Ends::Backend, [Level::Backend, Level::Port]),
-        (Ends::Listener, [Level::Listener, Level::Listener]),
-        (Ends::Gateway, [Level::Gateway, Level::Gateway]),
-    ];
-    let deepest = |is_end: &dyn Fn(&Level) -> bool| {
-        let mut levels = LEVELS.into_iter();
-        levels.find_map(|(ends, levels)| levels.iter().any(is_end).then_some(ends))
-    };
-    let of_profile = |level: &Level| profile.ends.contains(level);
-    deepest(&|level| of_profile(level) && found.contains(level))
-        .or_else(|| deepest(&of_profile))
-        .unwrap_or(Ends::Gateway)
-}
-
-/// The position of a kind by its names, or -1.
-pub(super) fn kind_position(kinds: &Kinds, kind: &str, group: &str) -> Position {
-    signed_or_none(kinds.find(&GroupKind::new(group, kind)))
 }

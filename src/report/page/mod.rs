@@ -1,27 +1,24 @@
 //! The page: one HTML file that shows a fleet.
 //!
 //! Everything that needs a rule of precedence is decided before the page is made: its script only groups, counts, and
-//! draws. `document` has the shape of the data and the lists that it consists of; `hierarchy`, `outcomes`, `policies`, and
-//! `change` fill it, each its part, and this file the rest (Placements, reports about works); `html` writes the file.
+//! draws. `document` has the shape of the data and the lists that it consists of; `inventory`, `policies`, and `change` fill
+//! it, each its part, and this file the rest (Gateways, Placements, reports about works); `html` writes the file.
 
 mod change;
 mod document;
-mod hierarchy;
 mod html;
-mod named;
-mod outcomes;
+mod inventory;
 mod policies;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use apimachinery::Work;
 use document::{
-    CarriedRow, ClusterRow, ConditionRow, DroppedRow, FindingRow, GatewayRow, Kinds, Numbers, OnRow,
-    OverlayRow, PlacementRow, PolicyRow, ProblemRow, RouteRow, Tables, WorksPart, signed_or_none,
+    CarriedRow, ClusterRow, ConditionRow, DroppedRow, FindingRow, GatewayRow, ListenerRow, OverlayRow,
+    PlacementRow, PolicyRow, ProblemRow, Tables, WorksPart, signed_or_none,
 };
-use hierarchy::{GatewayEntry, Hierarchy, Paths, narrow};
+use inventory::{Paths, Profiles};
 use ocm_placement::{ConditionStatus, Evaluation};
-use outcomes::{Outcomes, Profiles};
 use policies::{Rows, condition_row};
 
 use super::aggregate::{Aggregated, WorkProblem};
@@ -31,6 +28,7 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, Findings, Part};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
+use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, PolicyNumbers};
 use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView};
 use crate::placing::{Decided, place_of};
 use crate::policy::Rule;
@@ -40,7 +38,6 @@ use crate::sync::Withheld;
 
 pub use change::Compared;
 pub use document::FleetPage;
-pub(crate) use named::policy_report;
 pub(crate) use policies::Without;
 
 /// What a page is made from.
@@ -86,13 +83,10 @@ impl Page<'_> {
     pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
         let view = self.view;
         let relative = self.sources.root_relative();
-        let mut tables = Tables::new(&relative, &self.clusters).with(view);
-        tables.work = Work::default();
+        let mut tables = Tables::new(&relative, &self.clusters);
         if let Some(compared) = compared {
             tables.hidden.clone_from(&compared.report.comparison.hidden);
         }
-        let kinds = Kinds::of(view);
-        let numbers = Numbers::of(view);
         let mut page = FleetPage {
             api_version: API_VERSION,
             kind: "FleetPage",
@@ -100,27 +94,25 @@ impl Page<'_> {
             source_url: options.source_url.clone(),
             ..FleetPage::default()
         };
-        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &mut tables, kinds.reach_backends);
-        let outcomes = Outcomes::of(
-            view,
-            (&mut hierarchy, &maps, &of_hub),
-            (&kinds, &numbers),
-            self.withheld,
-            &mut tables,
-        );
-        if !tables.take(0) {
+        let clusters: HashSet<&str> = self.clusters.iter().copied().collect();
+        let scope = InventoryScope {
+            is_listed: &|name| clusters.contains(name),
+            with_backends: true,
+            work: &Work::default(),
+            hidden: &mut tables.hidden,
+        };
+        let Some(mut inventory) = Inventory::new(view, self.withheld, &relative, scope) else {
             page.left_out.push(html::FLEET.to_owned());
             return page;
-        }
+        };
+        let paths = Paths::new(&inventory);
         let rows = Rows {
             view,
-            maps: &maps,
-            of_hub: &of_hub,
-            kinds: &kinds,
+            paths: &paths,
             sources: self.sources,
             if_deleted: &self.if_deleted,
         };
-        let mut policies = rows.all(&numbers, &mut hierarchy, &mut tables);
+        let mut policies = rows.all(&mut inventory, &mut tables);
         let placements = placements(
             (self.evaluation, self.explains_placements),
             self.decided,
@@ -128,21 +120,21 @@ impl Page<'_> {
             &self.clusters,
             &mut tables,
         );
-        let mut gateways = self.gateways(&hierarchy, &outcomes, &placements, &mut tables);
-        let mut profiles = Profiles::of(&outcomes, &kinds);
-        let routes = routes(&hierarchy, &mut profiles, &mut tables);
-        let paths = Paths::of(&hierarchy, &tables);
-        let change = compared.map(|compared| {
-            change::change(
-                compared,
-                &view.hub.topology,
-                (&kinds, &numbers, &paths),
-                &mut tables,
-            )
-        });
+        let common = inventory::common_outcomes(&inventory);
+        let own = inventory::own_outcomes(&common);
+        let mut gateways = self.gateways(&inventory.gateways, own, &placements, &mut tables);
+        let rule_kinds = inventory::rule_kinds(&inventory);
+        let mut profiles = Profiles::new(&common, &rule_kinds);
+        let routes = inventory::route_rows(&inventory, &mut profiles, &mut tables);
+        let outcomes = inventory.outcomes.iter();
+        let outcomes = outcomes.map(|outcome| inventory::outcome_row(outcome, &mut tables));
+        let outcomes = outcomes.collect();
+        let exceptions = inventory::exception_rows(&inventory, &mut tables);
+        let change = compared
+            .map(|compared| change::change(compared, &view.hub.topology, (&inventory, &paths), &mut tables));
         let works = self.works.map(|aggregated| {
             let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
-            works(aggregated, (&numbers, &paths), rows, &tables)
+            works(aggregated, (&inventory.policies, &paths), rows, &tables)
         });
         let ways = (!self.explains_placements).then(|| html::WAYS_OF_PLACEMENTS.to_owned());
         let mut left_out: Vec<String> = ways.into_iter().collect();
@@ -161,7 +153,7 @@ impl Page<'_> {
         let overlays = overlays.map(|change| overlay_row(change, &mut tables)).collect();
         let findings = self.findings(&mut tables);
         let clusters = self.cluster_rows(&mut tables);
-        let withheld = self.withheld(&numbers, &tables);
+        let withheld = self.withheld(&inventory.policies, &tables);
         let (files, sets, values) = tables.into_lists();
         let rules: BTreeMap<&str, &str> = Rule::ALL
             .into_iter()
@@ -172,15 +164,15 @@ impl Page<'_> {
             sets,
             values,
             rules,
-            rule_kinds: kinds.of_rules(),
-            kinds: kinds.rows,
+            rule_kinds,
+            kinds: inventory.kinds,
             clusters,
             gateways,
-            backends: hierarchy.backends.list,
+            backends: inventory.backends.into_entries(),
             routes,
             profiles: profiles.list.list,
-            outcomes: outcomes.rows,
-            exceptions: outcomes.exceptions,
+            outcomes,
+            exceptions,
             policies,
             withheld,
             overlays,
@@ -196,27 +188,29 @@ impl Page<'_> {
 
     fn gateways(
         &self,
-        hierarchy: &Hierarchy<'_>,
-        outcomes: &Outcomes,
+        entries: &[GatewayEntry],
+        mut own: HashMap<usize, Vec<(document::Position, usize, document::Position)>>,
         placements: &[document::PlacementRow],
         tables: &mut Tables<'_>,
     ) -> Vec<GatewayRow> {
         let placed = placements.iter().zip(0..);
-        let placed = placed.map(|(row, position)| ((row.ns.as_str(), row.name.as_str()), position));
-        let placed: HashMap<(&str, &str), usize> = placed.collect();
+        let placed = placed.map(|(row, position)| (format!("{}/{}", row.ns, row.name), position));
+        let placed: HashMap<String, usize> = placed.collect();
         let statuses = self.statuses.iter();
         let statuses = statuses.map(|status| (status.object.as_str(), status));
         let statuses: HashMap<&str, &ObjectStatus> = statuses.collect();
         let carried = self.carried();
-        let routes = hierarchy.routes.list.iter();
+        let topology = &self.view.hub.topology;
+        let routes = topology.routes.rows().iter();
         let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
-        let mut own = outcomes.own();
         let mut rows = Vec::new();
-        for (number, entry) in hierarchy.gateways.list.iter().enumerate() {
+        for (number, entry) in entries.iter().enumerate() {
             let placement = entry.placement.as_ref();
-            let placement = placement.and_then(|(ns, name)| placed.get(&(ns.as_str(), name.as_str())));
-            let status = statuses.get(entry.identity.locator().as_str());
-            let work = entry.object.and_then(|object| carried.get(&object.origin));
+            let placement = placement.and_then(|placement| placed.get(placement));
+            let status = statuses.get(&*entry.gateway);
+            let mut nodes = topology.find(&entry.identity).into_iter();
+            let object = nodes.find_map(|node| topology.object(node));
+            let work = object.and_then(|object| carried.get(&object.origin));
             let (mut objects, mut ships_routes) = (Vec::new(), 0_usize);
             for manifest in work.iter().flat_map(|work| work.manifests) {
                 let origin = manifest.origins.first();
@@ -231,16 +225,24 @@ impl Page<'_> {
                     None => CarriedRow::Made(row.kind, row.namespace, row.name),
                 });
             }
+            let kind = &entry.identity.group_kind;
+            let listeners = entry.listeners.iter().map(|listener| ListenerRow {
+                name: listener.name.clone(),
+                host: listener.hostname.clone(),
+                port: listener.port,
+                protocol: listener.protocol.clone(),
+                set: listener.listener_set.clone(),
+            });
             rows.push(GatewayRow {
                 ns: entry.identity.namespace.clone().unwrap_or_default(),
                 name: entry.identity.name.clone(),
-                kind: entry.is_service.then(|| entry.identity.group_kind.kind.clone()),
+                kind: (kind.group != GROUP).then(|| kind.kind.clone()),
                 local: entry.local,
-                at: entry.object.and_then(|object| tables.object(object)),
+                at: tables.line(entry.place.as_ref()),
                 cls: entry.class.clone(),
                 placement: signed_or_none(placement.copied()),
-                clusters: tables.set_of_places(&entry.places),
-                listeners: entry.listeners.list.clone(),
+                clusters: tables.shared_set(&entry.clusters),
+                listeners: listeners.collect(),
                 own: own.remove(&number).unwrap_or_default(),
                 work: work.map(|work| work.name.clone()),
                 objects,
@@ -324,7 +326,11 @@ impl Page<'_> {
     }
 
     /// What is kept from one cluster by what lives there.
-    fn withheld(&self, numbers: &Numbers, tables: &Tables<'_>) -> Vec<(usize, usize, usize, &'static str)> {
+    fn withheld(
+        &self,
+        numbers: &PolicyNumbers,
+        tables: &Tables<'_>,
+    ) -> Vec<(usize, usize, usize, &'static str)> {
         let rows: BTreeSet<(usize, usize, usize, &'static str)> = self
             .withheld
             .iter()
@@ -357,12 +363,7 @@ fn overlay_row(change: &OverlayChanges, tables: &mut Tables<'_>) -> OverlayRow {
         overlay: change.overlay.clone(),
         object: change.object.clone(),
         fields: fields.collect(),
-        at: place.map(|place| {
-            (
-                tables.files.position(place.path.clone(), || place.path.clone()),
-                place.line,
-            )
-        }),
+        at: tables.line(place),
         clusters: tables.set(change.clusters.iter().map(String::as_str)),
     }
 }
@@ -392,36 +393,6 @@ fn taints(cluster: &Object) -> Vec<String> {
             format!("{}{value}:{}", text("key"), text("effect"))
         })
         .collect()
-}
-
-fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Tables<'_>) -> Vec<RouteRow> {
-    let mut rows = Vec::new();
-    for (number, entry) in hierarchy.routes.list.iter().enumerate() {
-        let on = entry.on.list.iter().map(|((gateway, listener), places)| {
-            let place = (*gateway, *listener, narrow(number));
-            let (profiled, others) = profiles.on(place, entry.rules.len());
-            let all = hierarchy.gateways.list.get(*gateway);
-            let all = all.map(|gateway: &GatewayEntry<'_>| tables.set_of_places(&gateway.places));
-            let only = Some(tables.set_of_places(places)).filter(|only| all.is_some_and(|all| all != *only));
-            // An array has no place that could be left out.
-            let others = match (&others, only) {
-                (None, Some(_)) => Some(Vec::new()),
-                _ => others,
-            };
-            OnRow(*gateway, (*listener).into(), profiled, others, only)
-        });
-        rows.push(RouteRow {
-            kind: entry.object.kind.to_string(),
-            ns: entry.object.namespace_or_empty().to_owned(),
-            name: entry.object.name.to_string(),
-            local: entry.local,
-            hosts: entry.hosts.clone(),
-            rules: entry.rules.clone(),
-            on: on.collect(),
-            at: tables.object(entry.object),
-        });
-    }
-    rows
 }
 
 /// The rows of all Placements, by namespace and name.
@@ -500,7 +471,7 @@ fn placements(
 
 fn works(
     aggregated: &Aggregated,
-    (numbers, paths): (&Numbers, &Paths),
+    (numbers, paths): (&PolicyNumbers, &Paths),
     (gateways, policies): (&mut [GatewayRow], &mut [PolicyRow]),
     tables: &Tables<'_>,
 ) -> WorksPart {

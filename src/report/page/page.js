@@ -201,7 +201,7 @@
   };
   function excAt(k, g, li, r, ru, b = -1) {
     const spot =
-      K[k].ends === 'Listener'
+      K[k].ends === 'listener'
         ? [li, -1, -1]
         : K[k].ends === 'Gateway'
           ? [-1, -1, -1]
@@ -936,10 +936,10 @@
     const body = h('tbody');
     const kindCell = (g, k) => {
       const os = [];
-      if (K[k].ends === 'Rule' || K[k].ends === 'Backend')
+      if (K[k].ends === 'route rule' || K[k].ends === 'backend')
         for (const [r, on] of routesOf[g])
           R[r].rules.forEach((_, ru) => held(k, g, on[1], on, r, ru).forEach(x => os.push(x.o)));
-      else if (K[k].ends === 'Listener') G[g].listeners.forEach((_, li) => os.push(base(k, g, li)));
+      else if (K[k].ends === 'listener') G[g].listeners.forEach((_, li) => os.push(base(k, g, li)));
       else os.push(base(k, g, -1));
       const all = os.length,
         have = os.filter(covers).length,
@@ -965,7 +965,7 @@
       }
       const t = !all
         ? 'no route'
-        : `${have} of ${all} ${K[k].ends === 'Listener' ? 'listeners' : K[k].ends === 'Gateway' ? 'Gateway' : 'paths'}`;
+        : `${have} of ${all} ${K[k].ends === 'listener' ? 'listeners' : K[k].ends === 'Gateway' ? 'Gateway' : 'paths'}`;
       const svg = h(
         'span',
         { class: `bar ${kc(k)}${have === all ? ' full' : ''}${all ? '' : ' na'}`, title: `${K[k].kind}: ${t}` },
@@ -1621,7 +1621,7 @@
         'b',
         'Backend',
         [...new Set(v.rus.flatMap(x => rt.rules[x].to))].slice(0, 3).join(', '),
-        !cols.some(x => K[x.k].ends === 'Backend'),
+        !cols.some(x => K[x.k].ends === 'backend'),
       ],
     ];
     const lvl = p => {

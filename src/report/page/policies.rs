@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::document::{
-    ConditionRow, IfDeletedRow, Kinds, Numbers, PolicyRow, Position, Tables, TargetRow, signed,
-    signed_or_none,
+    ConditionRow, IfDeletedRow, PolicyRow, Position, Tables, TargetRow, signed, signed_or_none,
 };
-use super::hierarchy::{Hierarchy, Map, Paths, shortened};
+use super::inventory::{Part, Paths};
 use crate::api::gateway::GROUP as GATEWAY;
 use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{Locate as _, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::Object;
+use crate::outcome::inventory::{Backends, Inventory, KindEntry, PolicyNumbers, shortened};
 use crate::outcome::{PolicyEntry, PolicyView, Seen};
 use crate::policy::{Attachments, Condition, Policy, Target};
 use crate::report::diff::{SettingChange, giver};
 use crate::report::status::spoken;
 use crate::source::Sources;
-use crate::topology::{Node, Start, Topology};
+use crate::topology::{Node, Topology};
 
 /// At most so many messages of one condition are shown; thousands of clusters may each have their own.
 const MOST_MESSAGES: usize = 10;
@@ -45,36 +45,32 @@ pub(crate) struct Without<'v> {
 /// The data that the rows are made from, in addition to the view.
 pub(super) struct Rows<'r, 'p> {
     pub(super) view: &'p PolicyView<'p>,
-    pub(super) maps: &'r [Map],
-    pub(super) of_hub: &'r Map,
-    pub(super) kinds: &'r Kinds,
+    pub(super) paths: &'r Paths,
     pub(super) sources: &'p Sources,
     /// The changes without a policy of the hub, by locator, if they were computed.
     pub(super) if_deleted: &'r HashMap<String, Vec<Without<'p>>>,
 }
 
 impl<'p> Rows<'_, 'p> {
-    /// A row for each policy, in the order of their numbers.
-    pub(super) fn all(
-        &self,
-        numbers: &Numbers,
-        hierarchy: &mut Hierarchy<'p>,
-        tables: &mut Tables<'p>,
-    ) -> Vec<PolicyRow> {
+    /// A row for each policy, in the order of their numbers. Adds the backends that are targets to those of the inventory.
+    pub(super) fn all(&self, inventory: &mut Inventory, tables: &mut Tables<'p>) -> Vec<PolicyRow> {
         let places: Vec<Seen<'p>> = self.view.seen().collect();
-        // What is found out about the hierarchy further down must not move what is in it.
-        let paths = Paths::of(hierarchy, tables);
+        let Inventory {
+            kinds,
+            policies: numbers,
+            backends,
+            ..
+        } = inventory;
         let mut sets = HashMap::new();
         let mut rows = Vec::new();
         for entry in &numbers.entries {
-            let Some((seen, map)) = (match entry.place {
-                None => places.first().map(|seen| (*seen, self.of_hub)),
-                Some(place) => places.get(place).copied().zip(self.maps.get(place)),
-            }) else {
+            let Some(seen) = places.get(entry.place.unwrap_or_default()).copied() else {
                 continue;
             };
             let policy = seen.attachments.policy(entry.policy);
-            let kind = self.kinds.find(&policy.object.group_kind());
+            let group_kind = policy.object.group_kind();
+            let is_kind = |kind: &KindEntry| kind.kind == group_kind.kind && kind.group == group_kind.group;
+            let kind = kinds.iter().position(is_kind);
             let PolicyEntry {
                 conditions,
                 mode,
@@ -93,7 +89,7 @@ impl<'p> Rows<'_, 'p> {
                 .filter(|_| entry.place.is_none());
             let (if_deleted, more_paths) = match changes {
                 Some(changes) => {
-                    let (rows, more) = deleted(changes, (numbers, &paths), &mut sets, tables);
+                    let (rows, more) = deleted(changes, (numbers, self.paths), &mut sets, tables);
                     (Some(rows), more)
                 }
                 None => (None, 0),
@@ -104,7 +100,7 @@ impl<'p> Rows<'_, 'p> {
                 ns: policy.object.namespace_or_empty().to_owned(),
                 name: policy.object.name.to_string(),
                 at: tables.object(policy.object),
-                targets: targets(seen.attachments, policy, hierarchy, map),
+                targets: targets(seen.attachments, policy, self.paths, backends),
                 mode,
                 strategy,
                 text,
@@ -124,7 +120,7 @@ impl<'p> Rows<'_, 'p> {
 /// What would change without a policy, and how many paths are not listed.
 fn deleted<'v>(
     changes: &[Without<'v>],
-    (numbers, paths): (&Numbers, &Paths),
+    (numbers, paths): (&PolicyNumbers, &Paths),
     sets: &mut HashMap<Vec<*const [&'v str]>, usize>,
     tables: &mut Tables<'_>,
 ) -> (Vec<IfDeletedRow>, usize) {
@@ -174,13 +170,13 @@ pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
 fn targets(
     attachments: &Attachments<'_>,
     policy: &Policy<'_>,
-    hierarchy: &mut Hierarchy<'_>,
-    map: &Map,
+    paths: &Paths,
+    backends: &mut Backends,
 ) -> Vec<TargetRow> {
     let mut rows: Vec<TargetRow> = Vec::new();
     for declared in &policy.targets {
         let row = match &declared.target {
-            Target::Attached(node) => node_row(attachments, *node, hierarchy, map),
+            Target::Attached(node) => node_row(&attachments.topology, *node, paths, backends),
             _ => None,
         };
         let row = row.unwrap_or_else(|| {
@@ -194,31 +190,27 @@ fn targets(
 }
 
 fn node_row(
-    attachments: &Attachments<'_>,
+    topology: &Topology<'_>,
     node: Node,
-    hierarchy: &mut Hierarchy<'_>,
-    map: &Map,
+    paths: &Paths,
+    backends: &mut Backends,
 ) -> Option<TargetRow> {
-    let topology = &attachments.topology;
-    let gateway = |gateway| map.starts.get(&Start::Gateway(gateway)).copied();
-    let route = |route| usize::try_from(*map.routes.get(&route)?).ok();
     Some(match node {
-        Node::Gateway(id) => TargetRow::Section("g", gateway(id)?, -1),
-        Node::Listener(id, listener) => {
-            TargetRow::Section("g", gateway(id)?, (*map.listeners.get(&listener)?).into())
+        Node::Gateway(_) | Node::Listener(..) | Node::Route(_) | Node::Rule(..) => {
+            match paths.part(topology, node)? {
+                Part::Gateway(gateway) => TargetRow::Section("g", gateway, -1),
+                Part::Listener(gateway, listener) => TargetRow::Section("g", gateway, signed(listener)),
+                Part::Route(route) => TargetRow::Section("r", route, -1),
+                Part::Rule(route, rule) => TargetRow::Section("r", route, signed(rule)),
+                Part::Backend(backend) => TargetRow::Backend("b", backend),
+            }
         }
         Node::ListenerSet(set) => {
-            let of = topology.listener_sets.get(set).gateway;
-            TargetRow::Set("s", gateway(of)?, topology.identity(node).to_string())
+            let gateway = Node::Gateway(topology.listener_sets.get(set).gateway);
+            let gateway = paths.gateway(&topology.locator(gateway))?;
+            TargetRow::Set("s", gateway, topology.identity(node).to_string())
         }
-        Node::Route(id) => TargetRow::Section("r", route(id)?, -1),
-        Node::Rule(id, rule) => {
-            let rules = &topology.routes.get(id).rules;
-            let position = rules.iter().position(|known| *known == rule)?;
-            TargetRow::Section("r", route(id)?, signed(position))
-        }
-        Node::Backend(backend) => TargetRow::Backend("b", hierarchy.backend(topology, backend)),
-        Node::Port(backend, _) => TargetRow::Backend("b", hierarchy.port(topology, node, backend)),
+        Node::Backend(_) | Node::Port(..) => TargetRow::Backend("b", backends.position(topology, node)),
         Node::Namespace(_) => TargetRow::Named("n", topology.identity(node).name),
         Node::Class(_) => TargetRow::Named("c", topology.identity(node).name),
         Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),

@@ -2,9 +2,10 @@
 
 use kube_json::json;
 
-use super::document::{FindingRow, FleetPage, Interned, Tables};
+use super::document::{FindingRow, FleetPage, Tables};
 use super::html::{base64, escape_data, escape_markup};
 use crate::diagnostic::{Locate, Place, Span, is_unseen};
+use crate::outcome::inventory::Interned;
 
 /// No texts.
 struct Nowhere;

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::pointer;
+use apimachinery::{Work, pointer};
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::inventory::{Inventory, SourceLine};
+use super::inventory::{Inventory, InventoryScope, SourceLine};
 use super::overlay_changes::OverlayChanges;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use crate::diagnostic::{API_VERSION, Locate, without_secrets};
+use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
     PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
 };
-use crate::sync::is_on_hub_only;
+use crate::sync::{Withheld, is_on_hub_only};
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
@@ -603,15 +603,28 @@ impl PolicyReport {
         }
     }
 
-    /// The whole report.
-    pub fn with(view: &PolicyView<'_>, inventory: Inventory, locate: &dyn Locate) -> Self {
+    /// The whole report; `withheld` are the policies that some cluster does not get.
+    pub fn new<'p>(view: &'p PolicyView<'p>, withheld: &'p [Withheld<'p>], locate: &dyn Locate) -> Self {
+        let clusters = view.seen().flat_map(|seen| seen.clusters);
+        let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
+        let inventory = Inventory::new(
+            view,
+            withheld,
+            locate,
+            InventoryScope {
+                is_listed: &|name| clusters.contains(name),
+                with_backends: false,
+                work: &Work::unlimited(),
+                hidden: &mut Hidden::default(),
+            },
+        );
         let located = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
             place: SourceLine::of(locate, object.place("")),
             ..entry
         });
         Self {
             policies: located.collect(),
-            inventory: Some(inventory),
+            inventory,
             ..Self::of(view)
         }
     }

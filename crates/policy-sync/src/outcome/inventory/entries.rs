@@ -1,0 +1,442 @@
+//! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. Their JSON
+//! refers to everything by its locator. The page refers to the same entries by their positions in the lists, which they
+//! also have.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use apimachinery::{Identity, Work};
+use kube_json::Value;
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::{Hidden, Locate, Place};
+use crate::policy::PolicyId;
+use crate::topology::{Level, Node, Topology};
+
+/// The work for a cell: a route below a listener, a rule there for each kind of policies, each in each place where it is
+/// evaluated; and a setting of different outcomes.
+pub(super) const STEPS_PER_CELL: u64 = 30;
+
+/// What there is, and what policies come to, each outcome once.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Inventory {
+    /// The kinds of policies.
+    pub kinds: Vec<KindEntry>,
+    /// Gateways, and Services of a mesh that are parents of routes.
+    pub gateways: Vec<GatewayEntry>,
+    /// All routes, whether a policy applies to them or not.
+    pub routes: Vec<RouteEntry>,
+    /// The result of the policies of one kind, and the paths where most clusters have it.
+    pub outcomes: Vec<OutcomeEntry>,
+    /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
+    pub exceptions: Vec<OutcomeException>,
+    /// What routes forward to, and its ports, if rules list these.
+    #[serde(skip)]
+    pub backends: Backends,
+    /// The policies that outcomes refer to.
+    #[serde(skip)]
+    pub policies: PolicyNumbers,
+}
+
+/// How much of a view an inventory has.
+#[expect(missing_debug_implementations, reason = "it contains a function")]
+pub struct InventoryScope<'s> {
+    /// Which clusters it has.
+    pub is_listed: &'s dyn Fn(&str) -> bool,
+    /// Whether rules list their backends if a policy may apply there.
+    pub with_backends: bool,
+    /// What the input may cost.
+    pub work: &'s Work,
+    /// The names of hidden values.
+    pub hidden: &'s mut Hidden,
+}
+
+/// A kind of policies.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindEntry {
+    /// The kind.
+    pub kind: String,
+    /// Its API group.
+    pub group: String,
+    /// Where its paths end: `route rule`.
+    #[serde(serialize_with = "level_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub ends: Level,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn level_name<S: Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(level.name())
+}
+
+/// A Gateway, or a Service of a mesh.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayEntry {
+    /// Locator.
+    pub gateway: Arc<str>,
+    /// Where it is defined.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// Name of its GatewayClass.
+    pub class: String,
+    /// `namespace/name` of its Placement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<String>,
+    /// Whether it lives on clusters and does not come from the hub.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local: bool,
+    /// Its clusters, sorted.
+    // Shared by all that are on the same clusters.
+    pub clusters: Arc<[String]>,
+    /// Its listeners, in order.
+    pub listeners: Vec<ListenerEntry>,
+    /// Its name.
+    #[serde(skip)]
+    pub identity: Identity,
+}
+
+/// A listener.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ListenerEntry {
+    /// Locator; for a Service, that of the Service.
+    pub listener: Arc<str>,
+    /// Its name, or a phrase for a Service.
+    #[serde(skip)]
+    pub name: String,
+    /// `*` for any.
+    pub hostname: String,
+    /// The port, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<i64>,
+    /// The protocol.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub protocol: String,
+    /// The ListenerSet that it comes from, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listener_set: Option<String>,
+}
+
+/// A route.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RouteEntry {
+    /// Locator.
+    pub route: Arc<str>,
+    /// Where it is defined.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// Whether it lives on clusters and does not come from the hub.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local: bool,
+    /// Its hostnames.
+    pub hostnames: Vec<String>,
+    /// Its rules, in order.
+    pub rules: Vec<RuleEntry>,
+    /// The listeners that accept it; none if it is attached nowhere.
+    pub attached: Vec<AttachedEntry>,
+    /// Its name.
+    #[serde(skip)]
+    pub identity: Identity,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RuleEntry {
+    /// Locator.
+    pub rule: Arc<str>,
+    /// What it matches, for people: `/cart`, `= /cart`, `~ ^/cart`, then the method, headers, and query parameters.
+    pub matches: Vec<String>,
+    /// Where it forwards to, for people: `cart:8080`.
+    pub backends: Vec<String>,
+    /// Its name, if it has one of its own.
+    #[serde(skip)]
+    pub name: Option<String>,
+    /// The positions of its backends, if they are listed.
+    #[serde(skip)]
+    pub listed_backends: Vec<usize>,
+}
+
+/// A listener that accepts a route.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AttachedEntry {
+    /// Locator.
+    pub listener: Arc<str>,
+    /// The clusters where it does, sorted; none means all of the Gateway.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub clusters: Arc<[String]>,
+    /// The positions of its Gateway and of itself there, which is -1 if it is not listed.
+    #[serde(skip)]
+    pub position: (usize, i32),
+}
+
+/// A backend, or a port of one.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BackendEntry {
+    /// Locator.
+    #[serde(skip)]
+    pub locator: Arc<str>,
+    /// For people: `Service shop/cart`, and the port if it is one.
+    pub text: String,
+    /// The position of the backend that it is a port of.
+    #[serde(rename = "of", skip_serializing_if = "Option::is_none")]
+    pub port_of: Option<usize>,
+}
+
+/// Backends and their ports, each once.
+#[derive(Debug, Clone, Default)]
+pub struct Backends(Interned<Arc<str>, BackendEntry>);
+
+impl Backends {
+    /// The position of a backend, or of a port.
+    pub fn position(&mut self, topology: &Topology<'_>, node: Node) -> usize {
+        let port_of = match node {
+            Node::Port(backend, _) => Some(self.position(topology, Node::Backend(backend))),
+            _ => None,
+        };
+        let locator: Arc<str> = topology.locator(node).into();
+        self.0.position(Arc::clone(&locator), || {
+            let mut text = topology.identity(node).to_string();
+            if port_of.is_some() {
+                text = format!("{text}, port {}", topology.section(node).unwrap_or_default());
+            }
+            BackendEntry {
+                locator,
+                text,
+                port_of,
+            }
+        })
+    }
+
+    /// All of them, in order.
+    pub fn entries(&self) -> &[BackendEntry] {
+        &self.0.list
+    }
+
+    /// All of them, in order.
+    pub fn into_entries(self) -> Vec<BackendEntry> {
+        self.0.list
+    }
+}
+
+/// A path from a Gateway on, or a part of one; -1 for what it does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Spot {
+    /// The position of the Gateway.
+    pub gateway: usize,
+    /// The position of the listener there.
+    pub listener: i32,
+    /// The position of the route.
+    pub route: i32,
+    /// The position of the rule there.
+    pub rule: i32,
+    /// The position of the backend.
+    pub backend: i32,
+}
+
+/// Locators from the Gateway on. A path that ends at a route represents those of its rules.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct OutcomePath {
+    pub(super) locators: Vec<Arc<str>>,
+    /// The same by positions.
+    #[serde(skip)]
+    pub spot: Spot,
+}
+
+/// A policy, by its locator.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct PolicyReference {
+    /// Its position in the list.
+    #[serde(skip)]
+    pub number: usize,
+    pub(super) locator: Arc<str>,
+}
+
+/// The result of the policies of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeEntry {
+    /// The policy kind.
+    pub kind: String,
+    /// Its API group.
+    pub group: String,
+    /// Whether it lets everybody in on purpose.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
+    /// The settings in effect.
+    pub settings: Vec<OutcomeSetting>,
+    /// The settings that lost.
+    pub overridden: Vec<LostSetting>,
+    /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route represents
+    /// those of its rules.
+    pub paths: Vec<OutcomePath>,
+    /// The position of the kind.
+    #[serde(skip)]
+    pub kind_position: usize,
+}
+
+/// A setting that is in effect.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeSetting {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Its value.
+    pub value: Value,
+    /// Locator.
+    pub policy: PolicyReference,
+    /// The line of the name of the setting.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+}
+
+/// A setting that is overridden.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LostSetting {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// Locator of the policy that it is written in.
+    pub policy: PolicyReference,
+    /// Where it is written.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// Locators of the policies that override it.
+    pub by: Vec<PolicyReference>,
+    /// The name of the rule that decided, if one did.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
+}
+
+/// Clusters with another outcome than most.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeException {
+    /// Sorted.
+    pub clusters: Arc<[String]>,
+    /// The policy kind.
+    pub kind: String,
+    /// Its API group.
+    pub group: String,
+    /// The outcome of most, by its position in `outcomes`; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usual: Option<usize>,
+    /// The outcome on these clusters; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub here: Option<usize>,
+    /// Locators from the Gateway on.
+    pub paths: Vec<OutcomePath>,
+    /// The position of the kind.
+    #[serde(skip)]
+    pub kind_position: usize,
+}
+
+/// File and line of an object of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SourceLine {
+    /// Path relative to the root of the input.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+}
+
+impl SourceLine {
+    /// The line of a place, where there is a text.
+    pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
+        let span = locate.locate(&place)?;
+        Some(Self {
+            path: span.path.to_owned(),
+            line: span.line,
+        })
+    }
+    /// The same with a path that is the same on every system.
+    pub(super) fn slashed(locate: &dyn Locate, place: Place) -> Option<Self> {
+        let mut line = Self::of(locate, place)?;
+        line.path = line.path.replace('\\', "/");
+        Some(line)
+    }
+}
+
+/// The entry of a list at a position, which may be none.
+pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
+    list.get(usize::try_from(position).ok()?)
+}
+
+/// A list without repeats.
+#[derive(Debug, Clone)]
+pub struct Interned<K, T> {
+    /// The entries.
+    pub list: Vec<T>,
+    known: HashMap<K, usize>,
+}
+
+impl<K, T> Default for Interned<K, T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Eq + Hash, T> Interned<K, T> {
+    /// The position of the entry with this key, which `make` makes where there is none.
+    pub fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
+        let Self { list, known } = self;
+        *known.entry(key).or_insert_with(|| {
+            list.push(make());
+            list.len().saturating_sub(1)
+        })
+    }
+}
+
+/// All policies: those of the hub, then those that live on clusters, once for each place that was evaluated.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyNumbers {
+    pub(super) of_hub: HashMap<Arc<str>, usize>,
+    /// By cluster and locator.
+    pub(super) of_clusters: HashMap<String, HashMap<Arc<str>, usize>>,
+    /// The object that each is read from, in order.
+    pub entries: Vec<NumberedPolicy>,
+}
+
+/// One policy: of the hub, or of a place that was evaluated.
+#[derive(Debug, Clone, Copy)]
+pub struct NumberedPolicy {
+    /// The place, by its position in the view.
+    pub place: Option<usize>,
+    /// The policy there.
+    pub policy: PolicyId,
+}
+
+impl PolicyNumbers {
+    /// The number of a policy of the hub, or of one that lives on a cluster.
+    pub fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
+        let numbers = match cluster {
+            Some(cluster) => self.of_clusters.get(cluster)?,
+            None => &self.of_hub,
+        };
+        numbers.get(locator).copied()
+    }
+}

@@ -1,0 +1,535 @@
+//! The hierarchy that policies apply to: Gateways, their listeners, routes with their rules, backends. It has their order
+//! and positions, and finds them in every evaluated topology.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apimachinery::{Identity, Work};
+use kube_json::Value;
+
+use super::entries::{
+    AttachedEntry, Backends, GatewayEntry, Interned, ListenerEntry, OutcomePath, RouteEntry, RuleEntry,
+    STEPS_PER_CELL, SourceLine, Spot, entry,
+};
+use crate::diagnostic::Locate;
+use crate::object::Object;
+use crate::object::well_known::PLACEMENT_LABEL;
+use crate::outcome::{ClusterLists, PolicyView, Seen};
+use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology};
+
+/// The clusters of evaluated places, by the positions of these.
+pub(super) struct PlaceLists<'l> {
+    pub(super) places: &'l [Vec<String>],
+    pub(super) lists: ClusterLists<'l>,
+}
+
+impl PlaceLists<'_> {
+    /// The clusters of some places. Equal lists are the same one.
+    pub(super) fn joined(&mut self, places: &[usize]) -> Arc<[String]> {
+        let lists = places.iter().filter_map(|place| self.places.get(*place));
+        self.lists.joined(&lists.map(Vec::as_slice).collect::<Vec<_>>())
+    }
+}
+
+/// At most so many characters of an expression that a rule matches are shown.
+const MOST_OF_A_MATCH: usize = 200;
+
+/// A Gateway, or a Service of a mesh.
+struct Gateway<'p> {
+    object: Option<&'p Object>,
+    entry: GatewayEntry,
+    /// The positions of its listeners by locator.
+    listeners: HashMap<String, i32>,
+    /// The evaluated places where it is, by position.
+    places: Vec<usize>,
+}
+
+/// A Gateway and a listener of it.
+type Below = (usize, i32);
+
+/// A route.
+struct Route<'p> {
+    object: &'p Object,
+    entry: RouteEntry,
+    /// The listeners that it is attached to, and the places where it is.
+    on: Interned<Below, (Below, Vec<usize>)>,
+}
+
+/// The positions of the nodes of one topology.
+#[derive(Default)]
+pub(super) struct Map {
+    pub(super) starts: BTreeMap<Start, usize>,
+    pub(super) listeners: HashMap<ListenerId, i32>,
+    pub(super) routes: HashMap<RouteId, i32>,
+    /// Attachments: Gateway, listener, route.
+    pub(super) attached: BTreeSet<(usize, i32, i32)>,
+    /// The listeners of each route below each Gateway.
+    by_route: HashMap<(usize, i32), Vec<i32>>,
+}
+
+/// Everything, in the order of the inventory.
+pub(super) struct Hierarchy<'p, 's> {
+    gateways: Interned<Identity, Gateway<'p>>,
+    routes: Interned<Identity, Route<'p>>,
+    pub(super) backends: Backends,
+    /// Whether rules list their backends.
+    with_backends: bool,
+    work: &'s Work,
+}
+
+pub(super) fn narrow(position: usize) -> i32 {
+    i32::try_from(position).unwrap_or(i32::MAX)
+}
+
+impl<'p, 's> Hierarchy<'p, 's> {
+    /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
+    pub(super) fn new(
+        view: &'p PolicyView<'_>,
+        is_listed: &dyn Fn(&str) -> bool,
+        with_backends: bool,
+        work: &'s Work,
+    ) -> (Self, Vec<Map>, Map) {
+        let mut hierarchy = Self {
+            gateways: Interned::default(),
+            routes: Interned::default(),
+            backends: Backends::default(),
+            with_backends,
+            work,
+        };
+        let all = Seen {
+            clusters: &[],
+            attachments: view.hub,
+            effective: &view.hub_effective,
+        };
+        // A Gateway that goes to clusters, but to none that is listed, is not there.
+        let is_meant = |start: Start| match start {
+            Start::Gateway(gateway) => {
+                let clusters = view.clusters_of(&view.hub.topology.gateways.get(gateway).object.key());
+                clusters.is_empty() || clusters.iter().any(|name| is_listed(name))
+            }
+            Start::Service(_) => true,
+        };
+        let of_hub = hierarchy.add((0, all), is_meant);
+        let maps = view
+            .seen()
+            .enumerate()
+            .map(|(place, seen)| {
+                let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
+                hierarchy.add((place, seen), is_evaluated)
+            })
+            .collect();
+        (hierarchy, maps, of_hub)
+    }
+
+    /// Adds what one place has from the starts that `counts` chooses.
+    fn add(&mut self, (place, seen): (usize, Seen<'p>), counts: impl Fn(Start) -> bool) -> Map {
+        let topology = &seen.attachments.topology;
+        // The hub is no cluster.
+        let place = (place > 0).then_some(place);
+        let mut map = Map::default();
+        for start in topology.starts().filter(|start| counts(*start)) {
+            let position = match start {
+                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
+                Start::Service(service) => self.service(topology, service),
+            };
+            map.starts.insert(start, position);
+            if let Some(gateway) = self.gateways.list.get_mut(position) {
+                gateway.places.extend(place);
+            }
+            let attached = topology.attached(start);
+            if self.work.pay(attached.len(), STEPS_PER_CELL) {
+                for (listener, route) in attached {
+                    // A Service is drawn with one listener.
+                    let known = |listener| map.listeners.get(&listener).copied().unwrap_or(-1);
+                    let listener = listener.map_or(0, known);
+                    self.attach(topology, route, (position, listener), place, &mut map);
+                }
+            }
+        }
+        // Those that are attached to nothing are a row, too.
+        if place.is_none() {
+            for (id, _) in topology.routes.iter() {
+                let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
+                if starts.peek().is_none() || starts.any(&counts) {
+                    self.route(topology, id, true, &mut map);
+                }
+            }
+        }
+        map
+    }
+
+    fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, map: &mut Map) -> usize {
+        let node = topology.gateways.get(id);
+        let object = node.known_as();
+        let position = self.gateways.position(object.identity(), || Gateway {
+            object: Some(object),
+            entry: GatewayEntry {
+                local: node.local,
+                class: node
+                    .original_class()
+                    .unwrap_or(topology.classes.get(node.class).name)
+                    .to_owned(),
+                placement: object
+                    .label(PLACEMENT_LABEL)
+                    .map(|name| format!("{}/{name}", object.namespace_or_empty())),
+                ..GatewayEntry::new(object.identity())
+            },
+            listeners: HashMap::new(),
+            places: Vec::new(),
+        });
+        if let Some(gateway) = self.gateways.list.get_mut(position) {
+            for listener in &node.listeners {
+                let row = topology.listeners.get(*listener);
+                let locator = topology.locator(Node::Listener(id, *listener));
+                let listeners = &mut gateway.entry.listeners;
+                let at = *gateway.listeners.entry(locator).or_insert_with_key(|locator| {
+                    listeners.push(ListenerEntry {
+                        listener: locator.as_str().into(),
+                        name: row.name.to_owned(),
+                        hostname: row.hostname().unwrap_or("*").to_owned(),
+                        port: row.port(),
+                        protocol: row.protocol().to_owned(),
+                        listener_set: row
+                            .set
+                            .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
+                    });
+                    narrow(listeners.len().saturating_sub(1))
+                });
+                map.listeners.insert(*listener, at);
+            }
+        }
+        position
+    }
+
+    /// A Service of a mesh is drawn as a Gateway with one listener: requests come to it by its name.
+    fn service(&mut self, topology: &Topology<'p>, id: BackendId) -> usize {
+        let identity = topology.identity(Node::Backend(id));
+        self.gateways.position(identity.clone(), || {
+            let hostname = match &identity.namespace {
+                Some(namespace) => format!("{}.{namespace}", identity.name),
+                None => identity.name.clone(),
+            };
+            let mut entry = GatewayEntry::new(identity);
+            entry.listeners.push(ListenerEntry {
+                listener: Arc::clone(&entry.gateway),
+                name: "requests inside the mesh".to_owned(),
+                hostname,
+                port: None,
+                protocol: String::new(),
+                listener_set: None,
+            });
+            Gateway {
+                object: topology.backends.get(id).object,
+                entry,
+                listeners: HashMap::new(),
+                places: Vec::new(),
+            }
+        })
+    }
+
+    fn attach(
+        &mut self,
+        topology: &Topology<'p>,
+        route: RouteId,
+        at: (usize, i32),
+        place: Option<usize>,
+        map: &mut Map,
+    ) {
+        let position = self.route(topology, route, place.is_none(), map);
+        if !map.attached.insert((at.0, at.1, position)) {
+            return;
+        }
+        map.by_route.entry((at.0, position)).or_default().push(at.1);
+        let route = usize::try_from(position).ok();
+        if let Some(route) = route.and_then(|position| self.routes.list.get_mut(position)) {
+            let position = route.on.position(at, || (at, Vec::new()));
+            if let Some((_, there)) = route.on.list.get_mut(position) {
+                there.extend(place);
+            }
+        }
+    }
+
+    /// The position of a route. The hub is looked at first: what only a cluster has lives there.
+    fn route(&mut self, topology: &Topology<'p>, id: RouteId, is_hub: bool, map: &mut Map) -> i32 {
+        if let Some(known) = map.routes.get(&id) {
+            return *known;
+        }
+        let node = topology.routes.get(id);
+        let identity = node.object.identity();
+        let position = self.routes.position(identity.clone(), || Route {
+            object: node.object,
+            entry: RouteEntry {
+                route: identity.locator().into(),
+                place: None,
+                local: !is_hub,
+                hostnames: strings(node.object.value.pointer("/spec/hostnames")),
+                rules: Vec::new(),
+                attached: Vec::new(),
+                identity,
+            },
+            on: Interned::default(),
+        });
+        // A cluster may have its own route of this name, with more rules.
+        let known = self.rules_of(narrow(position));
+        for (number, rule) in node.rules.iter().enumerate().skip(known) {
+            let mut listed_backends = Vec::new();
+            if self.with_backends {
+                let backends = topology.rules.get(*rule).backends.iter();
+                let backends = backends.map(|backend| Node::Backend(*backend));
+                listed_backends.extend(backends.map(|node| self.backends.position(topology, node)));
+            }
+            if let Some(route) = self.routes.list.get_mut(position) {
+                let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
+                route.entry.rules.push(rule);
+            }
+        }
+        map.routes.insert(id, narrow(position));
+        narrow(position)
+    }
+
+    fn rules(&self, route: i32) -> &[RuleEntry] {
+        let route = entry(&self.routes.list, route);
+        route
+            .map(|route| route.entry.rules.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// How many rules a route has.
+    pub(super) fn rules_of(&self, route: i32) -> usize {
+        self.rules(route).len()
+    }
+
+    /// Where a path ends, with a spot for every rule of every listener: what a path leaves out, as it does not matter,
+    /// stands for all that there are.
+    pub(super) fn spots(&mut self, (seen, map): (Seen<'_>, &Map), path: &Path) -> Vec<Spot> {
+        let topology = &seen.attachments.topology;
+        let Some(gateway) = map.starts.get(&path.start).copied() else {
+            return Vec::new();
+        };
+        let whole = Spot {
+            gateway,
+            listener: path
+                .listener
+                .and_then(|listener| map.listeners.get(&listener).copied())
+                .unwrap_or(-1),
+            route: -1,
+            rule: -1,
+            backend: -1,
+        };
+        let Some(id) = path.route else {
+            return vec![whole];
+        };
+        let Some(route) = map.routes.get(&id).copied() else {
+            return Vec::new();
+        };
+        let rules = &topology.routes.get(id).rules;
+        let rule = path
+            .rule
+            .and_then(|rule| rules.iter().position(|known| *known == rule));
+        let backend = path.backend.map(|backend| match path.port {
+            Some(port) => Node::Port(backend, port),
+            None => Node::Backend(backend),
+        });
+        let backend = backend.map(|node| self.backends.position(topology, node));
+        let of = path.backend.map(Node::Backend);
+        let of = of.map(|node| self.backends.position(topology, node));
+        let listeners = match path.listener {
+            Some(_) => vec![whole.listener],
+            None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
+        };
+        let each = rule.map_or_else(|| self.rules_of(route).max(1), |_| 1);
+        if !self
+            .work
+            .pay(listeners.len().saturating_mul(each), STEPS_PER_CELL)
+        {
+            return Vec::new();
+        }
+        let rules: Vec<i32> = match (rule, of) {
+            (Some(rule), _) => vec![narrow(rule)],
+            (None, Some(backend)) => {
+                let rules = self.rules(route).iter().zip(0..);
+                rules
+                    .filter(|(rule, _)| rule.listed_backends.contains(&backend))
+                    .map(|(_, rule)| rule)
+                    .collect()
+            }
+            (None, None) => vec![-1],
+        };
+        let backend = backend.map_or(-1, narrow);
+        let mut spots = Vec::new();
+        for listener in listeners {
+            spots.extend(rules.iter().map(|rule| Spot {
+                listener,
+                route,
+                rule: *rule,
+                backend,
+                ..whole
+            }));
+        }
+        spots
+    }
+
+    /// The locators of a spot, from its Gateway on.
+    pub(super) fn path(&self, spot: Spot) -> OutcomePath {
+        let gateway = self.gateways.list.get(spot.gateway).map(|gateway| &gateway.entry);
+        let listener = gateway.and_then(|gateway| entry(&gateway.listeners, spot.listener));
+        let listener = listener.map(|listener| &listener.listener);
+        let gateway = gateway.map(|gateway| &gateway.gateway);
+        let route = entry(&self.routes.list, spot.route).map(|route| &route.entry.route);
+        let rule = entry(self.rules(spot.route), spot.rule).map(|rule| &rule.rule);
+        let backend = entry(self.backends.entries(), spot.backend).map(|backend| &backend.locator);
+        // The one listener of a Service is the Service.
+        let listener = listener.filter(|listener| Some(*listener) != gateway);
+        let locators = [gateway, listener, route, rule, backend].into_iter().flatten();
+        OutcomePath {
+            locators: locators.cloned().collect(),
+            spot,
+        }
+    }
+
+    /// Everything, with where it is.
+    pub(super) fn entries(
+        self,
+        locate: &dyn Locate,
+        lists: &mut PlaceLists<'_>,
+    ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, Backends) {
+        let line = |object: &Object| SourceLine::slashed(locate, object.place(""));
+        let gateways = self.gateways.list.into_iter().map(|gateway| GatewayEntry {
+            place: gateway.object.and_then(line),
+            clusters: lists.joined(&gateway.places),
+            ..gateway.entry
+        });
+        let gateways: Vec<GatewayEntry> = gateways.collect();
+        let routes = self.routes.list.into_iter().map(|route| {
+            let attached = route.on.list.into_iter().map(|(position, places)| {
+                let gateway = gateways.get(position.0);
+                let listener = gateway.and_then(|gateway| entry(&gateway.listeners, position.1));
+                let clusters = lists.joined(&places);
+                let is_everywhere = gateway.is_none_or(|gateway| Arc::ptr_eq(&gateway.clusters, &clusters));
+                AttachedEntry {
+                    listener: listener
+                        .map(|listener| Arc::clone(&listener.listener))
+                        .unwrap_or_default(),
+                    clusters: if is_everywhere { Arc::default() } else { clusters },
+                    position,
+                }
+            });
+            RouteEntry {
+                place: line(route.object),
+                attached: attached.collect(),
+                ..route.entry
+            }
+        });
+        let routes = routes.collect();
+        (gateways, routes, self.backends)
+    }
+}
+
+impl GatewayEntry {
+    fn new(identity: Identity) -> Self {
+        Self {
+            gateway: identity.locator().into(),
+            place: None,
+            class: String::new(),
+            placement: None,
+            local: false,
+            clusters: Arc::default(),
+            listeners: Vec::new(),
+            identity,
+        }
+    }
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    let list = value.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// A rule of a route as it is written. Without a name of its own it has its number in locators.
+fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec<usize>) -> RuleEntry {
+    let rule = route.value.pointer(&format!("/spec/rules/{number}"));
+    let list = |field: &str| {
+        let list = rule.and_then(|rule| rule.get(field)?.as_array());
+        list.into_iter().flatten()
+    };
+    let mut matches: Vec<String> = list("matches").map(matched).collect();
+    if matches.is_empty() {
+        matches.push(if matches!(route.kind.as_str(), "HTTPRoute") {
+            "/".to_owned()
+        } else {
+            "everything".to_owned()
+        });
+    }
+    let name = rule
+        .and_then(|rule| rule.get("name")?.as_str())
+        .map(str::to_owned);
+    RuleEntry {
+        rule: match &name {
+            Some(name) => format!("{locator}#{name}"),
+            None => format!("{locator}#rule-{}", number.saturating_add(1)),
+        }
+        .into(),
+        matches,
+        backends: list("backendRefs")
+            .map(|backend| forwarded(backend, route.namespace_or_empty()))
+            .collect(),
+        name,
+        listed_backends,
+    }
+}
+
+/// A match in words: `/cart`, `= /cart` where it is the whole path, `~ ^/cart` where it is an expression; then the
+/// method, headers and query parameters.
+fn matched(rule: &Value) -> String {
+    let text = |pointer: &str| rule.pointer(pointer).and_then(Value::as_str);
+    let mut words = Vec::new();
+    match (text("/path/type").unwrap_or("PathPrefix"), text("/path/value")) {
+        ("Exact", Some(path)) => words.push(format!("= {path}")),
+        ("RegularExpression", Some(path)) => words.push(format!("~ {path}")),
+        (_, Some(path)) => words.push(path.to_owned()),
+        (_, None) => match (text("/method/service"), text("/method/method")) {
+            (None, None) => words.push("/".to_owned()),
+            (service, method) => {
+                words.push(format!("{}/{}", service.unwrap_or("*"), method.unwrap_or("*")));
+            }
+        },
+    }
+    words.extend(text("/method").map(str::to_owned));
+    for (field, sign) in [("headers", ""), ("queryParams", "?")] {
+        let list = rule.get(field).and_then(Value::as_array).into_iter().flatten();
+        for wanted in list {
+            let text = |field: &str| wanted.get(field).and_then(Value::as_str).unwrap_or_default();
+            words.push(format!("{sign}{}={}", text("name"), text("value")));
+        }
+    }
+    shortened(words.join(" "), MOST_OF_A_MATCH)
+}
+
+/// So many characters of a text at most.
+pub fn shortened(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// A backend in words: `cart:8080`, with its kind and namespace where these are not what anybody expects.
+fn forwarded(backend: &Value, own: &str) -> String {
+    let text = |field: &str| backend.get(field).and_then(Value::as_str);
+    let kind = text("kind").filter(|kind| *kind != "Service");
+    let namespace = text("namespace").filter(|namespace| *namespace != own);
+    let port = backend.get("port").and_then(Value::as_i64);
+    let mut words = String::new();
+    if let Some(kind) = kind {
+        words = format!("{kind} ");
+    }
+    if let Some(namespace) = namespace {
+        words = format!("{words}{namespace}/");
+    }
+    words.push_str(text("name").unwrap_or_default());
+    if let Some(port) = port {
+        words = format!("{words}:{port}");
+    }
+    words
+}

@@ -1,0 +1,512 @@
+//! Which settings apply where: one outcome for each path, which is the one that most clusters have, and the clusters with a
+//! different one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use apimachinery::{GroupKind, Work};
+
+use super::entries::{
+    Interned, InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting,
+    PolicyNumbers, PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
+};
+use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
+use crate::diagnostic::{Hidden, Locate, Place};
+use crate::object::Object;
+use crate::outcome::{PolicyView, Seen};
+use crate::policy::{AuthoredId, Effective, KindId, Leaf, PathEffective, Rule};
+use crate::sync::Withheld;
+use crate::topology::{Level, Node, Start};
+
+/// The position of an outcome; none: nothing applies.
+type Outcome = Option<usize>;
+
+/// The outcomes of each kind and spot: by the position of each evaluated topology, the position of the outcome there.
+type Found = HashMap<(usize, Spot), Vec<(usize, usize)>>;
+
+/// All outcomes.
+pub(super) struct Outcomes {
+    pub(super) entries: Vec<OutcomeEntry>,
+    pub(super) exceptions: Vec<OutcomeException>,
+    /// By outcome: the first one with the same settings from the same policies.
+    cores: Vec<usize>,
+}
+
+/// A policy that is kept from clusters, and the policy that is there instead.
+struct Kept {
+    policy: AuthoredId,
+    winner: PolicyReference,
+    rule: Rule,
+    /// The target on the hub.
+    node: Node,
+}
+
+/// The results, before it is known which outcome is the common one.
+pub(super) struct Search<'s, 'p> {
+    view: &'p PolicyView<'p>,
+    kinds: &'s [KindEntry],
+    kind_positions: HashMap<GroupKind, usize>,
+    numbers: &'s PolicyNumbers,
+    locate: &'s dyn Locate,
+    hidden: &'s mut Hidden,
+    work: &'s Work,
+    /// A setting is located once, on however many paths it applies.
+    lines: HashMap<Place, Option<SourceLine>>,
+    entries: Interned<OutcomeEntry, OutcomeEntry>,
+    cores: Interned<(usize, Vec<OutcomeSetting>), usize>,
+    core_of: Vec<usize>,
+    found: Found,
+}
+
+/// An outcome of one place, by what it is made from: it is made once for all paths that share it.
+type Known = HashMap<(usize, *const Effective, Vec<usize>), usize>;
+
+impl Outcomes {
+    /// What counts of an outcome when two are compared.
+    fn core(&self, outcome: Outcome) -> Outcome {
+        self.cores.get(outcome?).copied()
+    }
+
+    /// Decides which outcome is common, and where another one applies. `false`: there is too much.
+    fn settle(
+        &mut self,
+        search: &Search<'_, '_>,
+        (hierarchy, maps): (&Hierarchy<'_, '_>, &[Map]),
+        lists: &mut PlaceLists<'_>,
+    ) -> bool {
+        let is_inhabited: Vec<bool> = search.view.seen().map(has_local_or_overlaid_objects).collect();
+        let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
+        for (number, map) in maps.iter().enumerate() {
+            for gateway in map.starts.values() {
+                present.entry((*gateway, -1, -1)).or_default().push(number);
+            }
+            for attached in &map.attached {
+                present.entry(*attached).or_default().push(number);
+            }
+        }
+        let mut exceptions: BTreeMap<(usize, Outcome, Outcome, Spot), Vec<usize>> = BTreeMap::new();
+        let mut found: Vec<_> = search.found.iter().collect();
+        found.sort_unstable_by_key(|(key, _)| **key);
+        for ((kind, spot), there) in found {
+            let listener = if spot.route < 0 { -1 } else { spot.listener };
+            let everywhere = present.get(&(spot.gateway, listener, spot.route));
+            let there: BTreeMap<usize, usize> = there.iter().copied().collect();
+            let places = everywhere.map_or(0, Vec::len);
+            if !search
+                .work
+                .pay(places.saturating_sub(there.len()), STEPS_PER_CELL)
+            {
+                return false;
+            }
+            let everywhere = everywhere.into_iter().flatten().copied();
+            let everywhere: BTreeSet<usize> = everywhere.chain(there.keys().copied()).collect();
+            let outcome = |place: &usize| there.get(place).copied();
+            // What lives on a cluster, or an overlay, makes it an exception, however few have nothing of their own.
+            let lonely = everywhere
+                .iter()
+                .filter(|place| !is_inhabited.get(**place).copied().unwrap_or_default());
+            let mut voters: Vec<usize> = lonely.copied().collect();
+            if voters.is_empty() {
+                voters.extend(&everywhere);
+            }
+            let mut cores: BTreeMap<Outcome, (usize, usize)> = BTreeMap::new();
+            for (order, place) in voters.iter().enumerate() {
+                let (weight, _) = cores.entry(self.core(outcome(place))).or_insert((0, order));
+                let clusters = lists.places.get(*place).map_or(0, Vec::len);
+                *weight = weight.saturating_add(clusters.max(1));
+            }
+            let most = cores
+                .into_iter()
+                .max_by_key(|(_, (weight, order))| (*weight, std::cmp::Reverse(*order)));
+            let Some((core, _)) = most else { continue };
+            let common = voters
+                .iter()
+                .map(outcome)
+                .find(|outcome| self.core(*outcome) == core)
+                .flatten();
+            if let Some(entry) = common.and_then(|common| self.entries.get_mut(common)) {
+                entry.paths.push(hierarchy.path(*spot));
+            }
+            for place in &everywhere {
+                let here = outcome(place);
+                if self.core(here) != core {
+                    let key = (*kind, common, here, *spot);
+                    exceptions.entry(key).or_default().push(*place);
+                }
+            }
+        }
+        let mut sets: Interned<*const String, Arc<[String]>> = Interned::default();
+        let mut grouped: BTreeMap<(usize, Outcome, Outcome, usize), Vec<Spot>> = BTreeMap::new();
+        for ((kind, usual, here, spot), places) in exceptions {
+            // Equal lists are one.
+            let clusters = lists.joined(&places);
+            let set = sets.position(clusters.as_ptr(), || clusters);
+            grouped.entry((kind, usual, here, set)).or_default().push(spot);
+        }
+        let exceptions = grouped
+            .into_iter()
+            .filter_map(|((position, usual, here, set), spots)| {
+                let KindEntry { kind, group, .. } = search.kinds.get(position)?;
+                Some(OutcomeException {
+                    clusters: sets.list.get(set).cloned()?,
+                    kind: kind.clone(),
+                    group: group.clone(),
+                    usual,
+                    here,
+                    paths: spots.into_iter().map(|spot| hierarchy.path(spot)).collect(),
+                    kind_position: position,
+                })
+            });
+        self.exceptions = exceptions.collect();
+        true
+    }
+}
+
+fn has_local_or_overlaid_objects(seen: Seen<'_>) -> bool {
+    let is_overlaid = |object: &Object| object.overlaid.is_some();
+    let policies = seen.attachments.policies.rows();
+    let topology = &seen.attachments.topology;
+    policies
+        .iter()
+        .any(|policy| policy.local || is_overlaid(policy.object))
+        || topology
+            .gateways
+            .rows()
+            .iter()
+            .any(|gateway| is_overlaid(gateway.object))
+        || topology
+            .routes
+            .rows()
+            .iter()
+            .any(|route| is_overlaid(route.object))
+}
+
+impl<'s, 'p> Search<'s, 'p> {
+    pub(super) fn new(
+        view: &'p PolicyView<'p>,
+        (kinds, numbers): (&'s [KindEntry], &'s PolicyNumbers),
+        locate: &'s dyn Locate,
+        scope: InventoryScope<'s>,
+    ) -> Self {
+        let kind_positions = kinds.iter().zip(0..);
+        let kind_positions = kind_positions.map(|(kind, at)| (GroupKind::new(&kind.group, &kind.kind), at));
+        Self {
+            view,
+            kinds,
+            kind_positions: kind_positions.collect(),
+            numbers,
+            locate,
+            hidden: scope.hidden,
+            work: scope.work,
+            lines: HashMap::new(),
+            entries: Interned::default(),
+            cores: Interned::default(),
+            core_of: Vec::new(),
+            found: Found::new(),
+        }
+    }
+
+    /// Everything, unless there is too much. `maps` are those of the places of the view, in their order.
+    pub(super) fn run(
+        mut self,
+        (hierarchy, maps, of_hub): (&mut Hierarchy<'p, '_>, &[Map], &Map),
+        withheld: &'p [Withheld<'p>],
+        lists: &mut PlaceLists<'_>,
+    ) -> Option<Outcomes> {
+        for (number, (seen, map)) in self.view.seen().zip(maps).enumerate() {
+            self.look((number, seen, map), (hierarchy, of_hub), withheld);
+        }
+        let mut outcomes = Outcomes {
+            entries: std::mem::take(&mut self.entries).list,
+            exceptions: Vec::new(),
+            cores: std::mem::take(&mut self.core_of),
+        };
+        let is_settled = outcomes.settle(&self, (hierarchy, maps), lists) && !self.work.is_spent();
+        is_settled.then_some(outcomes)
+    }
+
+    /// Records the settings that apply in one place.
+    fn look(
+        &mut self,
+        (number, seen, map): (usize, Seen<'p>, &Map),
+        (hierarchy, of_hub): (&mut Hierarchy<'p, '_>, &Map),
+        withheld: &'p [Withheld<'p>],
+    ) {
+        let kept = self.kept_away(seen, withheld);
+        let mut by_spot: HashMap<(usize, Spot), Vec<usize>> = HashMap::new();
+        for (position, kept) in kept.iter().enumerate() {
+            let policy = self.view.hub.policy(kept.policy.policy);
+            let kind = self.view.hub.kinds.get(policy.kind).profile.group_kind();
+            let spot = spot_of(self.view, of_hub, hierarchy, kept.node);
+            if let (Some(kind), Some(spot)) = (self.kind_positions.get(&kind), spot) {
+                by_spot.entry((*kind, spot)).or_default().push(position);
+            }
+        }
+        let mut known = Known::new();
+        // A rule may have a path of its own beside that of its route, which stands for the others.
+        let (own, whole): (Vec<_>, Vec<_>) = seen
+            .effective
+            .iter()
+            .partition(|(_, path)| path.path.rule.is_some() || path.path.route.is_none());
+        for (kind, path) in own.into_iter().chain(whole) {
+            let profile = &seen.attachments.kinds.get(kind).profile;
+            let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
+                continue;
+            };
+            for spot in hierarchy.spots((seen, map), &path.path) {
+                let kept_here = on_the_way(&by_spot, position, spot);
+                let outcome = self.outcome((seen, kind, position), path, (&kept, kept_here), &mut known);
+                let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
+                if !stands_for_rules || profile.ends.contains(&Level::Rule) {
+                    self.found
+                        .entry((position, spot))
+                        .or_default()
+                        .push((number, outcome));
+                }
+                if stands_for_rules {
+                    for rule in 0..hierarchy.rules_of(spot.route) {
+                        let spot = Spot {
+                            rule: narrow(rule),
+                            ..spot
+                        };
+                        let found = self.found.entry((position, spot)).or_default();
+                        if found.last().is_none_or(|(last, _)| *last != number) {
+                            found.push((number, outcome));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is kept from a place by what lives there, or by other policies of the hub wherever it would go.
+    fn kept_away(&self, seen: Seen<'_>, withheld: &'p [Withheld<'p>]) -> Vec<Kept> {
+        let Some(first) = seen.clusters.first() else {
+            return Vec::new();
+        };
+        let here = withheld
+            .iter()
+            .filter(|withheld| withheld.cluster.is_none_or(|cluster| cluster == first));
+        here.filter_map(|withheld| {
+            let winner = withheld.winner.identity().locator();
+            let mut authors = self.view.hub.policy(withheld.policy).authors(withheld.policy);
+            let (policy, _) = authors.next()?;
+            Some(Kept {
+                policy,
+                winner: self.reference(winner.into(), withheld.cluster)?,
+                rule: withheld.rule,
+                node: withheld.node,
+            })
+        })
+        .collect()
+    }
+
+    /// The position of the outcome of a path.
+    fn outcome(
+        &mut self,
+        (seen, kind, kind_position): (Seen<'_>, KindId, usize),
+        path: &PathEffective,
+        (kept, kept_here): (&[Kept], Vec<usize>),
+        known: &mut Known,
+    ) -> usize {
+        let key = (kind_position, Arc::as_ptr(&path.effective), kept_here);
+        if let Some(known) = known.get(&key) {
+            return *known;
+        }
+        let effective = &path.effective;
+        let count = effective.content.len().saturating_add(effective.losses.len());
+        if !self.work.pay(count, STEPS_PER_CELL) {
+            return 0;
+        }
+        let profile = &seen.attachments.kinds.get(kind).profile;
+        let mut settings: Vec<OutcomeSetting> = Vec::new();
+        for (name, leaf) in effective.content.iter() {
+            let author = seen.attachments.author_of(name, leaf);
+            let Some(policy) = self.author(seen, author) else {
+                continue;
+            };
+            let (authored, pointer) = seen.attachments.written_at(name, leaf);
+            settings.push(OutcomeSetting {
+                setting: name.to_string(),
+                value: self.hidden.conceal(&leaf.value, false),
+                policy,
+                place: self.line(authored.object, &pointer),
+            });
+        }
+        let mut overridden: Vec<LostSetting> = Vec::new();
+        for loss in &effective.losses {
+            let rule = loss.by.first();
+            let rule = rule.and_then(|by| effective.rule(seen.attachments, *by, loss.policy));
+            let by = loss.by.iter();
+            let by: BTreeSet<PolicyReference> = by.filter_map(|by| self.author(seen, *by)).collect();
+            let Some(policy) = self.author(seen, loss.policy) else {
+                continue;
+            };
+            let authored = seen.attachments.authored(loss.policy);
+            let leaf = seen.attachments.lost(loss.policy, &loss.key);
+            let by = by.into_iter().collect();
+            overridden.push(self.lost((&loss.key, leaf, authored.object), policy, by, rule));
+        }
+        for kept in key.2.iter().filter_map(|position| kept.get(*position)) {
+            let authored = self.view.hub.authored(kept.policy);
+            let Some(policy) = self.reference(Arc::clone(&authored.locator), None) else {
+                continue;
+            };
+            for (name, leaf) in authored.layers.iter().flat_map(|layer| layer.content.iter()) {
+                let lost = overridden.iter().map(|lost| (&lost.policy, &lost.setting));
+                let effective = settings.iter().map(|setting| (&setting.policy, &setting.setting));
+                let mut all = lost.chain(effective);
+                if !all.any(|(whose, known)| *whose == policy && **known == **name) {
+                    let by = vec![kept.winner.clone()];
+                    let leaf = (name, Some(leaf), authored.object);
+                    overridden.push(self.lost(leaf, policy.clone(), by, Some(kept.rule)));
+                }
+            }
+        }
+        let core = (kind_position, settings.clone());
+        let entry = OutcomeEntry {
+            kind: profile.kind.clone(),
+            group: profile.group.clone(),
+            open: profile.lets_everybody_in(&effective.content),
+            settings,
+            overridden,
+            paths: Vec::new(),
+            kind_position,
+        };
+        let position = self.entries.position(entry.clone(), || entry);
+        if position == self.core_of.len() {
+            let core = self.cores.position(core, || position);
+            let first = self.cores.list.get(core).copied().unwrap_or(position);
+            self.core_of.push(first);
+        }
+        known.insert(key, position);
+        position
+    }
+
+    fn lost(
+        &mut self,
+        (name, leaf, object): (&Arc<str>, Option<&Leaf>, &Object),
+        policy: PolicyReference,
+        by: Vec<PolicyReference>,
+        rule: Option<Rule>,
+    ) -> LostSetting {
+        LostSetting {
+            setting: name.to_string(),
+            value: leaf.map(|leaf| self.hidden.conceal(&leaf.value, false)),
+            policy,
+            place: leaf.and_then(|leaf| self.line(object, &leaf.source_pointer())),
+            by,
+            rule: rule.map_or("", Rule::name),
+            because: rule.map_or("", Rule::because),
+        }
+    }
+
+    /// The line of the name of a field, where a reader looks.
+    fn line(&mut self, object: &Object, pointer: &str) -> Option<SourceLine> {
+        let place = object.key_place(pointer);
+        let line = self
+            .lines
+            .entry(place)
+            .or_insert_with_key(|place| SourceLine::slashed(self.locate, place.clone()));
+        line.clone()
+    }
+
+    /// A policy as written.
+    fn author(&self, seen: Seen<'_>, author: AuthoredId) -> Option<PolicyReference> {
+        let is_local = seen.attachments.policy(author.policy).local;
+        let cluster = seen.clusters.first().filter(|_| is_local);
+        let authored = seen.attachments.authored(author);
+        self.reference(Arc::clone(&authored.locator), cluster.map(String::as_str))
+    }
+
+    fn reference(&self, locator: Arc<str>, cluster: Option<&str>) -> Option<PolicyReference> {
+        let number = self.numbers.find(&locator, cluster)?;
+        Some(PolicyReference { number, locator })
+    }
+}
+
+/// No place at all: what a place does not name, it takes from here.
+const NOWHERE: Spot = Spot {
+    gateway: usize::MAX,
+    listener: -1,
+    route: -1,
+    rule: -1,
+    backend: -1,
+};
+
+/// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
+fn spot_of(
+    view: &PolicyView<'_>,
+    of_hub: &Map,
+    hierarchy: &mut Hierarchy<'_, '_>,
+    node: Node,
+) -> Option<Spot> {
+    let topology = &view.hub.topology;
+    Some(match node {
+        Node::Gateway(gateway) => Spot {
+            gateway: *of_hub.starts.get(&Start::Gateway(gateway))?,
+            ..NOWHERE
+        },
+        Node::Listener(gateway, listener) => Spot {
+            gateway: *of_hub.starts.get(&Start::Gateway(gateway))?,
+            listener: *of_hub.listeners.get(&listener)?,
+            ..NOWHERE
+        },
+        Node::Route(route) => Spot {
+            route: *of_hub.routes.get(&route)?,
+            ..NOWHERE
+        },
+        Node::Rule(route, rule) => {
+            let rules = &topology.routes.get(route).rules;
+            Spot {
+                route: *of_hub.routes.get(&route)?,
+                rule: narrow(rules.iter().position(|known| *known == rule)?),
+                ..NOWHERE
+            }
+        }
+        Node::Backend(_) => Spot {
+            backend: narrow(hierarchy.backends.position(topology, node)),
+            ..NOWHERE
+        },
+        _ => return None,
+    })
+}
+
+/// What is kept away from the things on the way to a place.
+fn on_the_way(kept: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
+    if kept.is_empty() {
+        return Vec::new();
+    }
+    let Spot {
+        gateway,
+        listener,
+        route,
+        rule,
+        backend,
+    } = spot;
+    let way = [
+        Spot { gateway, ..NOWHERE },
+        Spot {
+            gateway,
+            listener,
+            ..NOWHERE
+        },
+        Spot { route, ..NOWHERE },
+        Spot {
+            route,
+            rule,
+            ..NOWHERE
+        },
+        Spot { backend, ..NOWHERE },
+    ];
+    let mut found: Vec<usize> = way
+        .iter()
+        .filter(|part| **part != NOWHERE)
+        .filter_map(|part| kept.get(&(kind, *part)))
+        .flatten()
+        .copied()
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
