@@ -154,7 +154,8 @@ impl<'s> Sides<'s> {
         };
         let mut found: BTreeMap<Outcome, Compared<'s>> = BTreeMap::new();
         for group in groups {
-            let [old, new] = [Old, New].map(|side| self.find(kind, side, *side.of(&paths), end, group));
+            let [old, new] =
+                [Old, New].map(|side| self.find(kind, side, side.of::<&[NameId]>(&paths), end, group));
             if new.is_for_any && new.length == path.len() {
                 continue;
             }
@@ -649,7 +650,7 @@ impl Changing<'_> {
     }
 }
 
-impl<'s> Collapsing<'s> {
+impl Collapsing<'_> {
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
     fn collapse(
         &self,

@@ -591,10 +591,13 @@ pub(super) struct EffectiveGroup {
     pub lines: Vec<String>,
 }
 
+/// What the changes of a group have in common: its title, its lines, and its clusters.
+type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
+
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
     let mut order: Vec<EffectiveGroup> = Vec::new();
-    let mut positions: HashMap<(String, Vec<String>, Arc<Vec<String>>), usize> = HashMap::new();
+    let mut positions: HashMap<SameGroup, usize> = HashMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
     let mut remaining: HashMap<*const Vec<String>, Arc<Vec<String>>> = HashMap::new();
