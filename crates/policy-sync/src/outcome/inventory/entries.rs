@@ -247,7 +247,6 @@ pub struct Spot {
 
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct OutcomePath {
     pub(super) locators: Vec<Arc<str>>,
@@ -258,7 +257,6 @@ pub struct OutcomePath {
 
 /// A policy, by its locator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PolicyReference {
     /// Its position in the list.
@@ -284,6 +282,7 @@ pub struct OutcomeEntry {
     pub overridden: Vec<LostSetting>,
     /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route represents
     /// those of its rules.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
     pub paths: Vec<OutcomePath>,
     /// The position of the kind.
     #[serde(skip)]
@@ -299,6 +298,7 @@ pub struct OutcomeSetting {
     /// Its value.
     pub value: Value,
     /// Locator.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub policy: PolicyReference,
     /// The line of the name of the setting.
     #[serde(flatten)]
@@ -315,11 +315,13 @@ pub struct LostSetting {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Locator of the policy that it is written in.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub policy: PolicyReference,
     /// Where it is written.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
     /// Locators of the policies that override it.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub by: Vec<PolicyReference>,
     /// The name of the rule that decided, if one did.
     pub rule: &'static str,
@@ -344,6 +346,7 @@ pub struct OutcomeException {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<usize>,
     /// Locators from the Gateway on.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
     pub paths: Vec<OutcomePath>,
     /// The position of the kind.
     #[serde(skip)]
