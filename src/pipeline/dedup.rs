@@ -10,10 +10,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{GroupKind, Identity};
+use apimachinery::pointer::inside;
+use apimachinery::{Field, GroupKind, Identity};
 use kube_json::Value;
 
-use crate::api::{crd, ocm};
+use crate::api::{crd, ocm, overlay};
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
     counted, nearest,
@@ -150,13 +151,21 @@ impl<'s> WrongObject<'s> {
             let Some(at) = finding.place.object() else {
                 continue;
             };
-            let object = wrong.entry(at).or_insert_with(|| {
-                match (read.at(&finding.place), refused.at(&finding.place)) {
+            let owner = read.at(&finding.place);
+            let overlay = owner.filter(|object| overlay::is_one(object) && finding.code.group() != "overlay");
+            if let (Some(overlay), Some(field)) = (overlay, finding.place.field())
+                && let Some(changed) = Self::changed(overlay, field.1)
+            {
+                wrong.entry(field).or_insert(changed);
+                continue;
+            }
+            let object = wrong
+                .entry(at)
+                .or_insert_with(|| match (owner, refused.at(&finding.place)) {
                     (Some(object), _) => Self::read(object, true),
                     (None, Some(object)) => Self::read(object, false),
                     (None, None) => Self::written(at, sources),
-                }
-            });
+                });
             let has_no_name = [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
             object.is_unreadable |= has_no_name || has_sections_at(finding);
             object.name = object.name.filter(|_| !has_no_name);
@@ -172,6 +181,23 @@ impl<'s> WrongObject<'s> {
             is_unreadable: !is_read,
             is_read,
         }
+    }
+
+    /// The object to which a ClusterOverlay gives the value at this pointer: what is wrong with the value is wrong there.
+    fn changed(overlay: &'s Object, pointer: &str) -> Option<Self> {
+        let at = inside(pointer, &overlay.origin.pointer)?;
+        let holds = |field: &Field<'_>| inside(at, &field.pointer()).is_some();
+        let change = overlay.root().get("spec").get("changes").items().find(holds)?;
+        let field = change.get("set").items().find(holds)?;
+        let path = field.text("path")?;
+        let target = change.get("target");
+        Some(Self {
+            kind: target.text("kind"),
+            namespace: overlay.namespace.as_deref(),
+            name: target.text("name"),
+            is_unreadable: path == "spec" || SECTIONS.iter().any(|sections| path.starts_with(sections)),
+            is_read: true,
+        })
     }
 
     /// What its document says of one that is no object.
@@ -230,6 +256,9 @@ fn depends_on(code: Code, kind: Option<&str>, is_read: bool) -> bool {
     }
 }
 
+/// The lists of sections that references name, as paths.
+const SECTIONS: [&str; 2] = ["spec.listeners", "spec.rules"];
+
 /// Whether a mistake is in what an object is called, or in its sections.
 fn has_sections_at(finding: &Finding) -> bool {
     let (Some((_, pointer)), Some((_, object))) = (finding.place.field(), finding.place.object()) else {
@@ -238,10 +267,10 @@ fn has_sections_at(finding: &Finding) -> bool {
     let inside = pointer.strip_prefix(object).unwrap_or_default();
     // A typo in `spec` is at a field of the object itself.
     let is_own = inside.matches('/').count() <= 1;
-    let parts = ["/spec/listeners", "/spec/rules"];
+    let path = inside.trim_start_matches('/').replace('/', ".");
     is_own
         || ["/metadata/name", "/metadata/namespace"].contains(&inside)
-        || parts.iter().any(|part| inside.starts_with(part))
+        || SECTIONS.iter().any(|sections| path.starts_with(sections))
 }
 
 /// The words of a file that is not YAML.

@@ -97,7 +97,7 @@ impl Cluster {
         for _ in 0..20 {
             match &waited {
                 Err(wrong) if wrong.contains("conditions accessor error") => {
-                    sleep(Duration::from_millis(500))
+                    sleep(Duration::from_millis(500));
                 }
                 _ => break,
             }

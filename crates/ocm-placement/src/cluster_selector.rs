@@ -6,9 +6,9 @@
 use apimachinery::Selector;
 
 use crate::api::placement::ClusterSelector;
+use crate::api::placement::FieldFault;
 use crate::cel::Expressions;
 use crate::fleet::{Bits, Fleet};
-use crate::outcome::FieldFault;
 
 /// A selector whose parts have been checked.
 #[derive(Debug)]

@@ -4,12 +4,12 @@
 //! the selected clusters. Flows out: groups, or the complaint that makes the Placement misconfigured.
 //! Must not know: why a cluster is selected.
 
+use crate::api::placement::FieldFault;
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
 use crate::cluster_selector::{build, by_labels_and_claims};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, PlacementId, SelectorId, Table};
 use crate::input::Input;
-use crate::outcome::FieldFault;
 
 /// A run of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

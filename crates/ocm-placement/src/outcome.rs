@@ -63,15 +63,6 @@ impl FaultStage {
     }
 }
 
-/// A field that makes a Placement misconfigured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FieldFault {
-    /// OCM's message, or that of Kubernetes or CEL.
-    pub(crate) message: String,
-    /// JSON pointer inside the Placement, or inside a selector.
-    pub(crate) pointer: String,
-}
-
 /// Something that is wrong with the Placement (or with a set that it needs).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {

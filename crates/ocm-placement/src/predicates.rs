@@ -5,13 +5,13 @@
 //! that makes a Placement misconfigured. Must not know: decisions.
 
 use crate::api::placement::ClusterSelector;
+use crate::api::placement::FieldFault;
 use crate::cel;
 use crate::cluster_selector::{BuiltSelector, build, by_labels_and_claims};
 use crate::cluster_sets::ClusterSets;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{Distinct, PlacementId, PredicatesId, SelectorId, Table};
 use crate::input::Input;
-use crate::outcome::FieldFault;
 
 /// The results of all predicates of all Placements.
 #[derive(Debug)]

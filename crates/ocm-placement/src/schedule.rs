@@ -9,13 +9,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::api::object::Location;
+use crate::api::placement::FieldFault;
 use crate::api::placement::Placement;
 use crate::decision_groups;
 use crate::filtered::Filtered;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
-use crate::outcome::{Fault, FaultStage, FieldFault, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
+use crate::outcome::{Fault, FaultStage, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
 use crate::plan::Plan;
 use crate::prioritizers::balance::balance;
 use crate::prioritizers::resource_allocatable::Resource;

@@ -6,11 +6,11 @@
 use jiff::Timestamp;
 
 use crate::api::managed_cluster::{Taint, TaintEffect};
+use crate::api::placement::FieldFault;
 use crate::api::placement::Toleration;
 use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Distinct, PlacementId, Table, TaintsId, TolerationsId};
 use crate::input::Input;
-use crate::outcome::FieldFault;
 
 /// Go's zero time in seconds of Unix time: a taint without `timeAdded` was added then.
 const ZERO_TIME: i64 = -62_135_596_800;

@@ -3,8 +3,8 @@
 //! Owns: defaults, modes, which weights override others and which add up. Flows in: a policy. Flows out: prioritizers
 //! with a weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
 
+use crate::api::placement::FieldFault;
 use crate::api::placement::{AddOnScore, PrioritizerPolicy, ScoreCoordinate};
-use crate::outcome::FieldFault;
 
 /// A prioritizer of OCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use super::disk::Disk;
 use super::git::GitTree;
 use super::git_index::IndexTree;
+use super::paths::is_manifest;
 use super::tree::{FileTree as _, TreeEntry};
-use super::walk::is_manifest;
 
 /// The repository around a directory.
 pub(super) struct WorkTree<'d> {

@@ -2,6 +2,7 @@
 //!
 //! Owns: both. Flows in: paths, I/O errors. Flows out: text. Must not know: files.
 
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// A path for people and reports: `/` between components, whatever the platform.
@@ -28,4 +29,14 @@ pub(super) fn reason(error: &std::io::Error) -> String {
         std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// The names of files that are read without being named.
+pub(super) const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Whether a file of this name is read.
+pub(super) fn is_manifest(name: &OsStr) -> bool {
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    // As editors and other systems write them, too: a policy in `auth.YAML` must not be missing.
+    extension.is_some_and(|extension| EXTENSIONS.iter().any(|read| read.eq_ignore_ascii_case(extension)))
 }

@@ -13,7 +13,7 @@ use ignore::gitignore::Gitignore;
 
 use super::committed::WorkTree;
 use super::ignored::{Rules, exclusions};
-use super::paths::{show, without_dots};
+use super::paths::{EXTENSIONS, is_manifest, show, without_dots};
 use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError};
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::progress::Progress;
@@ -596,19 +596,9 @@ const GITIGNORE: &str = ".gitignore";
 /// (docs/systems/gitops.md#helm).
 const CHART: &str = "Chart.yaml";
 const TEMPLATES: [&str; 2] = ["charts", "templates"];
-
-/// The names of files that are read without being named.
-const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
-
 fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
     let position = entries.binary_search_by(|(there, _)| there.as_os_str().cmp(OsStr::new(name)));
     entries.get(position.ok()?).map(|(_, entry)| *entry)
-}
-
-pub(super) fn is_manifest(name: &OsStr) -> bool {
-    let extension = Path::new(name).extension().and_then(OsStr::to_str);
-    // As editors and other systems write them, too: a policy in `auth.YAML` must not be missing.
-    extension.is_some_and(|extension| EXTENSIONS.iter().any(|read| read.eq_ignore_ascii_case(extension)))
 }
 
 /// The room of a file below the directory of the spokes: the first directory is the cluster; files directly in

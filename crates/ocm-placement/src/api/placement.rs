@@ -261,3 +261,12 @@ fn group_strategy<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Group
         },
     }
 }
+
+/// A field that makes a Placement misconfigured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FieldFault {
+    /// OCM's message, or that of Kubernetes or CEL.
+    pub(crate) message: String,
+    /// JSON pointer inside the Placement, or inside a selector.
+    pub(crate) pointer: String,
+}
