@@ -1,5 +1,7 @@
 //! The nearest known name for a misspelled one: how similar is similar enough.
 
+use std::collections::HashMap;
+
 use strsim::osa_distance;
 
 /// Longer names are never compared.
@@ -25,7 +27,8 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 /// assert_eq!(nearest("colour", ["gatewayClassName", "listeners"]), None);
 /// ```
 pub fn nearest<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    KnownNames::of(known).nearest(candidate)
+    let known: Vec<Spelled<'k>> = known.into_iter().filter_map(Spelled::new).collect();
+    Spelled::new(candidate)?.nearest(&known).map(|(_, name)| name)
 }
 
 /// The help that suggests the [nearest](nearest()) known name.
@@ -35,39 +38,44 @@ pub fn did_you_mean<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str
 
 /// Known names that many misspelled ones are compared with: a hub may have a thousand of each.
 #[derive(Debug)]
-pub struct KnownNames<'k>(Vec<Spelled<'k>>);
+pub struct KnownNames<'k> {
+    names: Vec<Spelled<'k>>,
+    /// The positions of the names by each of [`rests`]. Two names that are one edit apart have one in common, so most
+    /// misspelled names are compared with a few others only.
+    by_rest: HashMap<String, Vec<usize>>,
+}
 
 impl<'k> KnownNames<'k> {
     /// Looks at each name once.
     pub fn of(known: impl IntoIterator<Item = &'k str>) -> Self {
-        Self(known.into_iter().filter_map(Spelled::new).collect())
+        let names: Vec<Spelled<'k>> = known.into_iter().filter_map(Spelled::new).collect();
+        let mut by_rest: HashMap<String, Vec<usize>> = HashMap::new();
+        for (position, name) in names.iter().enumerate() {
+            for rest in rests(&name.lower) {
+                by_rest.entry(rest).or_default().push(position);
+            }
+        }
+        Self { names, by_rest }
     }
 
     /// The result of [`nearest()`].
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::new(candidate)?;
-        let mut best: Option<(usize, &'k str)> = None;
-        for known in &self.0 {
-            if known.name == candidate.name {
-                return Some(known.name);
-            }
-            let longer = candidate.length.max(known.length);
-            let most = best.map_or(longer / 3, |(distance, _)| distance.min(longer / 3));
-            // The difference in length is a lower bound of the distance, and cheap.
-            if candidate.length.abs_diff(known.length) > most {
-                continue;
-            }
-            let distance = osa_distance(&candidate.lower, &known.lower);
-            let near = distance == 0
-                || (distance <= most_edits(longer)
-                    && distance < candidate.length
-                    && words_are_near(&candidate.lower, &known.lower));
-            if near && best.is_none_or(|best| (distance, known.name) < best) {
-                best = Some((distance, known.name));
-            }
-        }
+        let near = rests(&candidate.lower).filter_map(|rest| self.by_rest.get(&rest));
+        let near = near.flatten().filter_map(|position| self.names.get(*position));
+        let within_one_edit = candidate.nearest(near).filter(|(distance, _)| *distance <= 1);
+        let best = within_one_edit.or_else(|| candidate.nearest(&self.names));
         best.map(|(_, name)| name)
     }
+}
+
+/// A name, and what is left of it without any one of its characters.
+fn rests(name: &str) -> impl Iterator<Item = String> {
+    let without = name.char_indices().map(|(at, character)| {
+        let (before, after) = name.split_at(at);
+        [before, after.strip_prefix(character).unwrap_or_default()].concat()
+    });
+    std::iter::once(name.to_owned()).chain(without)
 }
 
 /// A name, as it is compared.
@@ -88,6 +96,34 @@ impl<'k> Spelled<'k> {
             lower: name.to_lowercase(),
             length,
         })
+    }
+
+    /// The nearest of some names, and how many edits it is away.
+    fn nearest<'n, 'o: 'n>(
+        &self,
+        known: impl IntoIterator<Item = &'n Spelled<'o>>,
+    ) -> Option<(usize, &'o str)> {
+        let mut best: Option<(usize, &'o str)> = None;
+        for known in known {
+            if known.name == self.name {
+                return Some((0, known.name));
+            }
+            let longer = self.length.max(known.length);
+            let most = best.map_or(longer / 3, |(distance, _)| distance.min(longer / 3));
+            // The difference in length is a lower bound of the distance, and cheap.
+            if self.length.abs_diff(known.length) > most {
+                continue;
+            }
+            let distance = osa_distance(&self.lower, &known.lower);
+            let near = distance == 0
+                || (distance <= most_edits(longer)
+                    && distance < self.length
+                    && words_are_near(&self.lower, &known.lower));
+            if near && best.is_none_or(|best| (distance, known.name) < best) {
+                best = Some((distance, known.name));
+            }
+        }
+        best
     }
 }
 
@@ -211,6 +247,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_that_are_looked_at_once_are_found_as_those_that_are_not(
+            typed in "[abAé-]{0,7}", known in proptest::collection::vec("[abBé-]{1,7}", 0..12)
+        ) {
+            let names = || known.iter().map(String::as_str);
+            prop_assert_eq!(KnownNames::of(names()).nearest(&typed), nearest(&typed, names()));
+        }
+
         #[test]
         fn the_order_of_the_known_names_never_matters(
             candidate in "[a-c]{1,5}",

@@ -183,9 +183,7 @@ impl<'a> Placement<'a> {
             predicates,
             prioritizer_policy: prioritizer_policy(&spec.get("prioritizerPolicy"), reading),
             tolerations,
-            number_of_clusters: reading
-                .integer(&spec.get("numberOfClusters"))
-                .and_then(|number| usize::try_from(number).ok()),
+            number_of_clusters: reading.count(&spec.get("numberOfClusters")),
             group_strategy: group_strategy(&spec.get("decisionStrategy").get("groupStrategy"), reading),
             left_alone,
         }

@@ -33,6 +33,8 @@ pub enum FieldProblem {
     },
     /// A required field is missing.
     Required,
+    /// A number below zero. OCM's scheduler panics on a negative `numberOfClusters`, which its CRD allows.
+    Negative,
     /// No quantity; Kubernetes' complaint.
     Quantity(String),
     /// No time as in RFC 3339.
@@ -45,6 +47,7 @@ impl fmt::Display for InvalidField {
         match &self.problem {
             FieldProblem::Type { expected } => write!(formatter, "{field} must be {expected}"),
             FieldProblem::Required => write!(formatter, "{field} is required"),
+            FieldProblem::Negative => write!(formatter, "{field} must be at least 0"),
             FieldProblem::Quantity(complaint) => write!(formatter, "{field} is not a quantity: {complaint}"),
             FieldProblem::Time => write!(formatter, "{field} is not an RFC 3339 time"),
         }
@@ -81,6 +84,15 @@ impl<'f, 'a> Reading<'f, 'a> {
     /// An integer as an API server sees it: a number without a fraction, so `3.0` and `3e1` as well.
     pub(crate) fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
         self.typed(field, field.integer())
+    }
+
+    /// A number that counts something.
+    pub(crate) fn count(&mut self, field: &Field<'a>) -> Option<usize> {
+        let count = usize::try_from(self.integer(field)?).ok();
+        if count.is_none() {
+            self.note(field, FieldProblem::Negative);
+        }
+        count
     }
 
     fn typed<T>(&mut self, field: &Field<'a>, value: Result<Option<T>, Mismatch>) -> Option<T> {

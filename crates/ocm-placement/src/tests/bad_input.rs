@@ -85,6 +85,15 @@ fn a_number_in_quotes_passes_the_crd_and_is_misconfigured_without_objects() {
 }
 
 #[test]
+fn a_negative_number_of_clusters_is_refused() {
+    let refused = refused_spec("{numberOfClusters: -1}");
+    assert_eq!(
+        refused,
+        ("/spec/numberOfClusters".to_owned(), FieldProblem::Negative)
+    );
+}
+
+#[test]
 fn a_binding_to_a_set_that_does_not_exist_binds_nothing() {
     let yaml = BOUND.replace("metadata: {name: s}", "metadata: {name: t}");
     assert_eq!(
