@@ -222,3 +222,32 @@ fn a_set_cannot_differ_by_cluster_and_the_overlay_is_named() {
         "{run:?}"
     );
 }
+
+/// The error is in the overlay, and what is wrong is the route: nothing else is concluded from the route, as if the hub held it.
+#[test]
+fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found() {
+    let route = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}";
+    let rename = "{path: \"spec.rules[0].name\", value: shops}";
+    let wrong = "{path: \"spec.rules[0].matches[0].path.value\", value: no-slash}";
+    let overlay = |sets: &str| {
+        overlay("us", "{names: [us-1]}", "", sets).replace(
+            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
+            route,
+        )
+    };
+    let missing = "error[policy/target-not-found]: HTTPRoute shop/shop has no rule `shop`";
+    let checked = |sets: &str| {
+        let scratch = hub(&[overlay(sets)]);
+        scratch.edit(
+            "hub/policies.yaml",
+            "kind: HTTPRoute\n    name: shop\n",
+            "kind: HTTPRoute\n    name: shop\n    sectionName: shop\n",
+        );
+        scratch.run(&["check"])
+    };
+    checked(rename).exits(3).says(missing);
+    checked(&format!("{rename}\n    - {wrong}"))
+        .exits(3)
+        .says("error[route/invalid]: HTTPRoute shop/shop: the path `no-slash`")
+        .does_not_say(missing);
+}

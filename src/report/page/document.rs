@@ -1,7 +1,7 @@
 //! The data of a page, kind `FleetPage`: one document that refers to everything by its position in a list.
 //!
 //! A page of a thousand clusters must stay small, so nothing is reported twice: values, sets of clusters and outcomes
-//! are in lists of their own ([`Interned`], [`Numbers`], [`Kinds`]), and rows are arrays, whose fields the types name.
+//! are in lists of their own ([`Interned`]), and rows are arrays, whose fields the types name.
 
 use std::collections::{BTreeMap, HashMap};
 
