@@ -22,7 +22,7 @@ use super::value::Scalar;
 /// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///
 /// # Errors
-/// All that [`ErrorKind`](crate::ErrorKind) names beyond the encoding and the stream.
+/// All that [`ErrorKind`] names beyond the encoding and the stream.
 pub(super) fn compose<'t, R: Record>(
     events: Events<'t>,
     text: &'t str,
