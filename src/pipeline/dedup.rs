@@ -154,7 +154,7 @@ impl<'s> WrongObject<'s> {
             let owner = read.at(&finding.place);
             let overlay = owner.filter(|object| overlay::is_one(object) && finding.code.group() != "overlay");
             if let (Some(overlay), Some(field)) = (overlay, finding.place.field())
-                && let Some(changed) = Self::changed(overlay, field.1)
+                && let Some(changed) = Self::for_overlaid(overlay, field.1)
             {
                 wrong.entry(field).or_insert(changed);
                 continue;
@@ -184,11 +184,11 @@ impl<'s> WrongObject<'s> {
     }
 
     /// The object to which a ClusterOverlay gives the value at this pointer: what is wrong with the value is wrong there.
-    fn changed(overlay: &'s Object, pointer: &str) -> Option<Self> {
+    fn for_overlaid(overlay: &'s Object, pointer: &str) -> Option<Self> {
         let at = inside(pointer, &overlay.origin.pointer)?;
-        let holds = |field: &Field<'_>| inside(at, &field.pointer()).is_some();
-        let change = overlay.root().get("spec").get("changes").items().find(holds)?;
-        let field = change.get("set").items().find(holds)?;
+        let contains = |field: &Field<'_>| inside(at, &field.pointer()).is_some();
+        let change = overlay.root().get("spec").get("changes").items().find(contains)?;
+        let field = change.get("set").items().find(contains)?;
         let path = field.text("path")?;
         let target = change.get("target");
         Some(Self {

@@ -47,14 +47,14 @@ pub fn overlay_definition() -> String {
     let plural = own_kinds::OVERLAYS;
     let schema: Value = schema::OVERLAY.parse().unwrap_or_default();
     let mut schema = structural(&schema);
-    if let Some(fields) = schema.get_mut("properties") {
+    if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         // An API server has rules of its own for these.
         for (name, type_name) in [
             ("apiVersion", "string"),
             ("kind", "string"),
             ("metadata", "object"),
         ] {
-            fields[name] = json!({"type": type_name});
+            fields.insert(name, json!({"type": type_name}));
         }
     }
     kube_yaml::write_document(&json!({

@@ -752,3 +752,22 @@ fn a_policy_without_a_condition_about_its_effect_is_an_exception_where_another_l
         );
     }
 }
+
+/// The JSON has every outcome that the page shows, also of policies that apply to backends alone.
+#[test]
+fn outcomes_at_backends_are_in_the_json() {
+    let scratch = Scratch::new();
+    let hub = "said-and-shipped/policies-on-a-namespace-and-on-a-backend/hub";
+    copy(&fixtures().join(hub), &scratch.path("hub"));
+    let run = scratch.run(&["policies", "-o", "json", "-q"]);
+    let report: Value = run.stdout.parse().expect("JSON");
+    let outcomes = report["outcomes"].as_array().expect("outcomes");
+    let mut of_backends = outcomes
+        .iter()
+        .filter(|outcome| outcome["kind"] == "BackendTLSPolicy");
+    let path = &of_backends.next().expect("an outcome")["paths"][0];
+    assert_eq!(
+        path[path.as_array().expect("a path").len() - 1],
+        "service:shop/cart"
+    );
+}

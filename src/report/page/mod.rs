@@ -97,7 +97,6 @@ impl Page<'_> {
         let clusters: HashSet<&str> = self.clusters.iter().copied().collect();
         let scope = InventoryScope {
             is_listed: &|name| clusters.contains(name),
-            with_backends: true,
             work: &Work::default(),
             hidden: &mut tables.hidden,
         };

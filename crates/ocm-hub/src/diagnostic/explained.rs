@@ -95,15 +95,18 @@ fn explain_rules(found: &mut Vec<Arc<Finding>>) {
         }
         let first = finding.place.field().and_then(|field| telling.least(field));
         let first = first.map(|(_, first)| first).filter(|first| *first != position);
-        let told = first.and_then(|first| found.get(first));
-        let equal = told.and_then(|told| at.get(&told.place)).into_iter().flatten();
-        let equal = equal.filter(|position| found.get(**position) == told);
+        let explaining = first.and_then(|first| found.get(first));
+        let equal = explaining
+            .and_then(|explaining| at.get(&explaining.place))
+            .into_iter()
+            .flatten();
+        let equal = equal.filter(|position| found.get(**position) == explaining);
         notes.extend(equal.map(|position| (*position, finding.message.clone())));
-        drops.push(told.is_some());
+        drops.push(explaining.is_some());
     }
     for (position, note) in notes {
-        if let Some(told) = found.get_mut(position) {
-            Arc::make_mut(told).notes.push(note);
+        if let Some(explaining) = found.get_mut(position) {
+            Arc::make_mut(explaining).notes.push(note);
         }
     }
     drop_those(found, drops);

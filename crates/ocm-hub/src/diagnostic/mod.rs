@@ -58,7 +58,7 @@ pub use gitlab::CodeQuality;
 pub use human::Human;
 pub use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, Sentence, SuppressedEntry};
-pub use nearest::{KnownNames, did_you_mean, nearest};
+pub use nearest::{NameIndex, did_you_mean, nearest};
 pub use place::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;

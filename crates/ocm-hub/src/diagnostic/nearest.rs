@@ -1,6 +1,7 @@
 //! The nearest known name for a misspelled one: how similar is similar enough.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use strsim::osa_distance;
 
@@ -36,32 +37,37 @@ pub fn did_you_mean<'k>(candidate: &str, known: impl IntoIterator<Item = &'k str
     nearest(candidate, known).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// Known names that many misspelled ones are compared with: a hub may have a thousand of each.
+/// Names that many misspelled ones are compared with: a hub may have a thousand of each.
 #[derive(Debug)]
-pub struct KnownNames<'k> {
+pub struct NameIndex<'k> {
     names: Vec<Spelled<'k>>,
-    /// The positions of the names by each of [`rests`]. Two names that are one edit apart have one in common, so most
-    /// misspelled names are compared with a few others only.
-    by_rest: HashMap<String, Vec<usize>>,
+    /// The positions of the names by each of their [`deletions`]. Two names that are one edit apart have one in common, so
+    /// most misspelled names are compared with a few others only. Made for the first misspelled name.
+    by_deletion: OnceLock<HashMap<String, Vec<usize>>>,
 }
 
-impl<'k> KnownNames<'k> {
-    /// Looks at each name once.
-    pub fn of(known: impl IntoIterator<Item = &'k str>) -> Self {
-        let names: Vec<Spelled<'k>> = known.into_iter().filter_map(Spelled::new).collect();
-        let mut by_rest: HashMap<String, Vec<usize>> = HashMap::new();
-        for (position, name) in names.iter().enumerate() {
-            for rest in rests(&name.lower) {
-                by_rest.entry(rest).or_default().push(position);
-            }
+impl<'k> NameIndex<'k> {
+    /// Reads each name once.
+    pub fn new(names: impl IntoIterator<Item = &'k str>) -> Self {
+        Self {
+            names: names.into_iter().filter_map(Spelled::new).collect(),
+            by_deletion: OnceLock::new(),
         }
-        Self { names, by_rest }
     }
 
     /// The result of [`nearest()`].
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::new(candidate)?;
-        let near = rests(&candidate.lower).filter_map(|rest| self.by_rest.get(&rest));
+        let by_deletion = self.by_deletion.get_or_init(|| {
+            let mut by_deletion: HashMap<String, Vec<usize>> = HashMap::new();
+            for (position, name) in self.names.iter().enumerate() {
+                for deletion in deletions(&name.lower) {
+                    by_deletion.entry(deletion).or_default().push(position);
+                }
+            }
+            by_deletion
+        });
+        let near = deletions(&candidate.lower).filter_map(|deletion| by_deletion.get(&deletion));
         let near = near.flatten().filter_map(|position| self.names.get(*position));
         let within_one_edit = candidate.nearest(near).filter(|(distance, _)| *distance <= 1);
         let best = within_one_edit.or_else(|| candidate.nearest(&self.names));
@@ -69,8 +75,8 @@ impl<'k> KnownNames<'k> {
     }
 }
 
-/// A name, and what is left of it without any one of its characters.
-fn rests(name: &str) -> impl Iterator<Item = String> {
+/// The name itself, then the name without each one of its characters.
+fn deletions(name: &str) -> impl Iterator<Item = String> {
     let without = name.char_indices().map(|(at, character)| {
         let (before, after) = name.split_at(at);
         [before, after.strip_prefix(character).unwrap_or_default()].concat()
@@ -225,7 +231,7 @@ mod tests {
 
     #[test]
     fn known_names_are_looked_at_once_for_all_misspelled_ones() {
-        let known = KnownNames::of(["gateway-1", "gateway-2", "listeners"]);
+        let known = NameIndex::new(["gateway-1", "gateway-2", "listeners"]);
         assert_eq!(known.nearest("gatewai-2"), Some("gateway-2"));
         assert_eq!(known.nearest("gateway-1"), Some("gateway-1"));
         assert_eq!(known.nearest("colour"), None);
@@ -252,7 +258,7 @@ mod tests {
             typed in "[abAé-]{0,7}", known in proptest::collection::vec("[abBé-]{1,7}", 0..12)
         ) {
             let names = || known.iter().map(String::as_str);
-            prop_assert_eq!(KnownNames::of(names()).nearest(&typed), nearest(&typed, names()));
+            prop_assert_eq!(NameIndex::new(names()).nearest(&typed), nearest(&typed, names()));
         }
 
         #[test]

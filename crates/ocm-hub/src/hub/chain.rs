@@ -21,7 +21,7 @@ use crate::api::gateway::GROUP;
 use crate::api::params::Params;
 use crate::api::route::is_route;
 use crate::api::{ocm, ocm_work, own_kinds};
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, NameIndex, Place, Severity, SourceId};
 use crate::object::Object;
 use crate::parallel;
 use crate::source::{Room, Sources};
@@ -279,7 +279,7 @@ struct Chain<'h> {
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
-    gateways: KnownNames<'h>,
+    gateways: NameIndex<'h>,
 }
 
 impl<'h> Chain<'h> {
@@ -308,7 +308,7 @@ impl<'h> Chain<'h> {
         let gateways = ours.gateways.rows().iter();
         let mut chain = Self {
             kinds: &hub.kinds,
-            gateways: KnownNames::of(gateways.map(|ours| ours.gateway.object.name.as_str())),
+            gateways: NameIndex::new(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
             synced,
             by_name,

@@ -613,7 +613,6 @@ impl PolicyReport {
             locate,
             InventoryScope {
                 is_listed: &|name| clusters.contains(name),
-                with_backends: false,
                 work: &Work::unlimited(),
                 hidden: &mut Hidden::default(),
             },

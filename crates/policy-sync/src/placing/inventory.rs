@@ -11,7 +11,7 @@ use ocm_placement::{CLUSTER_SET_LABEL, Inventory};
 
 use super::findings::{invalid_field, objects};
 use crate::api::ocm::{GROUP, refusals, validate};
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
@@ -152,7 +152,7 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
     if sets.is_empty() {
         return Vec::new();
     }
-    let known = KnownNames::of(sets.iter().copied());
+    let known = NameIndex::new(sets.iter().copied());
     let unknown = |object: &Object, field: &Field<'_>| {
         let name = field.str()?;
         let near = known

@@ -13,7 +13,7 @@ use crate::api::Reading;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest, shell_name, shell_word};
+use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity, nearest, shell_name, shell_word};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
@@ -385,7 +385,7 @@ fn cluster_names<'a>(
     objects: &Objects,
     object: &Object,
     managed: &[&'a str],
-    known: &mut Option<KnownNames<'a>>,
+    known: &mut Option<NameIndex<'a>>,
     findings: &mut Findings,
 ) -> Vec<String> {
     let mut reading = Reading::new(object, findings);
@@ -419,7 +419,7 @@ fn cluster_names<'a>(
             )
             .label("the decision is used regardless")
             .missing(Identity::new(GROUP, "ManagedCluster", None, name));
-            let known = known.get_or_insert_with(|| KnownNames::of(managed.iter().copied()));
+            let known = known.get_or_insert_with(|| NameIndex::new(managed.iter().copied()));
             let finding = match known.nearest(name) {
                 Some(near) => {
                     let finding = finding.help(format!("did you mean `{near}`?"));

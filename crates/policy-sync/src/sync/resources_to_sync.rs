@@ -14,7 +14,7 @@ use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds, key};
 use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity};
+use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, Target};
@@ -161,7 +161,7 @@ fn referred_to(
 
 /// A name of an entry that no object has; an error where a near one would be shipped.
 fn not_in_the_input(
-    known: &KnownNames<'_>,
+    known: &NameIndex<'_>,
     resource: &SyncedResource,
     chosen: &Chosen,
     (namespace, name): &(String, String),
@@ -214,7 +214,7 @@ pub fn report_chosen_nowhere(
                 let others = hub.objects.of_kind(&resource.group, &resource.kind).iter();
                 let others = others.filter(|object| !resource.chooses(object));
                 let others: Vec<String> = others.map(Object::key).collect();
-                let known = KnownNames::of(others.iter().map(String::as_str));
+                let known = NameIndex::new(others.iter().map(String::as_str));
                 let missing = missing.into_iter();
                 findings.extend(missing.map(|named| not_in_the_input(&known, resource, chosen, named)));
             }

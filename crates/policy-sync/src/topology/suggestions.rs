@@ -9,7 +9,7 @@ use apimachinery::{GroupKind, Identity};
 
 use super::sources::Sources;
 use crate::api::downstream::NAMESPACE_PREFIX;
-use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
+use crate::diagnostic::{Finding, NameIndex, Place, Severity, nearest};
 use crate::object::Object;
 
 /// The nearest definition.
@@ -92,23 +92,23 @@ impl Suggestion<'_> {
     }
 }
 
-/// Names by what is known of an object: its group and kind, and its namespace or its name.
-type Known<'a> = HashMap<(String, String, String), KnownNames<'a>>;
+/// Names of objects by their group, their kind, and their namespace or name.
+type NamesByKey<'a> = HashMap<(String, String, String), NameIndex<'a>>;
 
 /// The objects of the input, to look for near ones: a thousand references may name one kind.
 #[derive(Debug)]
 pub(crate) struct Suggestions<'a> {
     sources: Sources<'a>,
-    names: Known<'a>,
-    namespaces: Known<'a>,
+    names: NamesByKey<'a>,
+    namespaces: NamesByKey<'a>,
 }
 
 impl<'a> Suggestions<'a> {
     pub(crate) fn new(sources: Sources<'a>) -> Self {
         Self {
             sources,
-            names: Known::new(),
-            namespaces: Known::new(),
+            names: NamesByKey::new(),
+            namespaces: NamesByKey::new(),
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Suggestions<'a> {
         let key = |last: &str| (group.clone(), kind.clone(), last.to_owned());
         let names = self.names.entry(key(namespace)).or_insert_with(|| {
             let here = of_kind().filter(|object| is_in(object, namespace));
-            KnownNames::of(here.map(|object| object.name.as_str()))
+            NameIndex::new(here.map(|object| object.name.as_str()))
         });
         let is_at =
             |object: &&Object, namespace: &str, name: &str| is_in(object, namespace) && object.name == name;
@@ -151,7 +151,7 @@ impl<'a> Suggestions<'a> {
         }
         let namespaces = self.namespaces.entry(key(name)).or_insert_with(|| {
             let named = of_kind().filter(|object| object.name == name);
-            KnownNames::of(named.map(Object::namespace_or_empty))
+            NameIndex::new(named.map(Object::namespace_or_empty))
         });
         // On a cluster, a Gateway of the hub has another namespace.
         let downstream = [NAMESPACE_PREFIX, namespace].concat();

@@ -46,8 +46,6 @@ pub struct Inventory {
 pub struct InventoryScope<'s> {
     /// Which clusters it has.
     pub is_listed: &'s dyn Fn(&str) -> bool,
-    /// Whether rules list their backends if a policy may apply there.
-    pub with_backends: bool,
     /// What the input may cost.
     pub work: &'s Work,
     /// The names of hidden values.

@@ -42,9 +42,8 @@ impl Inventory {
             lists: ClusterLists::default(),
         };
         let (kinds, reach_backends) = kinds(view);
-        let with_backends = scope.with_backends && reach_backends;
         let (mut hierarchy, maps, of_hub) =
-            hierarchy::Hierarchy::new(view, scope.is_listed, with_backends, scope.work);
+            hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
         let policies = PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
         let outcomes = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;

@@ -33,7 +33,7 @@ pub(super) struct Outcomes {
 }
 
 /// A policy that is kept from clusters, and the policy that is there instead.
-struct Kept {
+struct Displaced {
     policy: AuthoredId,
     winner: PolicyReference,
     rule: Rule,
@@ -59,7 +59,8 @@ pub(super) struct Search<'s, 'p> {
 }
 
 /// An outcome of one place, by what it is made from: it is made once for all paths that share it.
-type Known = HashMap<(usize, *const Effective, Vec<usize>), usize>;
+/// The positions of outcomes by kind, settings, and displaced policies.
+type OutcomeMemo = HashMap<(usize, *const Effective, Vec<usize>), usize>;
 
 impl Outcomes {
     /// What counts of an outcome when two are compared.
@@ -232,17 +233,17 @@ impl<'s, 'p> Search<'s, 'p> {
         (hierarchy, of_hub): (&mut Hierarchy<'p, '_>, &Map),
         withheld: &'p [Withheld<'p>],
     ) {
-        let kept = self.kept_away(seen, withheld);
+        let displaced = self.displaced(seen, withheld);
         let mut by_spot: HashMap<(usize, Spot), Vec<usize>> = HashMap::new();
-        for (position, kept) in kept.iter().enumerate() {
-            let policy = self.view.hub.policy(kept.policy.policy);
+        for (position, displaced) in displaced.iter().enumerate() {
+            let policy = self.view.hub.policy(displaced.policy.policy);
             let kind = self.view.hub.kinds.get(policy.kind).profile.group_kind();
-            let spot = spot_of(self.view, of_hub, hierarchy, kept.node);
+            let spot = spot_of(self.view, of_hub, hierarchy, displaced.node);
             if let (Some(kind), Some(spot)) = (self.kind_positions.get(&kind), spot) {
                 by_spot.entry((*kind, spot)).or_default().push(position);
             }
         }
-        let mut known = Known::new();
+        let mut memo = OutcomeMemo::new();
         // A rule may have a path of its own beside that of its route, which stands for the others.
         let (own, whole): (Vec<_>, Vec<_>) = seen
             .effective
@@ -254,8 +255,13 @@ impl<'s, 'p> Search<'s, 'p> {
                 continue;
             };
             for spot in hierarchy.spots((seen, map), &path.path) {
-                let kept_here = on_the_way(&by_spot, position, spot);
-                let outcome = self.outcome((seen, kind, position), path, (&kept, kept_here), &mut known);
+                let displaced_here = on_the_way(&by_spot, position, spot);
+                let outcome = self.outcome(
+                    (seen, kind, position),
+                    path,
+                    (&displaced, displaced_here),
+                    &mut memo,
+                );
                 let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
                 if !stands_for_rules || profile.ends.contains(&Level::Rule) {
                     self.found
@@ -280,7 +286,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// What is kept from a place by what lives there, or by other policies of the hub wherever it would go.
-    fn kept_away(&self, seen: Seen<'_>, withheld: &'p [Withheld<'p>]) -> Vec<Kept> {
+    fn displaced(&self, seen: Seen<'_>, withheld: &'p [Withheld<'p>]) -> Vec<Displaced> {
         let Some(first) = seen.clusters.first() else {
             return Vec::new();
         };
@@ -291,7 +297,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let winner = withheld.winner.identity().locator();
             let mut authors = self.view.hub.policy(withheld.policy).authors(withheld.policy);
             let (policy, _) = authors.next()?;
-            Some(Kept {
+            Some(Displaced {
                 policy,
                 winner: self.reference(winner.into(), withheld.cluster)?,
                 rule: withheld.rule,
@@ -306,12 +312,12 @@ impl<'s, 'p> Search<'s, 'p> {
         &mut self,
         (seen, kind, kind_position): (Seen<'_>, KindId, usize),
         path: &PathEffective,
-        (kept, kept_here): (&[Kept], Vec<usize>),
-        known: &mut Known,
+        (displaced, displaced_here): (&[Displaced], Vec<usize>),
+        memo: &mut OutcomeMemo,
     ) -> usize {
-        let key = (kind_position, Arc::as_ptr(&path.effective), kept_here);
-        if let Some(known) = known.get(&key) {
-            return *known;
+        let key = (kind_position, Arc::as_ptr(&path.effective), displaced_here);
+        if let Some(position) = memo.get(&key) {
+            return *position;
         }
         let effective = &path.effective;
         let count = effective.content.len().saturating_add(effective.losses.len());
@@ -347,8 +353,8 @@ impl<'s, 'p> Search<'s, 'p> {
             let by = by.into_iter().collect();
             overridden.push(self.lost((&loss.key, leaf, authored.object), policy, by, rule));
         }
-        for kept in key.2.iter().filter_map(|position| kept.get(*position)) {
-            let authored = self.view.hub.authored(kept.policy);
+        for displaced in key.2.iter().filter_map(|position| displaced.get(*position)) {
+            let authored = self.view.hub.authored(displaced.policy);
             let Some(policy) = self.reference(Arc::clone(&authored.locator), None) else {
                 continue;
             };
@@ -357,9 +363,9 @@ impl<'s, 'p> Search<'s, 'p> {
                 let effective = settings.iter().map(|setting| (&setting.policy, &setting.setting));
                 let mut all = lost.chain(effective);
                 if !all.any(|(whose, known)| *whose == policy && **known == **name) {
-                    let by = vec![kept.winner.clone()];
+                    let by = vec![displaced.winner.clone()];
                     let leaf = (name, Some(leaf), authored.object);
-                    overridden.push(self.lost(leaf, policy.clone(), by, Some(kept.rule)));
+                    overridden.push(self.lost(leaf, policy.clone(), by, Some(displaced.rule)));
                 }
             }
         }
@@ -379,7 +385,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let first = self.cores.list.get(core).copied().unwrap_or(position);
             self.core_of.push(first);
         }
-        known.insert(key, position);
+        memo.insert(key, position);
         position
     }
 
@@ -473,8 +479,8 @@ fn spot_of(
 }
 
 /// What is kept away from the things on the way to a place.
-fn on_the_way(kept: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
-    if kept.is_empty() {
+fn on_the_way(displaced: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
+    if displaced.is_empty() {
         return Vec::new();
     }
     let Spot {
@@ -502,7 +508,7 @@ fn on_the_way(kept: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot
     let mut found: Vec<usize> = way
         .iter()
         .filter(|part| **part != NOWHERE)
-        .filter_map(|part| kept.get(&(kind, *part)))
+        .filter_map(|part| displaced.get(&(kind, *part)))
         .flatten()
         .copied()
         .collect();

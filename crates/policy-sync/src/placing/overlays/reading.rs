@@ -19,7 +19,7 @@ use crate::api::overlay::{
     Action, Change, ClusterField, ClusterOverlay, Clusters, NoValue, SetField, Target, Targeted, fill,
 };
 use crate::diagnostic::{
-    Code, Finding, Findings, KnownNames, counted, first_items, first_names, nearest, with_article,
+    Code, Finding, Findings, NameIndex, counted, first_items, first_names, nearest, with_article,
 };
 use crate::hub::Hub;
 use crate::object::Object;
@@ -31,7 +31,7 @@ pub(super) struct Reader<'r, 'a> {
     hub: &'a Hub,
     fleet: &'r Fleet<'a>,
     work: &'r Work,
-    names: KnownNames<'a>,
+    names: NameIndex<'a>,
     /// The ConfigMaps that have the parameters of a class, by namespace and name.
     params: BTreeSet<(&'a str, &'a str)>,
     pub(super) findings: &'r mut Findings,
@@ -56,7 +56,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             hub,
             fleet,
             work,
-            names: KnownNames::of(fleet.clusters.keys().copied()),
+            names: NameIndex::new(fleet.clusters.keys().copied()),
             params: params.collect(),
             findings,
         }
