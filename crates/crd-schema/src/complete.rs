@@ -1,13 +1,12 @@
-//! The stored form of a value: defaults filled in, nulls pruned.
-//!
-//! Owns: both steps that an API server takes between decoding and validation. Flows in: a compiled schema and a value.
-//! Flows out: the same value, or a changed copy. Must not know: what is valid.
+//! The stored form of a value: defaults filled in, nulls pruned. An API server takes both steps between decoding and validation.
 
 use std::borrow::Cow;
 
 use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
+use crate::check::{check, trusted};
+use crate::metadata;
 use crate::node::{Additional, Node};
 
 /// Whether anything inside is null, so that pruning has something to do.
@@ -18,6 +17,22 @@ pub(crate) fn contains_null(value: &Value) -> bool {
         Value::Object(fields) => fields.values().any(contains_null),
         _ => false,
     }
+}
+
+/// Whether a check of a value without nulls may find something else once its defaults are filled in. It checks each default, so
+/// it is for schemas that can be trusted.
+pub(crate) fn matters_to_checks(node: &Node) -> bool {
+    let is_refused = |property: &Node| {
+        let mut allowance = trusted().allowance_of(0);
+        property.default.as_ref().is_some_and(|default| {
+            let default = completed(property, default);
+            !check(property, &metadata::NODE, &default, &mut allowance).is_empty()
+        })
+    };
+    node.defaults_below
+        && (node.judges_defaults()
+            || is_refused(node)
+            || node.below().any(|(_, below)| matters_to_checks(below)))
 }
 
 /// The stored form of a value: a copy if it differs. Defaults that multiply beyond some megabytes are not filled in.

@@ -139,6 +139,39 @@ impl Node {
         self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
     }
 
+    /// Whether a check of this level itself may depend on a default that is filled in at or below it: it requires a field that
+    /// has one, counts fields, compares or shows whole values, asks choices or rules, or reads the keys of items.
+    pub(crate) fn judges_defaults(&self) -> bool {
+        let has_default = |node: &Self, name: &str| {
+            let property = node.properties.get(name);
+            property.is_some_and(|property| property.default.is_some())
+        };
+        let counts = self.min_properties.is_some() || self.max_properties.is_some();
+        let mut choices = self.all_of.iter().chain(&self.any_of).chain(&self.one_of);
+        let compares = self.allowed.is_some()
+            || self.unique_items
+            || self.not.is_some()
+            || choices.next().is_some()
+            || !self.rules.is_empty();
+        let reads_items = match (&self.list_type, &self.items) {
+            (ListType::Map(keys), Some(items)) => keys.iter().any(|key| has_default(items, key)),
+            (ListType::Set, Some(items)) => items.defaults_below,
+            _ => false,
+        };
+        let mut identity = ["apiVersion", "kind", "metadata"].into_iter();
+        let shows = self.resource
+            && identity.any(|name| {
+                self.properties
+                    .get(name)
+                    .is_some_and(|field| field.defaults_below)
+            });
+        self.required.iter().any(|name| has_default(self, name))
+            || (counts && !self.with_default.is_empty())
+            || (compares && self.defaults_below)
+            || reads_items
+            || shows
+    }
+
     /// These properties, by name.
     pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Below)> {
         names

@@ -661,6 +661,14 @@ proptest! {
     }
 
     #[test]
+    fn a_check_says_the_same_of_a_value_and_of_its_stored_form(schema in any_json(), value in any_json()) {
+        let (of, _) = Schema::of_value(&schema);
+        let stored = of.defaulted(&value).into_owned();
+        let of_stored = of.validate_defaulted(&stored);
+        prop_assert_eq!(texts(&of, &value), of_stored.iter().map(ToString::to_string).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn completing_twice_changes_nothing_more(schema in any_json(), value in any_json()) {
         let (of, _) = Schema::of_value(&schema);
         let once = of.defaulted(&value).into_owned();
@@ -769,6 +777,37 @@ fn mistakes_below_a_long_key_are_told_until_their_pointers_are_too_much() {
     assert_eq!(told(100), 200, "a key that anybody would write");
     assert_eq!(told(10_000), 7);
     assert_eq!(told(400_000), 1, "one mistake is always told");
+}
+
+#[test]
+fn each_keyword_judges_the_stored_form() {
+    let a = json!({"type": "object", "properties": {"a": {"type": "integer", "default": 1}}});
+    let with = |keyword: &str, value: Value| {
+        let mut schema = a.clone();
+        schema[keyword] = value;
+        texts(&self::schema(schema), &json!({})).len()
+    };
+    assert_eq!(with("required", json!(["a"])), 0);
+    assert_eq!(with("minProperties", json!(1)), 0);
+    assert_eq!(with("maxProperties", json!(0)), 1);
+    assert_eq!(with("enum", json!([{"a": 1}])), 0);
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        assert_eq!(with(keyword, json!([{"required": ["a"]}])), 0, "{keyword}");
+    }
+    assert_eq!(with("not", json!({"required": ["a"]})), 1);
+    assert_eq!(
+        with("x-kubernetes-validations", json!([{"rule": "has(self.a)"}])),
+        0
+    );
+    for keyword in [
+        json!({"uniqueItems": true}),
+        json!({"x-kubernetes-list-type": "set"}),
+    ] {
+        let mut list = keyword.clone();
+        list["type"] = json!("array");
+        list["items"] = a.clone();
+        assert_eq!(texts(&schema(list), &json!([{}, {"a": 1}])).len(), 1, "{keyword}");
+    }
 }
 
 #[test]
