@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
 use super::document::{FleetPage, Position, Profiled, RouteRow, entry, members};
@@ -23,6 +25,9 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
+
+/// The same of its data, before it is compressed.
+const MOST_OF_JSON: usize = 100_000_000;
 
 /// What is done without, in this order; most name the command that shows it.
 const PARTS: [&str; 7] = [
@@ -93,25 +98,32 @@ impl FleetPage {
     /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
         let [style, script] = &*PIECES;
-        // A title is said three times, and what is left out twice; nothing else of the rest grows.
+        // A title is said twice, and what is left out once; nothing else of the rest grows.
         let rest = [style.len(), script.len(), PAGE.len(), 20_000];
-        let mut room = vec![0; MOST_BYTES.saturating_sub(rest.iter().sum())];
-        let most = room.len();
+        let most = MOST_BYTES.saturating_sub(rest.iter().sum());
         let mut parts = PARTS.iter();
         loop {
-            // What does not fit is an error.
-            let mut after = room.as_mut_slice();
-            let fits = serde_json::to_writer(&mut after, self).is_ok();
-            let written = most.saturating_sub(after.len());
-            let mut data = String::new();
-            if fits {
-                let json = room.get(..written).unwrap_or_default();
-                escape_data(&String::from_utf8_lossy(json), &mut data);
+            let data = self.packed().filter(|data| data.len() <= most);
+            match (data, parts.next()) {
+                (Some(data), _) => return data,
+                (None, Some(part)) => self.leave_out(part),
+                (None, None) => return String::new(),
             }
-            let part = parts.next().filter(|_| data.is_empty() || data.len() > most);
-            let Some(part) = part else { return data };
-            self.leave_out(part);
         }
+    }
+
+    /// The data as JSON, compressed, in base64: a tenth of its size, and nothing of it can be markup. `None` if it is more
+    /// than a browser reads at once.
+    fn packed(&self) -> Option<String> {
+        let mut room = vec![0; MOST_OF_JSON];
+        // What does not fit is an error.
+        let mut after = room.as_mut_slice();
+        serde_json::to_writer(&mut after, self).ok()?;
+        let written = MOST_OF_JSON.saturating_sub(after.len());
+        let json = room.get(..written)?;
+        let mut packed = vec![0; zlib_rs::compress_bound(json.len())];
+        let (packed, _) = zlib_rs::compress_slice(&mut packed, json, zlib_rs::DeflateConfig::default());
+        Some(STANDARD.encode(packed))
     }
 
     fn leave_out(&mut self, part: &str) {
@@ -151,29 +163,13 @@ impl FleetPage {
 /// What the page may do: run this script, use this style, and nothing else. A file has no headers, so the policy is in
 /// the markup.
 fn policy(style: &str, script: &str) -> String {
-    let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src 'none'; base-uri 'none'; \
          form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
         hash(script),
         hash(style)
     )
-}
-
-/// RFC 4648.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-        for (digit, shift) in [18_u32, 12, 6, 0].into_iter().enumerate() {
-            let value = usize::try_from((bits >> shift) & 63).unwrap_or_default();
-            let known = DIGITS.get(value).map_or('=', |digit| char::from(*digit));
-            text.push(if digit <= chunk.len() { known } else { '=' });
-        }
-    }
-    text
 }
 
 /// The static part of the page. The script puts its own in the place of it.
@@ -310,21 +306,6 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             // Characters that could hide or reverse the text next to them.
             other if is_unseen(other) && !matches!(other, '\t' | '\n') => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
-            }
-            other => page.push(other),
-        }
-    }
-}
-
-/// JSON inside a script element, which markup would end, whatever it is in JSON. These characters are in strings
-/// only.
-pub(super) fn escape_data(json: &str, page: &mut String) {
-    for character in json.chars() {
-        match character {
-            other if "<>&".contains(other) || (other != '\n' && is_unseen(other)) => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(page, "\\u{unit:04x}");
-                }
             }
             other => page.push(other),
         }

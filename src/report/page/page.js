@@ -1,8 +1,15 @@
 'use strict';
-(() => {
+(async () => {
   const t0 = performance.now();
-  const D = JSON.parse(document.getElementById('data').textContent);
   const $ = id => document.getElementById(id);
+  /* ---------- the data: JSON, compressed, in base64 ---------- */
+  const inflate = text => {
+    const packed = atob(text),
+      bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).json();
+  };
+  const D = await inflate($('data').textContent);
   /* ---------- drawing: text nodes only; no markup ever comes from data ---------- */
   // What could hide or reorder text is shown as its code point.
   const HIDDEN = new RegExp(
