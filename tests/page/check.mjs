@@ -123,7 +123,8 @@ await page.keyboard.press('/');
 say(await page.evaluate(() => document.activeElement.id === 'q'), '/ focuses the search');
 const packed = await page.evaluate(() => document.getElementById('data').textContent);
 const data = JSON.parse(zlib.inflateSync(Buffer.from(packed, 'base64')));
-const word = (data.routes[0] || data.gateways[0] || data.policies[0])?.name;
+const [first] = [...data.routes, ...data.gateways, ...data.policies];
+const word = (first?.route || first?.gateway || first?.policy)?.split('/').pop();
 if (word) {
   await page.keyboard.type(word);
   const hits = await page.$$eval('#hits [role=option]', found => found.length);

@@ -1,61 +1,17 @@
-//! Lists without repeats, sets of clusters, and text that stays text.
+//! The limits of a page, text that stays text, and messages that stay short.
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kube_json::json;
 use zlib_rs::InflateConfig;
 
-use super::document::{FindingRow, FleetPage, Tables};
+use super::document::{ClusterEntry, FleetPage, ObjectText};
 use super::html::escape_markup;
-use crate::diagnostic::{Locate, Place, Span, is_unseen};
-use crate::outcome::inventory::Interned;
-
-/// No texts.
-struct Nowhere;
-
-impl Locate for Nowhere {
-    fn locate(&self, _: &Place) -> Option<Span<'_>> {
-        None
-    }
-}
-
-#[test]
-fn what_is_said_twice_is_kept_once() {
-    let mut list: Interned<&str, &str> = Interned::default();
-    assert_eq!(
-        [
-            list.position("a", || "a"),
-            list.position("b", || "b"),
-            list.position("a", || "c")
-        ],
-        [0, 1, 0]
-    );
-    assert_eq!(list.list, ["a", "b"]);
-}
-
-#[test]
-fn a_set_of_clusters_is_its_runs_whatever_their_order() {
-    let names = ["ap-1", "eu-1", "eu-2", "eu-3", "us-1"];
-    let mut tables = Tables::new(&Nowhere, &names);
-    let set = tables.set(["eu-3", "us-1", "eu-1", "ap-1", "eu-1"]);
-    assert_eq!(tables.members(set).collect::<Vec<_>>(), [0, 1, 3, 4]);
-    assert_eq!(tables.set(["ap-1", "eu-1", "eu-3", "us-1"]), set);
-    let none = tables.set(["nowhere"]);
-    assert_eq!(tables.members(none).count(), 0);
-    let (_, sets, _) = tables.into_lists();
-    assert_eq!(sets, [vec![0, 1, 3, 4], vec![]]);
-}
-
-#[test]
-fn equal_values_are_one() {
-    let mut tables = Tables::new(&Nowhere, &[]);
-    assert_eq!(
-        tables.value(&json!({"a": 1, "b": 2})),
-        tables.value(&json!({"b": 2, "a": 1}))
-    );
-    assert_ne!(tables.value(&json!("1")), tables.value(&json!(1)));
-    assert_eq!(tables.value_or_none(None), -1);
-}
+use super::shorten;
+use crate::diagnostic::{Code, Finding, FindingEntry, Findings, Place, is_unseen};
+use crate::policy::{Condition, ConditionMessage};
+use crate::source::Sources;
 
 #[test]
 fn text_in_markup_stays_what_it_is() {
@@ -95,7 +51,7 @@ fn noise(length: usize) -> String {
     (0..length).map(character).collect()
 }
 
-fn empty() -> FleetPage {
+fn empty() -> FleetPage<'static> {
     FleetPage {
         api_version: "v",
         kind: "FleetPage",
@@ -107,7 +63,7 @@ fn empty() -> FleetPage {
 #[test]
 fn a_page_that_would_be_too_large_leaves_out_texts_and_says_so() {
     let mut page = empty();
-    page.texts.push((0, vec![(1, noise(6_000_000))]));
+    page.texts.push(text(noise(5_200_000)));
     let html = page.html();
     assert!(html.len() < 1_000_000, "{}", html.len());
     let without = "what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)";
@@ -119,38 +75,56 @@ fn a_page_that_would_be_too_large_leaves_out_texts_and_says_so() {
     )));
 }
 
-fn finding(severity: &'static str, message: String) -> FindingRow {
-    FindingRow {
-        code: "c",
-        severity,
-        message,
-        at: None,
-        help: None,
+fn text(text: String) -> ObjectText {
+    ObjectText {
+        path: "a.yaml".to_owned(),
+        line: 1,
+        text,
+    }
+}
+
+fn cluster(name: String) -> ClusterEntry {
+    ClusterEntry {
+        name,
+        labels: BTreeMap::new(),
+        taints: None,
+        place: None,
     }
 }
 
 #[test]
 fn whatever_is_on_it_a_page_is_never_larger_than_its_limit() {
     let mut page = empty();
-    page.files = vec![noise(7_000_000)];
+    page.clusters.push(cluster(noise(5_200_000)));
     assert!(page.html().len() < 5_000_000);
     let last = page.left_out.last().unwrap();
     assert!(last.starts_with("the fleet and all findings"), "{last}");
     // A browser reads it before it is compressed.
     let mut page = empty();
-    page.files = vec!["x".repeat(101_000_000)];
+    page.clusters.push(cluster("x".repeat(51_000_000)));
     assert!(page.html().len() < 5_000_000);
     let last = page.left_out.last().unwrap();
     assert!(last.starts_with("the fleet and all findings"), "{last}");
     // Errors are the last that go.
+    let (sources, noise) = (Sources::default(), noise(5_200_000));
+    let (messages, locate) = (noise.as_bytes().chunks(1000), sources.root_relative());
+    let mut findings = Findings::new();
+    for message in messages {
+        let message = std::str::from_utf8(message).unwrap();
+        findings.push(Finding::new(Code::DIFF_OVER_BUDGET, Place::Run, message));
+    }
+    let entries = findings.iter().map(|finding| FindingEntry::new(finding, &locate));
     let mut page = empty();
-    page.findings = vec![finding("warning", noise(100_000)); 1100];
-    page.findings.push(finding("error", "last".to_owned()));
+    page.findings = entries.collect();
+    let [warnings @ .., last] = page.findings.as_mut_slice() else {
+        panic!("no finding");
+    };
+    warnings
+        .iter_mut()
+        .for_each(|finding| finding.severity = "warning");
+    (last.severity, last.code) = ("error", "last");
     assert!(page.html().len() < 5_000_000);
-    assert_eq!(
-        (page.findings.len(), page.findings[0].message.as_str()),
-        (200, "last")
-    );
+    assert_eq!((page.findings.len(), page.findings[0].code), (200, "last"));
 }
 
 #[test]
@@ -162,4 +136,29 @@ fn a_page_holds_its_pieces_in_their_places() {
     assert!(html.contains("<title>&lt;t&gt;</title>") && html.contains("<h1>&lt;t&gt;</h1>"));
     assert!(!html.contains("<!--"), "every marker became something");
     assert!(html.ends_with("</script>\n</body>\n</html>\n"));
+}
+
+#[test]
+fn a_condition_has_ten_messages_at_most_and_says_how_many_there_are() {
+    let shortened = |distinct: usize| {
+        let messages = (0..500).map(|number| {
+            let message = format!("m{}", number % distinct);
+            (format!("c{number:03}").into(), message.into())
+        });
+        let mut condition = Condition {
+            kind: "Accepted".to_owned(),
+            status: "False",
+            reason: "NotTrueOnAllClusters".to_owned(),
+            message: ConditionMessage::OfClusters(messages.collect()),
+        };
+        shorten(&mut condition);
+        condition.message.to_string()
+    };
+    assert_eq!(
+        shortened(1),
+        "on c000, c001, c002, c003, c004, c005, c006, c007, c008, c009 and 490 more: m0"
+    );
+    assert_eq!(shortened(10).matches(": m").count(), 10);
+    let twelve = shortened(12);
+    assert!(twelve.ends_with(": m9; and 2 more messages"), "{twelve}");
 }
