@@ -52,7 +52,7 @@ pub(in crate::report) struct Summary {
 }
 
 /// What is lost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
@@ -153,9 +153,10 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
 }
 
 impl Document<'_> {
-    /// The same without the whole objects that are added or removed.
+    /// The same without what no page shows: whole objects, and what is lost, which is among the changes.
     #[must_use]
-    pub(in crate::report) fn without_objects(mut self) -> Self {
+    pub(in crate::report) fn for_page(mut self) -> Self {
+        self.lost = Lost::default();
         for entry in &mut self.changes {
             (entry.old, entry.new) = (None, None);
         }

@@ -131,7 +131,7 @@ pub(super) struct ObjectText {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BaseChange<'p> {
-    /// A `DiffReport`, without whole objects.
+    /// A `DiffReport`, without whole objects and what is lost.
     pub(super) report: DiffDocument<'p>,
     /// The settings that differ, for each of its `effectiveChanges`.
     pub(super) settings: Vec<&'p [SettingChange]>,

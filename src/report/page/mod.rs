@@ -155,7 +155,7 @@ impl<'p> Page<'p> {
             texts,
             policy_texts,
             change: self.compared.map(|compared| BaseChange {
-                report: diff::document(compared.report, compared.locate).without_objects(),
+                report: diff::document(compared.report, compared.locate).for_page(),
                 settings: compared
                     .report
                     .effective_changes

@@ -82,10 +82,14 @@
       [setAt, valueAt, backendAt] = [sets, values, backends].map(positions);
     const clusterAt = new Map(J.clusters.map((c, i) => [c.name, i])),
       cluster = name => clusterAt.get(name) ?? -1;
+    const known = new Map();
     const set = names => {
-      const ix = names.map(cluster).filter(c => c >= 0);
-      ix.sort((x, y) => x - y);
-      return setAt(ix.join(), () => ix);
+      const key = names.join();
+      if (!known.has(key)) {
+        const ix = names.map(cluster).filter(c => c >= 0);
+        known.set(key, setAt(ix.sort((x, y) => x - y).join(), () => ix));
+      }
+      return known.get(key);
     };
     const value = v => (v === undefined ? -1 : valueAt(JSON.stringify(v), () => v));
     const at = x => (x.line === undefined ? null : [x.path, x.line]),
@@ -118,9 +122,7 @@
       // The one listener of a Service has its locator.
       parts.set(g.gateway, { g: i, li: -1 });
       return {
-        ...placed(g),
-        ns,
-        name,
+        ...{ ...placed(g), ns, name },
         kind: type.endsWith('.gateway.networking.k8s.io') ? undefined : kindName(type),
         placement: placementAt.get(g.placement) ?? -1,
         listeners: g.listeners.map(l => ({ ...l, name: split(l.listener).section ?? 'requests inside the mesh' })),
@@ -133,9 +135,10 @@
     });
     const ruleKinds = J.kinds.flatMap((k, i) => (k.ends === 'route rule' ? [i] : [])),
       rows = new Map();
+    const rule = x => ({ ...x, name: split(x.rule).section, b: (J.backends[x.rule] || []).map(backend) });
     const routes = J.routes.map((r, i) => {
       const { type, ns, name } = split(r.route);
-      r.rules.forEach((rule, ru) => parts.set(rule.rule, { r: i, ru }));
+      r.rules.forEach((x, ru) => parts.set(x.rule, { r: i, ru }));
       parts.set(r.route, { r: i, ru: -1 });
       // Gateway, listener, an outcome for each rule and kind, those on other paths, and the clusters, if not all.
       const on = r.attached.map(({ listener, clusters }) => {
@@ -144,25 +147,19 @@
         rows.set([row[0], row[1], i].join(), row);
         return row;
       });
-      const rules = r.rules.map(x => ({
-        ...x,
-        name: split(x.rule).section,
-        b: (J.backends[x.rule] || []).map(backend),
-      }));
-      return { ...placed(r), kind: kindName(type), ns, name, rules, on };
+      return { ...placed(r), kind: kindName(type), ns, name, rules: r.rules.map(rule), on };
     });
     // A path: Gateway, listener, route, rule, backend. What only the base has, has no Gateway.
-    const NOWHERE = [-1, -1, -1, -1];
     const spot = (path, findBackend) => {
-      const s = [...NOWHERE];
+      const s = [-1, -1, -1, -1];
       for (const [i, locator] of path.entries()) {
         const part = parts.get(locator);
         if (s[2] >= 0 && part?.r !== s[2]) s[4] = findBackend(locator);
         else if (part?.r !== undefined) [s[2], s[3]] = [part.r, part.ru];
         else if (part) [s[0], s[1]] = [part.g, part.li];
         // The first is a class, which is not listed.
-        else if (i) return NOWHERE;
-        if (s[4] < 0) return NOWHERE;
+        else if (i) return [-1, -1, -1, -1];
+        if (s[4] < 0) return [-1, -1, -1, -1];
       }
       return s;
     };
@@ -216,10 +213,8 @@
         names = x.clusters.flat(),
         there = set(names),
         all = on[0][0] < 0 ? 0 : sets[gateways[on[0][0]].clusters].length;
-      const settings = x.settings.map(s => {
-        const from = s.newFrom && x.policies.find(y => split(y).key === s.newFrom);
-        return [s.setting, value(s.old), value(s.new), ofHub.get(from) ?? -1];
-      });
+      const from = s => ofHub.get(x.policies.find(y => split(y).key === s.newFrom)) ?? -1,
+        settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), from(s)]);
       if (names.length && !sets[there].length) return [];
       return [[on, settings, sets[there].length < all ? there : undefined]];
     };
@@ -228,10 +223,8 @@
         c = p.local ? cluster(p.clusters[0]) : -1,
         changes = p.local ? undefined : J.ifDeleted[p.policy];
       return {
-        ...placed(p),
+        ...{ ...placed(p), ns, name },
         kind: kindAt.get(type) ?? 0,
-        ns,
-        name,
         targets: [...p.targets.map(target), ...(p.missingTargets || []).map(x => ['x', x])],
         cluster: c < 0 ? undefined : c,
         reported: p.local ? undefined : reported.get(p.policy)?.conditions,
@@ -253,8 +246,7 @@
       let c;
       const policy = locator => {
         const there = local.get(locator);
-        if (there) c ??= somewhere(i);
-        return there?.get(c) ?? ofHub.get(locator) ?? there?.values().next().value;
+        return there?.get((c ??= somewhere(i))) ?? ofHub.get(locator) ?? there?.values().next().value;
       };
       const four = s => [s.setting, value(s.value), policy(s.policy)];
       return {
@@ -270,7 +262,7 @@
       .sort((x, y) => x[0] - y[0] || x[1] - y[1] || x[2] - y[2])
       .filter((w, i, all) => !i || all[i - 1].join() !== w.join());
     // Changes of settings that are equal but for where they are.
-    const effective = ({ report, settings }) => {
+    const effective = (report, settings) => {
       const all = new Map(),
         named = locators => locators.map(x => [split(x).key, ofHub.get(x) ?? -1]);
       report.effectiveChanges.forEach((e, i) => {
@@ -291,7 +283,7 @@
     const changedObject = x => {
       const mine = x.origins.find(o => o.side === 'new'),
         isGateway = x.kind === 'Gateway' && x.group === 'gateway.networking.k8s.io' && mine,
-        gw = isGateway && gateways.find(g => g.at && g.at[0] === mine.path && g.at[1] === mine.line),
+        gw = isGateway && gateways.find(g => at(mine).join() === g.at?.join()),
         gone = x.clusters.filter(name => cluster(name) < 0),
         [origin] = x.origins;
       return {
@@ -303,13 +295,13 @@
         fields: x.fields.map(f => [f.path, value(f.old), value(f.new)]),
       };
     };
-    const change = J.change && {
-      ...J.change.report,
-      clusters: J.change.report.clusters.map(x => ({ ...x, clusters: set(x.names) })),
-      effective: effective(J.change),
-      tooMuch: J.change.tooMuch,
-      objects: J.change.report.changes.map(changedObject),
-    };
+    const change = ({ report, settings, tooMuch }) => ({
+      ...report,
+      tooMuch,
+      clusters: report.clusters.map(x => ({ ...x, clusters: set(x.names) })),
+      effective: effective(report, settings),
+      objects: report.changes.map(changedObject),
+    });
     const problem = x => {
       const parent = gateways.findIndex(g => `${g.ns}/${g.name}` === x.parent),
         named = o => `${o.kind} ${o.namespace ? o.namespace + '/' : ''}${o.name}: ${o.message}`;
@@ -323,19 +315,17 @@
         gateway: parent < 0 ? gateways.findIndex(g => g.work?.name === `ManifestWork ${x.work}`) : parent,
       };
     };
-    const works = J.reported && { ...J.reported.works, problems: J.reported.works.problems.map(problem) };
-    const taint = t => `${t.key}${t.value ? '=' + t.value : ''}:${t.effect}`;
+    const taint = t => `${t.key}${t.value ? '=' + t.value : ''}:${t.effect}`,
+      overlaid = f => [f.path, value(f.hub), value(f.here)];
     return {
       ...J,
       clusters: J.clusters.map(c => ({ ...c, at: at(c), taints: [c.taints || []].flat().map(taint) })),
-      overlays: J.overlays.map(v => ({
-        ...placed(v),
-        fields: v.fields.map(f => [f.path, value(f.hub), value(f.here)]),
-      })),
+      overlays: J.overlays.map(v => ({ ...placed(v), fields: v.fields.map(overlaid) })),
       findings: J.findings.map(placed),
       texts: [...J.texts, ...J.policyTexts],
-      ...{ sets, values, backends, ruleKinds, placements, gateways, routes, outcomes, exceptions, policies },
-      ...{ withheld, change, works },
+      change: J.change && change(J.change),
+      works: J.reported && { ...J.reported.works, problems: J.reported.works.problems.map(problem) },
+      ...{ sets, values, backends, ruleKinds, placements, gateways, routes, outcomes, exceptions, policies, withheld },
     };
   }
   const D = load(await inflate($('data').textContent));
@@ -343,12 +333,8 @@
   const C = D.clusters,
     ALL = C.length;
   const members = s => D.sets[s];
-  const setHas = new Map();
-  const inSet = (s, c) => {
-    let x = setHas.get(s);
-    if (!x) setHas.set(s, (x = new Set(members(s))));
-    return x.has(c);
-  };
+  const setHas = [];
+  const inSet = (s, c) => (setHas[s] ||= new Set(members(s))).has(c);
   const byName = (a, b) => collator.compare(C[a].name, C[b].name);
   const labelSets = (() => {
     const m = new Map();

@@ -119,9 +119,9 @@ fn whatever_is_on_it_a_page_is_never_larger_than_its_limit() {
     let [warnings @ .., last] = page.findings.as_mut_slice() else {
         panic!("no finding");
     };
-    warnings
-        .iter_mut()
-        .for_each(|finding| finding.severity = "warning");
+    for finding in warnings {
+        finding.severity = "warning";
+    }
     (last.severity, last.code) = ("error", "last");
     assert!(page.html().len() < 5_000_000);
     assert_eq!((page.findings.len(), page.findings[0].code), (200, "last"));
