@@ -108,7 +108,7 @@ fn write_hub(
         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: multicluster}\nspec:\n  \
          controllerName: kuadrant.io/mgc-gw-controller\n  parametersRef: {group: \"\", kind: ConfigMap, namespace: \
          platform, name: params}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: params, namespace: platform}\ndata:\n  \
-         params: |\n    {\"policiesToSync\": [{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \
+         params: |\n    {\"workPer\": \"Gateway\", \"policiesToSync\": [{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \
          \"authpolicies\"}, {\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"ratelimitpolicies\"}, \
          {\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"tlspolicies\"}], \"resourcesToSync\": \
          [{\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \"httproutes\"}]}\n",

@@ -139,6 +139,7 @@ impl PageCommand {
             rendered: &rendered,
             spokes: &spokes,
             view: &view,
+            locate: &sources,
             findings: &findings,
             works: works.as_deref(),
             compared: report.as_ref().map(|(report, too_much)| Compared {

@@ -16,22 +16,25 @@ use super::analysis::{Analysis, Spokes};
 use super::stages::Rendered;
 use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, Locate};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
 use crate::parallel;
-use crate::placing::{Decided, inventory};
+use crate::placing::inventory;
 use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
-use crate::report::{Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, Without};
+use crate::report::{
+    Aggregated, Compared, FleetPage, Page, PageOptions, PlacementOnPage, PolicyReport, PolicyView, Without,
+};
 use crate::topology::{Node, Start, Topology};
 
 /// At most so many pairs of a Placement and a cluster are explained.
 const MOST_STEPS: usize = 100_000;
 
 /// The data that a page is made from, in addition to the analysis.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it contains a trait object")]
 pub struct PageInput<'p> {
     /// The rendering.
     pub rendered: &'p Rendered,
@@ -39,6 +42,8 @@ pub struct PageInput<'p> {
     pub spokes: &'p Spokes<'p>,
     /// The policies, evaluated there.
     pub view: &'p PolicyView<'p>,
+    /// The places of the input, relative to its root.
+    pub locate: &'p dyn Locate,
     /// Everything that was found, finished.
     pub findings: &'p Findings,
     /// The reports of the clusters.
@@ -58,7 +63,7 @@ impl Analysis<'_> {
     }
 
     /// The data of a page. Equal input gives equal data.
-    pub fn page(&self, input: PageInput<'_>, options: &PageOptions) -> FleetPage {
+    pub fn page<'p>(&'p self, input: PageInput<'p>, options: &PageOptions) -> FleetPage<'p> {
         let loaded = self.placed.loaded;
         let hub = &loaded.hub;
         let read = inventory(hub, &mut Findings::new());
@@ -68,27 +73,37 @@ impl Analysis<'_> {
         let few = Some(Detail::Full).filter(|_| steps <= MOST_STEPS);
         let detail = few.unwrap_or(Detail::Decisions);
         let evaluation = evaluate(&loaded.evaluation_input(&read), detail);
-        let decided = Decided::new(hub, loaded.config.placement.unwrap_or_default().source);
+        let source = loaded.config.placement.unwrap_or_default().source;
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
         clusters.extend(placed.map(String::as_str));
         clusters.retain(|cluster| loaded.admits(cluster));
+        let clusters: Vec<&str> = clusters.into_iter().collect();
+        let explains_placements = detail == Detail::Full;
+        let placements = PlacementOnPage::all(
+            &evaluation,
+            (hub, source),
+            input.locate,
+            &clusters,
+            explains_placements,
+        );
         let page = Page {
             view: input.view,
             plan: &input.rendered.plan,
             withheld: input.spokes.withheld(),
             hub,
             sources: &loaded.sources,
-            clusters: clusters.into_iter().collect(),
-            evaluation: &evaluation,
-            explains_placements: detail == Detail::Full,
-            decided: &decided,
+            locate: input.locate,
+            clusters,
+            placements,
+            explains_placements,
             statuses: self.gateway_statuses(input.view),
             if_deleted: if_deleted(self, input.view),
             findings: input.findings,
             works: input.works,
+            compared: input.compared,
         };
-        page.data(options, input.compared.as_ref())
+        page.data(options)
     }
 }
 
@@ -126,7 +141,7 @@ enum Key {
 pub(super) fn if_deleted<'v>(
     analysis: &Analysis<'_>,
     view: &'v PolicyView<'_>,
-) -> HashMap<String, Vec<Without<'v>>> {
+) -> BTreeMap<String, Vec<Without<'v>>> {
     let hub = view.hub;
     let places: Vec<&[String]> = view.seen().map(|seen| seen.clusters).collect();
     let hubs: Vec<(&Analysis<'_>, Keyed<'_>)> = analysis.hubs().map(|hub| (hub, keyed(hub, view))).collect();
@@ -169,7 +184,7 @@ pub(super) fn if_deleted<'v>(
         }
         found
     });
-    let mut changes: HashMap<String, Vec<Without<'v>>> = HashMap::new();
+    let mut changes: BTreeMap<String, Vec<Without<'v>>> = BTreeMap::new();
     for (policy, without) in found.into_iter().flatten().flatten() {
         changes.entry(policy).or_default().extend(without);
     }

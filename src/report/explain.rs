@@ -538,7 +538,8 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
         return Vec::new();
     };
     let mut changes = EffectiveSettings::changes(&before, &after);
-    conceal(&mut changes, &mut Hidden::default());
+    let settings = changes.iter_mut().map(|change| &mut change.settings);
+    conceal(settings, &mut Hidden::default());
     let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
     for change in changes {
         let settings = change.settings.iter().map(|setting| SettingIfDeleted {

@@ -41,6 +41,7 @@ pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without};
+pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies_text::policies_text;
 pub use prune::{Prunable, PruneList, WorksAndSets};

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, row};
+use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row};
 use crate::hub::Hub;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
@@ -228,7 +228,7 @@ struct PlacementStep {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DroppedClusters {
+struct DroppedClusters {
     reason: String,
     #[serde(flatten)]
     at: At,
@@ -278,6 +278,69 @@ impl Placements<'_> {
             dropped: step.dropped.into_iter().map(dropped).collect(),
         });
         steps.collect()
+    }
+}
+
+/// A Placement on a page.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PlacementOnPage {
+    #[serde(flatten)]
+    placed: PlacedPlacement,
+    /// Where it is defined.
+    #[serde(flatten)]
+    at: At,
+    /// How many clusters it asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<i64>,
+}
+
+impl PlacementOnPage {
+    /// All of them, with the steps if these are `explained`, and without the lists that no page shows.
+    pub(crate) fn all(
+        evaluation: &Evaluation<'_>,
+        (hub, source): (&Hub, PlacementSource),
+        locate: &dyn Locate,
+        clusters: &[&str],
+        explained: bool,
+    ) -> Vec<Self> {
+        let placements = Placements(Asked {
+            evaluation,
+            hub,
+            decided: Decided::new(hub, source),
+            locate,
+            admits: None,
+            clusters: clusters.to_vec(),
+        });
+        let all = placements.each().map(|(position, mut placed)| {
+            if explained {
+                placed.steps = placements.steps(position, &placed.evaluated);
+            }
+            let evaluated = &mut placed.evaluated;
+            let object = hub
+                .objects
+                .find(GROUP, "Placement", Some(&evaluated.namespace), &evaluated.name);
+            let span = object.and_then(|object| locate.locate(&object.place("")));
+            let at = span.map_or_else(At::default, At::from);
+            let wanted = object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64());
+            evaluated.available_clusters.clear();
+            (evaluated.filters, evaluated.ranking) = (None, None);
+            evaluated.placement_decisions.clear();
+            evaluated.decision_groups.clear();
+            for prioritizer in evaluated.prioritizers.iter_mut().flatten() {
+                prioritizer.scores.clear();
+            }
+            if !placed.differs {
+                evaluated.decisions.clear();
+            }
+            Self { placed, at, wanted }
+        });
+        all.collect()
+    }
+
+    /// Leaves out how it came to its clusters.
+    pub(super) fn forget_steps(&mut self) {
+        self.placed.steps.clear();
     }
 }
 
@@ -361,10 +424,16 @@ impl At {
 
     fn of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Self {
         let span = locate.locate(&place_of(hub, at));
-        span.map_or_else(Self::default, |span| Self {
+        span.map_or_else(Self::default, Self::from)
+    }
+}
+
+impl From<Span<'_>> for At {
+    fn from(span: Span<'_>) -> Self {
+        Self {
             path: Some(span.path.to_owned()),
             line: Some(span.line),
-        })
+        }
     }
 }
 
@@ -443,24 +512,24 @@ const fn step_of(stage: Stage) -> usize {
 }
 
 /// A step.
-pub(super) struct FunnelStep {
-    pub(super) name: &'static str,
+struct FunnelStep {
+    name: &'static str,
     /// How many clusters are left after it.
-    pub(super) left: usize,
-    pub(super) dropped: Vec<Dropped>,
+    left: usize,
+    dropped: Vec<Dropped>,
 }
 
 /// Clusters that a step drops for one reason.
-pub(super) struct Dropped {
-    pub(super) reason: String,
+struct Dropped {
+    reason: String,
     /// What decided it.
-    pub(super) at: Location,
+    at: Location,
     /// By their positions, in order.
-    pub(super) clusters: Vec<usize>,
+    clusters: Vec<usize>,
 }
 
 /// The steps of the Placement at a position in the reports of an evaluation. One that is left alone has not all of them.
-pub(super) fn funnel(
+fn funnel(
     evaluation: &Evaluation<'_>,
     (position, report): (usize, &ocm_placement::PlacementReport),
     clusters: &[&str],

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import fs from 'node:fs';
 import path from 'node:path';
+import zlib from 'node:zlib';
 import { launch } from './browser.mjs';
 
 const require = createRequire(path.resolve(process.env.NODE_DIR || '.') + '/');
@@ -120,10 +121,10 @@ say(!raw, 'no character hides');
 await go(page, '#/', 50);
 await page.keyboard.press('/');
 say(await page.evaluate(() => document.activeElement.id === 'q'), '/ focuses the search');
-const word = await page.evaluate(() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  return (data.routes[0] || data.gateways[0] || data.policies[0])?.name;
-});
+const packed = await page.evaluate(() => document.getElementById('data').textContent);
+const data = JSON.parse(zlib.inflateSync(Buffer.from(packed, 'base64')));
+const [first] = [...data.routes, ...data.gateways, ...data.policies];
+const word = (first?.route || first?.gateway || first?.policy)?.split('/').pop();
 if (word) {
   await page.keyboard.type(word);
   const hits = await page.$$eval('#hits [role=option]', found => found.length);

@@ -406,6 +406,11 @@ impl<'s> Comparing<'s> {
             results,
             groups: BTreeSet::new(),
         });
+        // What is shown of several that change alike is that of the first clusters: addresses have another order each time.
+        let first = on_path.groups.first();
+        if first.is_none_or(|first| found.groups.first().is_some_and(|group| group < first)) {
+            on_path.results = results;
+        }
         on_path.groups.extend(found.groups);
     }
 

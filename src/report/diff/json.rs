@@ -1,7 +1,4 @@
-//! The versioned document, kind `DiffReport`.
-//!
-//! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
-//! sides are compared.
+//! The versioned document, kind `DiffReport`: a [`DiffReport`] with the places in the texts of both sides.
 
 use kube_json::Value;
 use serde::Serialize;
@@ -14,17 +11,17 @@ use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct Document<'a> {
     api_version: &'static str,
     kind: &'static str,
     #[serde(flatten)]
-    titles: &'a Titles,
+    pub(in crate::report) titles: &'a Titles,
     /// What decides about the change, and changes with it.
     terms: &'a Terms,
-    summary: Summary,
+    pub(in crate::report) summary: Summary,
     /// The limits of the budget that are exceeded.
     exceeded: &'a [Exceeded],
     /// What is lost, the most important first.
@@ -35,17 +32,17 @@ pub(in crate::report) struct Document<'a> {
     new_clusters: Vec<NewClusters<'a>>,
     /// Clusters to which the same happens share an entry.
     clusters: Vec<Row<'a>>,
-    effective_changes: &'a [EffectiveChange],
+    pub(in crate::report) effective_changes: &'a [EffectiveChange],
     changes: Vec<Entry<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Summary {
+pub(in crate::report) struct Summary {
     /// Real clusters of either side.
-    clusters: usize,
-    changed_clusters: usize,
+    pub(in crate::report) clusters: usize,
+    pub(in crate::report) changed_clusters: usize,
     works: Counts,
     objects: Counts,
     /// Objects that leave their works and stay on the clusters.
@@ -55,7 +52,7 @@ struct Summary {
 }
 
 /// What is lost.
-#[derive(Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
@@ -71,7 +68,7 @@ struct Lost<'a> {
     policies: Vec<LostSettings<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct LostObject<'a> {
@@ -80,7 +77,7 @@ struct LostObject<'a> {
     clusters: Vec<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct LostSettings<'a> {
@@ -97,7 +94,7 @@ struct LostSettings<'a> {
 }
 
 /// Clusters that receive the same.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
@@ -106,7 +103,7 @@ struct NewClusters<'a> {
     like: Vec<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -116,7 +113,7 @@ struct Row<'a> {
     objects: Counts,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
@@ -140,7 +137,7 @@ struct Entry<'a> {
     new: Option<&'a Value>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Origin {
@@ -152,9 +149,26 @@ struct Origin {
 
 /// The report as JSON, with a final newline.
 pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
+    json_text(&document(report, locate)).unwrap_or_default()
+}
+
+impl Document<'_> {
+    /// The same without what no page shows: whole objects, and what is lost, which is among the changes.
+    #[must_use]
+    pub(in crate::report) fn for_page(mut self) -> Self {
+        self.lost = Lost::default();
+        for entry in &mut self.changes {
+            (entry.old, entry.new) = (None, None);
+        }
+        self
+    }
+}
+
+/// The report as a document.
+pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides<'_>) -> Document<'a> {
     let comparison = &report.comparison;
     let (rows, changes) = (comparison.rows.iter(), comparison.changes.iter());
-    let document = Document {
+    Document {
         api_version: API_VERSION,
         kind: "DiffReport",
         titles: &report.titles,
@@ -174,8 +188,7 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
         clusters: rows.map(|entry| row(comparison, entry)).collect(),
         effective_changes: &report.effective_changes,
         changes: changes.map(|change| entry(comparison, change, locate)).collect(),
-    };
-    json_text(&document).unwrap_or_default()
+    }
 }
 
 fn lost(report: &DiffReport) -> Lost<'_> {

@@ -29,9 +29,8 @@ pub use compare::{
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub(super) use fields::{field_changes, field_line};
-#[cfg(test)]
-pub(super) use json::Document as DiffDocument;
 pub use json::json;
+pub(super) use json::{Document as DiffDocument, document};
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use report::{
     DiffReport, EffectiveChange, Exceeded, Limit, SettingChange, Titles, denied, exceeded, over_budget,

@@ -99,18 +99,24 @@ pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChan
 }
 
 /// A setting that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
     /// Absent if it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Arc<Value>>,
     /// Absent if it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Arc<Value>>,
     /// `namespace/name` of the policy that gave it.
+    #[serde(skip)]
     pub old_from: Option<String>,
     /// `namespace/name` of the policy that gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub new_from: Option<String>,
 }
 
@@ -119,21 +125,24 @@ fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok
 }
 
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.
-pub(in crate::report) fn conceal(changes: &mut [EffectiveChange], hidden: &mut Hidden) {
-    // By the address of the list as it was: all of those exist before the first new one is made.
-    let mut known: HashMap<*const Vec<SettingChange>, Arc<Vec<SettingChange>>> = HashMap::new();
-    for change in changes {
-        let shown = known.entry(Arc::as_ptr(&change.settings)).or_insert_with(|| {
-            let mut shown = Vec::clone(&change.settings);
+pub(in crate::report) fn conceal<'s>(
+    settings: impl Iterator<Item = &'s mut Arc<Vec<SettingChange>>>,
+    hidden: &mut Hidden,
+) {
+    // By the list as it was, which is kept so that no new one has its address.
+    let mut known: HashMap<*const Vec<SettingChange>, [Arc<Vec<SettingChange>>; 2]> = HashMap::new();
+    for settings in settings {
+        let [_, shown] = known.entry(Arc::as_ptr(settings)).or_insert_with(|| {
+            let mut shown = Vec::clone(settings);
             for value in shown
                 .iter_mut()
                 .flat_map(|setting| [&mut setting.old, &mut setting.new])
             {
                 *value = value.take().map(|value| Arc::new(hidden.conceal(&value, false)));
             }
-            Arc::new(shown)
+            [Arc::clone(settings), Arc::new(shown)]
         });
-        change.settings = Arc::clone(shown);
+        *settings = Arc::clone(shown);
     }
 }
 
@@ -164,7 +173,11 @@ impl DiffReport {
         mut comparison: Comparison,
         mut effective_changes: Vec<EffectiveChange>,
     ) -> Self {
-        conceal(&mut effective_changes, &mut comparison.hidden);
+        let settings = effective_changes.iter_mut();
+        conceal(
+            settings.map(|change| &mut change.settings),
+            &mut comparison.hidden,
+        );
         Self {
             titles,
             comparison,
@@ -178,7 +191,8 @@ impl DiffReport {
 
     /// Adds what decides about the change.
     pub fn judge_by(&mut self, mut denied: Vec<EffectiveChange>, mut terms: Terms) {
-        conceal(&mut denied, &mut self.comparison.hidden);
+        let settings = denied.iter_mut().map(|change| &mut change.settings);
+        conceal(settings, &mut self.comparison.hidden);
         terms.conceal(&mut self.comparison.hidden);
         (self.denied, self.terms) = (denied, terms);
     }

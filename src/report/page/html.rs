@@ -5,14 +5,21 @@
 //! The pieces are written one after the other. Nothing is ever replaced in a text that already contains text of the
 //! input.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::io::{self, BufWriter};
+use std::sync::{Arc, LazyLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use zlib_rs::{Deflate, DeflateFlush, Status};
 
-use super::document::{FleetPage, Position, Profiled, RouteRow, entry, members};
+use super::document::FleetPage;
 use crate::diagnostic::{counted, is_unseen};
+use crate::outcome::inventory::{KindEntry, RouteEntry};
+use crate::report::placement::PlacementOnPage;
+use crate::topology::Level;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -23,6 +30,9 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
+
+/// The same of its data, before it is compressed.
+const MOST_OF_JSON: usize = 50_000_000;
 
 /// What is done without, in this order; most name the command that shows it.
 const PARTS: [&str; 7] = [
@@ -65,7 +75,7 @@ fn flush_left(text: &str) -> String {
     flush
 }
 
-impl FleetPage {
+impl FleetPage<'_> {
     /// The page, as a file that needs nothing else.
     pub fn html(&mut self) -> String {
         let data = self.small_enough();
@@ -93,40 +103,41 @@ impl FleetPage {
     /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
         let [style, script] = &*PIECES;
-        // A title is said three times, and what is left out twice; nothing else of the rest grows.
+        // A title is said twice, and what is left out once; nothing else of the rest grows.
         let rest = [style.len(), script.len(), PAGE.len(), 20_000];
-        let mut room = vec![0; MOST_BYTES.saturating_sub(rest.iter().sum())];
-        let most = room.len();
+        let most = MOST_BYTES.saturating_sub(rest.iter().sum());
         let mut parts = PARTS.iter();
         loop {
-            // What does not fit is an error.
-            let mut after = room.as_mut_slice();
-            let fits = serde_json::to_writer(&mut after, self).is_ok();
-            let written = most.saturating_sub(after.len());
-            let mut data = String::new();
-            if fits {
-                let json = room.get(..written).unwrap_or_default();
-                escape_data(&String::from_utf8_lossy(json), &mut data);
+            let data = self.packed().filter(|data| data.len() <= most);
+            match (data, parts.next()) {
+                (Some(data), _) => return data,
+                (None, Some(part)) => self.leave_out(part),
+                (None, None) => return String::new(),
             }
-            let part = parts.next().filter(|_| data.is_empty() || data.len() > most);
-            let Some(part) = part else { return data };
-            self.leave_out(part);
         }
     }
 
+    /// The data as JSON, compressed, in base64: a tenth of its size, and nothing of it can be markup. `None` if it is more
+    /// than a browser reads at once.
+    fn packed(&self) -> Option<String> {
+        let mut json = BufWriter::new(Packed {
+            deflate: Deflate::new(6, true, 15),
+            bytes: Vec::new(),
+            room: MOST_OF_JSON,
+        });
+        serde_json::to_writer(&mut json, self).ok()?;
+        let mut packed = json.into_inner().ok()?;
+        packed.add(&[], DeflateFlush::Finish).ok()?;
+        Some(STANDARD.encode(packed.bytes))
+    }
+
     fn leave_out(&mut self, part: &str) {
-        let Self {
-            policies,
-            gateways,
-            placements,
-            ..
-        } = self;
         match part {
-            WITHOUT_POLICIES => policies.iter_mut().for_each(|row| row.if_deleted = None),
+            WITHOUT_POLICIES => self.if_deleted.clear(),
             TEXTS => self.texts.clear(),
-            TEXTS_OF_POLICIES => policies.iter_mut().for_each(|row| row.text.clear()),
-            OBJECTS_OF_WORKS => gateways.iter_mut().for_each(|row| row.objects.clear()),
-            WAYS_OF_PLACEMENTS => placements.iter_mut().for_each(|row| row.stages.clear()),
+            TEXTS_OF_POLICIES => self.policy_texts.clear(),
+            OBJECTS_OF_WORKS => self.works.values_mut().for_each(|work| work.objects.clear()),
+            WAYS_OF_PLACEMENTS => self.placements.iter_mut().for_each(PlacementOnPage::forget_steps),
             MOST_FINDINGS => {
                 self.findings.sort_by_key(|finding| finding.severity != "error");
                 self.findings.truncate(200);
@@ -148,10 +159,52 @@ impl FleetPage {
     }
 }
 
+/// Compresses what is written, so that the whole is nowhere in memory, and refuses more than there is room for.
+struct Packed {
+    deflate: Deflate,
+    bytes: Vec<u8>,
+    room: usize,
+}
+
+impl Packed {
+    fn add(&mut self, mut input: &[u8], flush: DeflateFlush) -> io::Result<()> {
+        let mut output = [0; 1 << 14];
+        loop {
+            let (read, written) = (self.deflate.total_in(), self.deflate.total_out());
+            let status = self.deflate.compress(input, &mut output, flush);
+            let status = status.map_err(|error| io::Error::other(error.as_str()))?;
+            let since =
+                |total: u64, before: u64| usize::try_from(total.saturating_sub(before)).unwrap_or_default();
+            let (read, written) = (
+                since(self.deflate.total_in(), read),
+                since(self.deflate.total_out(), written),
+            );
+            self.bytes.extend(output.iter().take(written));
+            input = input.get(read..).unwrap_or_default();
+            if status == Status::StreamEnd || (input.is_empty() && written < output.len()) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl io::Write for Packed {
+    fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        let room = self.room.checked_sub(input.len());
+        self.room = room.ok_or(io::ErrorKind::FileTooLarge)?;
+        self.add(input, DeflateFlush::NoFlush)?;
+        Ok(input.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What the page may do: run this script, use this style, and nothing else. A file has no headers, so the policy is in
 /// the markup.
 fn policy(style: &str, script: &str) -> String {
-    let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src 'none'; base-uri 'none'; \
          form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -160,31 +213,15 @@ fn policy(style: &str, script: &str) -> String {
     )
 }
 
-/// RFC 4648.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
-        for (digit, shift) in [18_u32, 12, 6, 0].into_iter().enumerate() {
-            let value = usize::try_from((bits >> shift) & 63).unwrap_or_default();
-            let known = DIGITS.get(value).map_or('=', |digit| char::from(*digit));
-            text.push(if digit <= chunk.len() { known } else { '=' });
-        }
-    }
-    text
-}
-
 /// The static part of the page. The script puts its own in the place of it.
-pub(super) fn summary(page: &FleetPage) -> String {
+pub(super) fn summary(page: &FleetPage<'_>) -> String {
     let mut markup = String::from("<h1>");
     escape_markup(&page.title, &mut markup);
     markup.push_str("</h1>\n<p class=\"lead\">");
     let counts = [
         counted(page.clusters.len(), "cluster"),
-        counted(page.gateways.len(), "Gateway"),
-        counted(page.routes.len(), "route"),
+        counted(page.inventory.gateways.len(), "Gateway"),
+        counted(page.inventory.routes.len(), "route"),
         counted(page.policies.len(), "policy"),
     ];
     escape_markup(&counts.join(", "), &mut markup);
@@ -207,43 +244,52 @@ pub(super) fn summary(page: &FleetPage) -> String {
     markup
 }
 
-fn worth_a_look(page: &FleetPage) -> Vec<String> {
+fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
     let mut lines = Vec::new();
+    let inventory = &page.inventory;
     if let Some(change) = &page.change {
-        let lost = change.effective.iter().filter(|row| row.old >= 0 && row.new < 0);
-        let lost: BTreeSet<Position> = lost
-            .flat_map(|row| row.places.iter().flat_map(|(_, spots)| spots))
-            .filter_map(|spot| spot.get(2).copied().filter(|route| *route >= 0))
-            .collect();
-        let all = change.summary.clusters.max(change.summary.changed_clusters);
+        let routes: HashSet<&str> = inventory.routes.iter().map(|route| &*route.route).collect();
+        let changes = change.report.effective_changes.iter();
+        let lost = changes.filter(|change| !change.old_policies.is_empty() && change.new_policies.is_empty());
+        let lost = lost.flat_map(|change| change.path.iter().map(String::as_str));
+        let lost: HashSet<&str> = lost.filter(|locator| routes.contains(locator)).collect();
+        let summary = &change.report.summary;
         lines.push(format!(
             "{} of {} change, compared with {}",
-            change.summary.changed_clusters,
-            counted(all, "cluster"),
-            change.old
+            summary.changed_clusters,
+            counted(summary.clusters.max(summary.changed_clusters), "cluster"),
+            change.report.titles.old
         ));
         if !lost.is_empty() {
             lines.push(format!("routes that lose a policy: {}", lost.len()));
         }
     }
-    let attached: Vec<&RouteRow> = page.routes.iter().filter(|route| !route.on.is_empty()).collect();
-    for (column, kind) in page.rule_kinds.iter().enumerate() {
-        let covered = attached
-            .iter()
-            .filter(|route| is_covered(page, route, column))
-            .count();
+    let routes = inventory.routes.iter();
+    let attached: Vec<&RouteEntry> = routes.filter(|route| !route.attached.is_empty()).collect();
+    for kind in inventory.kinds.iter().filter(|kind| kind.ends == Level::Rule) {
+        let covered = covered_rules(page, kind);
+        let is_covered = |route: &&&RouteEntry| {
+            let mut listeners = route.attached.iter().map(|attached| &attached.listener);
+            listeners.all(|listener| {
+                let mut rules = route.rules.iter().map(|rule| &rule.rule);
+                rules.all(|rule| covered.contains(&(listener, rule)))
+            })
+        };
+        let covered = attached.iter().filter(is_covered).count();
         let gap = attached.len().saturating_sub(covered);
         // A gap is where most have one.
         if gap > 0 && covered >= gap {
-            let name = page.kinds.get(*kind).map_or("", |kind| kind.kind.as_str());
-            lines.push(format!("routes without {name}: {gap} of {}", attached.len()));
+            lines.push(format!(
+                "routes without {}: {gap} of {}",
+                kind.kind,
+                attached.len()
+            ));
         }
     }
-    let differing: BTreeSet<usize> = page
-        .exceptions
-        .iter()
-        .filter_map(|exception| page.sets.get(exception.clusters))
-        .flat_map(|ranges| members(ranges))
+    let exceptions = inventory.exceptions.iter();
+    let differing: BTreeSet<&str> = exceptions
+        .flat_map(|exception| exception.clusters.iter())
+        .map(String::as_str)
         .collect();
     if !differing.is_empty() {
         lines.push(format!(
@@ -255,7 +301,7 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     if idle > 0 {
         lines.push(format!("policies that are in effect nowhere: {idle}"));
     }
-    let loose = page.routes.len().saturating_sub(attached.len());
+    let loose = inventory.routes.len().saturating_sub(attached.len());
     if loose > 0 {
         lines.push(format!("routes that are attached to no Gateway: {loose}"));
     }
@@ -272,29 +318,33 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     lines
 }
 
-/// Whether a policy of a column applies to every rule of a route, below every listener, and does not let everybody in.
-fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
-    let holds = |profile: &usize| {
-        let profile = page.profiles.get(*profile);
-        let outcome = profile.and_then(|profile| profile.get(column));
-        let outcome = outcome.and_then(|outcome| entry(&page.outcomes, *outcome));
-        outcome.is_some_and(|outcome| !outcome.open && !outcome.set.is_empty())
-    };
-    route.on.iter().all(|on| match &on.2 {
-        Profiled::All(profile) => holds(profile),
-        Profiled::Each(profiles) => profiles.iter().all(holds),
-    })
+/// The listeners and rules where policies of a kind apply on most clusters, and do not let everybody in.
+fn covered_rules<'p>(page: &'p FleetPage<'_>, kind: &KindEntry) -> HashSet<(&'p Arc<str>, &'p Arc<str>)> {
+    let outcomes = page.inventory.outcomes.iter();
+    let outcomes = outcomes.filter(|outcome| outcome.kind == kind.kind && outcome.group == kind.group);
+    let covering = outcomes.filter(|outcome| !outcome.open && !outcome.settings.is_empty());
+    let rules = covering.flat_map(|outcome| &outcome.paths).filter_map(|path| {
+        // A path to a Service of a mesh begins with it, and not with a listener.
+        match path.as_slice() {
+            [service, _, rule] => Some((service, rule)),
+            [_, listener, _, rule] => Some((listener, rule)),
+            _ => None,
+        }
+    });
+    rules.collect()
 }
 
 /// How many policies no outcome has a setting of.
-fn idle(page: &FleetPage) -> usize {
-    let holding: BTreeSet<usize> = page
+fn idle(page: &FleetPage<'_>) -> usize {
+    let settings = page
+        .inventory
         .outcomes
         .iter()
-        .flat_map(|outcome| outcome.set.iter().map(|setting| setting.2))
-        .collect();
-    (0..page.policies.len())
-        .filter(|number| !holding.contains(number))
+        .flat_map(|outcome| &outcome.settings);
+    let holding: HashSet<&str> = settings.map(|setting| &*setting.policy.locator).collect();
+    let policies = page.policies.iter();
+    policies
+        .filter(|entry| !holding.contains(entry.policy.as_str()))
         .count()
 }
 
@@ -310,21 +360,6 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             // Characters that could hide or reverse the text next to them.
             other if is_unseen(other) && !matches!(other, '\t' | '\n') => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
-            }
-            other => page.push(other),
-        }
-    }
-}
-
-/// JSON inside a script element, which markup would end, whatever it is in JSON. These characters are in strings
-/// only.
-pub(super) fn escape_data(json: &str, page: &mut String) {
-    for character in json.chars() {
-        match character {
-            other if "<>&".contains(other) || (other != '\n' && is_unseen(other)) => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(page, "\\u{unit:04x}");
-                }
             }
             other => page.push(other),
         }

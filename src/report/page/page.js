@@ -1,8 +1,14 @@
 'use strict';
-(() => {
+(async () => {
   const t0 = performance.now();
-  const D = JSON.parse(document.getElementById('data').textContent);
   const $ = id => document.getElementById(id);
+  /* ---------- the data: JSON, compressed, in base64 ---------- */
+  const inflate = text => {
+    const packed = atob(text),
+      bytes = new Uint8Array(packed.length);
+    for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).json();
+  };
   /* ---------- drawing: text nodes only; no markup ever comes from data ---------- */
   // What could hide or reorder text is shown as its code point.
   const HIDDEN = new RegExp(
@@ -55,24 +61,280 @@
     }
     return m;
   };
+  /* ---------- the index: the data has names, and what draws has positions, of which -1 is none ---------- */
+  function load(J) {
+    const split = locator => {
+      const [type, rest] = locator.split(/:(.*)/s),
+        [key, section] = rest.split(/#(.*)/s),
+        slash = key.lastIndexOf('/');
+      return { type, key, section, ns: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+    };
+    const kindName = type => J.kindNames[type] || type;
+    // Positions in a list by keys: a new key gets the next, if its entry can be made.
+    const positions = list => {
+      const known = new Map();
+      return (key, make) => {
+        if (!known.has(key) && make) known.set(key, list.push(make()) - 1);
+        return known.get(key) ?? -1;
+      };
+    };
+    const [sets, values, backends] = [[], [], []],
+      [setAt, valueAt, backendAt] = [sets, values, backends].map(positions);
+    const clusterAt = new Map(J.clusters.map((c, i) => [c.name, i])),
+      cluster = name => clusterAt.get(name) ?? -1;
+    const known = new Map();
+    const set = names => {
+      const key = names.join();
+      if (!known.has(key)) {
+        const ix = names.map(cluster).filter(c => c >= 0);
+        known.set(key, setAt(ix.sort((x, y) => x - y).join(), () => ix));
+      }
+      return known.get(key);
+    };
+    const value = v => (v === undefined ? -1 : valueAt(JSON.stringify(v), () => v));
+    const at = x => (x.line === undefined ? null : [x.path, x.line]),
+      placed = x => ({ ...x, at: at(x), clusters: x.clusters && set(x.clusters) });
+    const backend = locator => {
+      const { type, key, section } = split(locator),
+        text = `${kindName(type)} ${key}` + (section ? `, port ${section}` : ''),
+        of = section && backend(`${type}:${key}`);
+      return backendAt(locator, () => ({ text, of }));
+    };
+    const kindKey = x => `${x.kind.toLowerCase()}.${x.group}`,
+      kindAt = new Map(J.kinds.map((k, i) => [kindKey(k), i])),
+      kindOf = x => kindAt.get(kindKey(x)) ?? -1;
+    const placements = J.placements.map(p => ({
+      ...placed(p),
+      ns: p.namespace,
+      steps: p.steps.map(s => ({ ...s, dropped: s.dropped.map(placed) })),
+      evaluated: set(p.decisions.length ? p.decisions.map(d => d.clusterName) : p.clusters),
+    }));
+    const placementAt = new Map(placements.map((p, i) => [`${p.ns}/${p.name}`, i]));
+    const predicted = new Map(J.statuses.map(s => [s.object, s.conditions])),
+      reported = new Map(J.reported?.objects.map(s => [s.object, s]));
+    // What a locator names: a Gateway with a listener, or a route with a rule.
+    const parts = new Map();
+    const gateways = J.gateways.map((g, i) => {
+      const { type, ns, name } = split(g.gateway),
+        work = J.works[g.gateway],
+        report = reported.get(g.gateway);
+      g.listeners.forEach((l, li) => parts.set(l.listener, { g: i, li }));
+      // The one listener of a Service has its locator.
+      parts.set(g.gateway, { g: i, li: -1 });
+      return {
+        ...{ ...placed(g), ns, name },
+        kind: type.endsWith('.gateway.networking.k8s.io') ? undefined : kindName(type),
+        placement: placementAt.get(g.placement) ?? -1,
+        listeners: g.listeners.map(l => ({ ...l, name: split(l.listener).section ?? 'requests inside the mesh' })),
+        own: [],
+        work: work && { ...work, objects: work.objects.map(placed) },
+        conditions: predicted.get(g.gateway),
+        reported: report?.conditions,
+        addresses: report?.addresses?.map(x => x.value),
+      };
+    });
+    const ruleKinds = J.kinds.flatMap((k, i) => (k.ends === 'route rule' ? [i] : [])),
+      rows = new Map();
+    const rule = x => ({ ...x, name: split(x.rule).section, b: (J.backends[x.rule] || []).map(backend) });
+    const routes = J.routes.map((r, i) => {
+      const { type, ns, name } = split(r.route);
+      r.rules.forEach((x, ru) => parts.set(x.rule, { r: i, ru }));
+      parts.set(r.route, { r: i, ru: -1 });
+      // Gateway, listener, an outcome for each rule and kind, those on other paths, and the clusters, if not all.
+      const on = r.attached.map(({ listener, clusters }) => {
+        const { g, li } = parts.get(listener),
+          row = [g, Math.max(li, 0), r.rules.map(() => ruleKinds.map(() => -1)), [], clusters && set(clusters)];
+        rows.set([row[0], row[1], i].join(), row);
+        return row;
+      });
+      return { ...placed(r), kind: kindName(type), ns, name, rules: r.rules.map(rule), on };
+    });
+    // A path: Gateway, listener, route, rule, backend. What only the base has, has no Gateway.
+    const spot = (path, findBackend) => {
+      const s = [-1, -1, -1, -1];
+      for (const [i, locator] of path.entries()) {
+        const part = parts.get(locator);
+        if (s[2] >= 0 && part?.r !== s[2]) s[4] = findBackend(locator);
+        else if (part?.r !== undefined) [s[2], s[3]] = [part.r, part.ru];
+        else if (part) [s[0], s[1]] = [part.g, part.li];
+        // The first is a class, which is not listed.
+        else if (i) return [-1, -1, -1, -1];
+        if (s[4] < 0) return [-1, -1, -1, -1];
+      }
+      return s;
+    };
+    const changed = path => spot(path, backendAt);
+    const here = path => {
+      const s = spot(path, backend);
+      if (gateways[s[0]].kind && s[2] >= 0) s[1] = 0;
+      return s;
+    };
+    const put = (k, [g, li, r, ru, b = -1], o) => {
+      const row = rows.get([g, li, r].join()),
+        column = ruleKinds.indexOf(k);
+      if (r < 0) gateways[g].own.push([li, k, o]);
+      else if (row && column >= 0 && ru >= 0 && b < 0) row[2][ru][column] = o;
+      else if (row && !row[3].some(x => x[0] === ru && x[1] === b && x[2] === k)) row[3].push([ru, b, k, o]);
+    };
+    const spots = J.outcomes.map(o => o.paths.map(here));
+    J.outcomes.forEach((o, i) => spots[i].forEach(s => put(kindOf(o), s, i)));
+    const exceptions = J.exceptions.map(x => {
+      const [clusters, kind, on] = [set(x.clusters), kindOf(x), x.paths.map(here)];
+      if (x.usual === undefined) on.forEach(s => put(kind, s, -1));
+      return { clusters, kind, old: x.usual ?? -1, new: x.here ?? -1, on };
+    });
+    gateways.forEach(g => g.own.sort((x, y) => x[1] - y[1] || x[0] - y[0]));
+    rows.forEach(row => row[3].sort((x, y) => x[2] - y[2] || x[0] - y[0] || x[1] - y[1]));
+    // Policies of the hub by name, and those that live on clusters by name and cluster.
+    const ofHub = new Map(),
+      local = new Map();
+    J.policies.forEach((p, i) => {
+      if (!p.local) return ofHub.set(p.policy, ofHub.get(p.policy) ?? i);
+      const there = local.get(p.policy) || new Map();
+      p.clusters.forEach(name => there.set(cluster(name), i));
+      return local.set(p.policy, there);
+    });
+    const target = locator => {
+      const { type, key, section } = split(locator),
+        part = parts.get(locator);
+      if (part?.r !== undefined) return ['r', part.r, part.ru];
+      if (part && !gateways[part.g].kind) return ['g', part.g, part.li];
+      const named = { namespace: 'n', 'gatewayclass.gateway.networking.k8s.io': 'c', 'mesh.istio.io': 'm' }[type];
+      if (named) return [named, key];
+      const g = J.gateways.findIndex(x => x.listeners.some(l => l.listener.startsWith(locator + '#')));
+      if (g >= 0) return ['s', g, `${kindName(type)} ${key}`];
+      // What is on other clusters than the page.
+      const isElsewhere = /^(gateway|\w*listenerset|\w+route)\./.test(type);
+      return isElsewhere ? ['x', `${kindName(type)} ${key}${section ? '#' + section : ''}`] : ['b', backend(locator)];
+    };
+    // Paths, settings (name, before, after, and whose it is then), and the clusters, if not all.
+    const without = x => {
+      const on = x.paths.map(changed),
+        names = x.clusters.flat(),
+        there = set(names),
+        all = on[0][0] < 0 ? 0 : sets[gateways[on[0][0]].clusters].length;
+      const from = s => ofHub.get(x.policies.find(y => split(y).key === s.newFrom)) ?? -1,
+        settings = x.settings.map(s => [s.setting, value(s.old), value(s.new), from(s)]);
+      if (names.length && !sets[there].length) return [];
+      return [[on, settings, sets[there].length < all ? there : undefined]];
+    };
+    const policies = J.policies.map(p => {
+      const { type, ns, name } = split(p.policy),
+        c = p.local ? cluster(p.clusters[0]) : -1,
+        changes = p.local ? undefined : J.ifDeleted[p.policy];
+      return {
+        ...{ ...placed(p), ns, name },
+        kind: kindAt.get(type) ?? 0,
+        targets: [...p.targets.map(target), ...(p.missingTargets || []).map(x => ['x', x])],
+        cluster: c < 0 ? undefined : c,
+        reported: p.local ? undefined : reported.get(p.policy)?.conditions,
+        ifDeleted: changes?.flatMap(without),
+        morePaths: changes?.reduce((sum, x) => sum + x.more, 0),
+      };
+    });
+    // A cluster where an outcome holds, on which its policies may live.
+    const somewhere = i => {
+      const x = exceptions.find(x => x.new === i),
+        s = spots[i][0];
+      if (x || !s) return x && sets[x.clusters][0];
+      const only = rows.get(s.slice(0, 3).join())?.[4],
+        others = exceptions.filter(x => x.old === i && x.on.some(y => y.join() === s.join()));
+      return sets[only ?? gateways[s[0]].clusters].find(c => !others.some(x => sets[x.clusters].includes(c)));
+    };
+    // Settings: name, value, policy, and place; of those that lost, also who took its place, and why.
+    const outcomes = J.outcomes.map((o, i) => {
+      let c;
+      const policy = locator => {
+        const there = local.get(locator);
+        return there?.get((c ??= somewhere(i))) ?? ofHub.get(locator) ?? there?.values().next().value;
+      };
+      const four = s => [s.setting, value(s.value), policy(s.policy)];
+      return {
+        open: o.open,
+        set: o.settings.map(s => [...four(s), at(s)]),
+        lost: o.overridden.map(s => [...four(s), s.by.map(policy), s.because, at(s)]),
+      };
+    });
+    // Policy, cluster, what is there instead, and why.
+    const withheld = J.withheld
+      .map(w => [ofHub.get(w.policy), cluster(w.cluster), local.get(w.winner)?.get(cluster(w.cluster)), w.because])
+      .filter(w => w[0] !== undefined && w[1] >= 0 && w[2] !== undefined)
+      .sort((x, y) => x[0] - y[0] || x[1] - y[1] || x[2] - y[2])
+      .filter((w, i, all) => !i || all[i - 1].join() !== w.join());
+    // Changes of settings that are equal but for where they are.
+    const effective = (report, settings) => {
+      const all = new Map(),
+        named = locators => locators.map(x => [split(x).key, ofHub.get(x) ?? -1]);
+      report.effectiveChanges.forEach((e, i) => {
+        const ch = settings[i].map(s => [s.setting, value(s.old), value(s.new)]),
+          [oldPolicies, newPolicies] = [e.oldPolicies, e.newPolicies].map(named),
+          row = { kind: kindOf(e), kindName: e.kind, oldPolicies, newPolicies };
+        // What is added is last.
+        row.ch = ch.sort((x, y) => (x[1] < 0 ? 1 : 0) - (y[1] < 0 ? 1 : 0));
+        const key = JSON.stringify([row, e.group]),
+          there = set(e.clusters);
+        if (!all.has(key)) all.set(key, { ...row, where: new Map() });
+        const { where } = all.get(key);
+        if (!where.has(there)) where.set(there, []);
+        where.get(there).push(changed(e.path));
+      });
+      return [...all.values()].map(row => ({ ...row, where: [...row.where] }));
+    };
+    const changedObject = x => {
+      const mine = x.origins.find(o => o.side === 'new'),
+        isGateway = x.kind === 'Gateway' && x.group === 'gateway.networking.k8s.io' && mine,
+        gw = isGateway && gateways.find(g => at(mine).join() === g.at?.join()),
+        gone = x.clusters.filter(name => cluster(name) < 0),
+        [origin] = x.origins;
+      return {
+        ...placed(x),
+        ns: x.namespace,
+        gone: gone.map(name => name.replace(/^_replica-sets\/*/, 'the hub, in ').replace(/^_hub$/, 'the hub')),
+        at: origin && [origin.path, origin.line, origin.side],
+        gateway: gw && `${gw.ns}/${gw.name}`,
+        fields: x.fields.map(f => [f.path, value(f.old), value(f.new)]),
+      };
+    };
+    const change = ({ report, settings, tooMuch }) => ({
+      ...report,
+      tooMuch,
+      clusters: report.clusters.map(x => ({ ...x, clusters: set(x.names) })),
+      effective: effective(report, settings),
+      objects: report.changes.map(changedObject),
+    });
+    const problem = x => {
+      const parent = gateways.findIndex(g => `${g.ns}/${g.name}` === x.parent),
+        named = o => `${o.kind} ${o.namespace ? o.namespace + '/' : ''}${o.name}: ${o.message}`;
+      return {
+        ...x,
+        cluster: cluster(x.cluster),
+        on: x.cluster,
+        state: J.reported.words[x.state],
+        objects: (x.manifests || []).map(named),
+        // Nothing shows who owns a work that does not exist.
+        gateway: parent < 0 ? gateways.findIndex(g => g.work?.name === `ManifestWork ${x.work}`) : parent,
+      };
+    };
+    const taint = t => `${t.key}${t.value ? '=' + t.value : ''}:${t.effect}`,
+      overlaid = f => [f.path, value(f.hub), value(f.here)];
+    return {
+      ...J,
+      clusters: J.clusters.map(c => ({ ...c, at: at(c), taints: [c.taints || []].flat().map(taint) })),
+      overlays: J.overlays.map(v => ({ ...placed(v), fields: v.fields.map(overlaid) })),
+      findings: J.findings.map(placed),
+      texts: [...J.texts, ...J.policyTexts],
+      change: J.change && change(J.change),
+      works: J.reported && { ...J.reported.works, problems: J.reported.works.problems.map(problem) },
+      ...{ sets, values, backends, ruleKinds, placements, gateways, routes, outcomes, exceptions, policies, withheld },
+    };
+  }
+  const D = load(await inflate($('data').textContent));
   /* ---------- clusters ---------- */
   const C = D.clusters,
     ALL = C.length;
-  const setCache = [];
-  const members = s =>
-    setCache[s] ||
-    (setCache[s] = (() => {
-      const r = [],
-        a = D.sets[s];
-      for (let i = 0; i < a.length; i += 2) for (let c = a[i]; c <= a[i + 1]; c++) r.push(c);
-      return r;
-    })());
-  const setHas = new Map();
-  const inSet = (s, c) => {
-    let x = setHas.get(s);
-    if (!x) setHas.set(s, (x = new Set(members(s))));
-    return x.has(c);
-  };
+  const members = s => D.sets[s];
+  const setHas = [];
+  const inSet = (s, c) => (setHas[s] ||= new Set(members(s))).has(c);
   const byName = (a, b) => collator.compare(C[a].name, C[b].name);
   const labelSets = (() => {
     const m = new Map();
@@ -148,14 +410,9 @@
   const short = k => K[k].kind.replace(/Policy$/, '') || K[k].kind;
   const kc = k => 'k' + (k < 0 ? 6 : k % 8);
   const ruleAt = new Map(D.ruleKinds.map((k, i) => [k, i]));
-  const own = D.gateways.map(g => {
-    const m = new Map();
-    for (const [li, k, o] of g.own) m.set(li + '|' + k, o);
-    return m;
-  });
-  const profileOf = (on, ru) => D.profiles[typeof on[2] === 'number' ? on[2] : on[2][ru]];
+  const own = D.gateways.map(g => new Map(g.own.map(([li, k, o]) => [li + '|' + k, o])));
   function base(k, g, li, on, ru) {
-    if (ruleAt.has(k)) return on ? profileOf(on, ru)[ruleAt.get(k)] : -1;
+    if (ruleAt.has(k)) return on ? on[2][ru][ruleAt.get(k)] : -1;
     const o = own[g].get((K[k].ends === 'Gateway' ? -1 : li) + '|' + k);
     return o === undefined ? -1 : o;
   }
@@ -239,7 +496,7 @@
     G.forEach((gw, g) => gw.own.forEach(([li, k, o]) => add(o, g, li, -1, -1)));
     R.forEach((r, i) =>
       r.on.forEach(on => {
-        r.rules.forEach((_, ru) => profileOf(on, ru).forEach(o => add(o, on[0], on[1], i, ru)));
+        on[2].forEach((os, ru) => os.forEach(o => add(o, on[0], on[1], i, ru)));
         (on[3] || []).forEach(x => add(x[3], on[0], on[1], i, x[0]));
       }),
     );
@@ -451,18 +708,11 @@
     );
   }
   /* ---------- places in files ---------- */
-  const textOf = new Map();
-  for (const [f, ts] of D.texts)
-    for (const [first, t] of ts) {
-      if (!textOf.has(f)) textOf.set(f, []);
-      textOf.get(f).push([first, t.split('\n')]);
-    }
-  for (const p of P) {
-    if (!p.at) continue;
-    if (!textOf.has(p.at[0])) textOf.set(p.at[0], []);
-    textOf.get(p.at[0]).push([p.first, p.text.split('\n')]);
-  }
-  const excerpt = (f, l) => (textOf.get(f) || []).find(([first, ls]) => l >= first && l < first + ls.length);
+  const textOf = group(D.texts, x => x.path);
+  const excerpt = (f, l) =>
+    (textOf.get(f) || [])
+      .map(x => [x.line, x.text.split('\n')])
+      .find(([first, ls]) => l >= first && l < first + ls.length);
   function codeBox(ex, line, marks) {
     return h(
       'pre',
@@ -483,8 +733,8 @@
     );
   }
   function src(at, lab) {
-    if (!at || at[0] < 0) return null;
-    const t = `${D.files[at[0]]}:${at[1]}`;
+    if (!at) return null;
+    const t = `${at[0]}:${at[1]}`;
     return h(
       'button',
       { class: 'src', type: 'button', title: 'Show the source', onclick: () => showSource(at) },
@@ -545,12 +795,12 @@
     .join(' or ');
   let dlg;
   function showSource(at) {
-    const t = `${D.files[at[0]]}:${at[1]}`,
+    const t = `${at[0]}:${at[1]}`,
       ex = excerpt(...at);
     if (dlg) dlg.remove();
     const url =
       D.sourceUrl && /^https?:\/\//.test(D.sourceUrl)
-        ? D.sourceUrl + D.files[at[0]].split('/').map(enc).join('/') + '#L' + at[1]
+        ? D.sourceUrl + at[0].split('/').map(enc).join('/') + '#L' + at[1]
         : null;
     const copy = h(
       'button',
@@ -993,7 +1243,7 @@
                   G[g].kind && h('span', { class: 'muted' }, ` ${G[g].kind}`),
                   G[g].local && [' ', h('span', { class: 'tag local' }, 'lives there')],
                   G[g].reported &&
-                    G[g].reported.some(c => c[1] !== 'True') && [' ', h('span', { class: 'tag bad' }, 'not ready')],
+                    G[g].reported.some(c => c.status !== 'True') && [' ', h('span', { class: 'tag bad' }, 'not ready')],
                 ),
                 h('td', { class: 'num right muted' }, routesOf[g].length),
                 K.map((_, k) => kindCell(g, k)),
@@ -1104,7 +1354,7 @@
         return;
       if (
         text &&
-        ![`${r.ns}/${r.name}`, ...r.hosts, ...r.rules.flatMap(x => x.m), ...r.on.map(o => G[o[0]].name)]
+        ![`${r.ns}/${r.name}`, ...r.hostnames, ...r.rules.flatMap(x => x.matches), ...r.on.map(o => G[o[0]].name)]
           .join(' ')
           .toLowerCase()
           .includes(text)
@@ -1159,7 +1409,7 @@
             h(
               'span',
               { class: 'muted' },
-              `  ${l.host}  \u00b7  ${n(cnt, 'route')}  \u00b7  on ${clusterText(members(G[g].clusters))}`,
+              `  ${l.hostname}  \u00b7  ${n(cnt, 'route')}  \u00b7  on ${clusterText(members(G[g].clusters))}`,
             ),
           ),
         );
@@ -1186,7 +1436,7 @@
               'div',
               { class: 'small muted wide' },
               R[r].rules
-                .map(y => y.m.join(', '))
+                .map(y => y.matches.join(', '))
                 .slice(0, 2)
                 .join('  ') + (R[r].rules.length > 2 ? ` +${R[r].rules.length - 2}` : ''),
             ),
@@ -1420,8 +1670,8 @@
           h(
             'dd',
             null,
-            h('code', null, (rt.hosts.length ? rt.hosts : [l.host]).join(', ')),
-            rt.rules.length === 1 && rt.rules[0].m[0] === '/' ? ', every path' : '',
+            h('code', null, (rt.hostnames.length ? rt.hostnames : [l.hostname]).join(', ')),
+            rt.rules.length === 1 && rt.rules[0].matches[0] === '/' ? ', every path' : '',
           ),
         ),
         h(
@@ -1433,7 +1683,7 @@
             null,
             a(gwHash(g), `${gw.kind || 'Gateway'} ${gw.ns}/${gw.name}`),
             gw.kind ? '' : ` \u203a listener ${l.name}`,
-            l.set ? ` of ${l.set}` : '',
+            l.listenerSet ? ` of ${l.listenerSet}` : '',
           ),
         ),
         h(
@@ -1457,7 +1707,7 @@
           : `all ${x.rus.length} rules`;
     const rulePaths = x =>
       x.rus
-        .flatMap(y => rt.rules[y].m)
+        .flatMap(y => rt.rules[y].matches)
         .slice(0, 3)
         .join(', ') + (x.rus.length > 3 ? ' \u2026' : '');
     const sel = h('div', { class: 'bars' });
@@ -1548,7 +1798,7 @@
                     ', by ',
                     [...new Set(O[x.new].set.map(s => s[2]))].map(p => chip(p, { full: true })),
                     ' ',
-                    src([O[x.new].set[0][3], O[x.new].set[0][4]]),
+                    src(O[x.new].set[0][3]),
                     overlaysBehind(x).map(v => [', with ', locatorText(v.overlay), ' ', src(v.at)]),
                   ]
                 : '',
@@ -1570,7 +1820,7 @@
       box.append(
         h('div', { class: 'nm' + e }, settingName(s[0])),
         h('div', { class: e }, valueBox(s[1])),
-        h('div', { class: 'by' + e }, s[2] !== last && [chip(s[2], { full: true }), ' '], src([s[3], s[4]])),
+        h('div', { class: 'by' + e }, s[2] !== last && [chip(s[2], { full: true }), ' '], src(s[3])),
       );
       last = s[2];
     }
@@ -1593,11 +1843,11 @@
             'Overridden by ',
             l[3].map((p, j) => [j ? ', ' : '', P[p].name]),
             ': ',
-            D.rules[l[4]] || l[4],
+            l[4],
             '.',
           ),
         ),
-        h('div', { class: 'by' + e }, chip(l[2], { full: true, lost: true }), ' ', l[5] >= 0 && src([l[5], l[6]])),
+        h('div', { class: 'by' + e }, chip(l[2], { full: true, lost: true }), ' ', src(l[5])),
       );
     }
     return box;
@@ -1609,10 +1859,10 @@
     // Levels that few kinds know are drawn where somebody stands on them.
     const levels = [
       ['m', 'Mesh', '', true],
-      ['c', 'GatewayClass', gw.cls, !gw.cls],
+      ['c', 'GatewayClass', gw.class, !gw.class],
       ['n', 'Namespace of the Gateway', gw.ns, true],
       ['g', gw.kind || 'Gateway', `${gw.ns}/${gw.name}`],
-      ['s', 'ListenerSet', l.set || '', true],
+      ['s', 'ListenerSet', l.listenerSet || '', true],
       ['l', 'Listener', l.name, !!gw.kind],
       ['rn', 'Namespace of the route', rt.ns, true],
       ['r', rt.kind, `${rt.ns}/${rt.name}`],
@@ -1620,7 +1870,7 @@
       [
         'b',
         'Backend',
-        [...new Set(v.rus.flatMap(x => rt.rules[x].to))].slice(0, 3).join(', '),
+        [...new Set(v.rus.flatMap(x => rt.rules[x].backends))].slice(0, 3).join(', '),
         !cols.some(x => K[x.k].ends === 'backend'),
       ],
     ];
@@ -1703,7 +1953,7 @@
                                       ? P[p].mode + (P[p].strategy ? ', ' + P[p].strategy : '')
                                       : ''
                                   : '',
-                                title: l && !w ? D.rules[l[4]] : '',
+                                title: l && !w ? l[4] : '',
                               }),
                             ),
                           )
@@ -1767,7 +2017,7 @@
               'th',
               { class: 'lv', rowspan: total, scope: 'rowgroup' },
               h('b', null, `${gw.ns}/${gw.name}`),
-              gw.cls && h('div', { class: 'small muted' }, `class ${gw.cls}`),
+              gw.class && h('div', { class: 'small muted' }, `class ${gw.class}`),
               h(
                 'div',
                 { class: 'chips' },
@@ -1783,14 +2033,14 @@
           first = false;
         }
         if (!i) {
-          const mine = [...on('g', g, li), ...(l.set ? on('s', g, l.set) : [])];
+          const mine = [...on('g', g, li), ...(l.listenerSet ? on('s', g, l.listenerSet) : [])];
           tr.append(
             h(
               'th',
               { class: 'lv', rowspan: Math.max(1, rows.length), scope: 'rowgroup' },
               h('b', null, l.name),
-              h('div', { class: 'small muted' }, l.host + (l.port ? `:${l.port}` : '')),
-              l.set && h('div', { class: 'small muted' }, `of ${l.set}`),
+              h('div', { class: 'small muted' }, l.hostname + (l.port ? `:${l.port}` : '')),
+              l.listenerSet && h('div', { class: 'small muted' }, `of ${l.listenerSet}`),
               h(
                 'div',
                 { class: 'chips' },
@@ -1901,10 +2151,10 @@
         ),
         ex.size ? h('p', { class: 'small' }, 'With a policy of their own: ', clusterLinks(ex, 12)) : '',
       ),
-      gw.objects.length
+      gw.work?.objects.length
         ? [
             h('h2', null, 'What is shipped with it'),
-            h('p', { class: 'small muted' }, `In the ${gw.work}`),
+            h('p', { class: 'small muted' }, `In the ${gw.work.name}`),
             h(
               'div',
               { class: 'card' },
@@ -1914,19 +2164,19 @@
                 h(
                   'tbody',
                   null,
-                  gw.objects.map(o =>
+                  gw.work.objects.map(o =>
                     h(
                       'tr',
                       null,
-                      h('td', null, `${o[0]} ${o[1] ? o[1] + '/' : ''}${o[2]}`),
+                      h('td', null, `${o.kind} ${o.namespace ? o.namespace + '/' : ''}${o.name}`),
                       h(
                         'td',
                         null,
-                        o[3] !== undefined ? src([o[3], o[4]]) : h('span', { class: 'muted' }, 'made by spokewright'),
+                        o.at ? src(o.at) : h('span', { class: 'muted' }, 'made by spokewright'),
                       ),
                     ),
                   ),
-                  gw.shipsRoutes ? h('tr', null, h('td', null, `and ${n(gw.shipsRoutes, 'route')}`), h('td')) : '',
+                  gw.work.routes ? h('tr', null, h('td', null, `and ${n(gw.work.routes, 'route')}`), h('td')) : '',
                 ),
               ),
             ),
@@ -1939,8 +2189,8 @@
     (x.reported || x.conditions || []).map(c =>
       h(
         'span',
-        { class: 'tag ' + (c[1] === 'True' ? 'ok' : 'bad'), title: c[3] },
-        `${x.reported ? 'reported ' : ''}${c[0]} ${c[1]}`,
+        { class: 'tag ' + (c.status === 'True' ? 'ok' : 'bad'), title: c.message },
+        `${x.reported ? 'reported ' : ''}${c.type} ${c.status}`,
       ),
     );
   const problems = xs => {
@@ -2000,7 +2250,7 @@
     if (t[0] === 'b') return B[t[1]].text;
     return ({ n: 'Namespace ', c: 'GatewayClass ', m: 'the mesh of ' }[t[0]] || '') + t[1];
   }
-  const ruleName = (r, ru) => R[r].rules[ru].name || `rule-${ru + 1}`;
+  const ruleName = (r, ru) => R[r].rules[ru].name;
   const targetLink = t =>
     t[0] === 'g' || t[0] === 's'
       ? a(gwHash(t[1]), targetText(t))
@@ -2170,7 +2420,7 @@
     const lines = new Set();
     O.forEach(o =>
       o.set.forEach(x => {
-        if (x[2] === p) lines.add(x[4]);
+        if (x[2] === p && x[3]) lines.add(x[3][1]);
       }),
     );
     const rs = new Set([...u.holds, ...u.partly].map(x => x[2]).filter(x => x >= 0)),
@@ -2202,7 +2452,7 @@
           ' ',
           chip(w[2], { full: true }),
           ' is in effect instead: ',
-          D.rules[w[3]] || w[3],
+          w[3],
           '.',
         ),
       ),
@@ -2217,7 +2467,7 @@
             'by ',
             chip(b, { full: true }),
             ': ',
-            D.rules[rule] || rule,
+            rule,
             '.',
           ),
         ),
@@ -2233,7 +2483,7 @@
           'section',
           null,
           h('h2', null, 'Its text'),
-          h('div', { class: 'card' }, codeBox([po.first, po.text.split('\n')], 0, lines)),
+          h('div', { class: 'card' }, codeBox((po.at && excerpt(...po.at)) || [0, ['']], 0, lines)),
         ),
       ),
     );
@@ -2648,7 +2898,7 @@
                   'p',
                   { class: 'pad small muted' },
                   'Not shipped here: ',
-                  wh.map(w => [chip(w[0], { lost: true, full: true }), ' ', D.rules[w[3]] || w[3], '. ']),
+                  wh.map(w => [chip(w[0], { lost: true, full: true }), ' ', w[3], '. ']),
                 )
               : '',
           )
@@ -2735,12 +2985,12 @@
                   null,
                   xs.map(([p, i]) => {
                     let w = null;
-                    for (const s of p.stages) for (const d of s[2]) if (!w && inSet(d[2], c)) w = [s[0], d];
+                    for (const s of p.steps) for (const d of s.dropped) if (!w && inSet(d.clusters, c)) w = d;
                     return h(
                       'tr',
                       null,
                       h('th', { scope: 'row' }, a(plHash(i), `${p.ns}/${p.name}`)),
-                      h('td', null, w ? [w[1][0], ' ', src(w[1][1])] : 'not in its decisions'),
+                      h('td', null, w ? [w.reason, ' ', src(w.at)] : 'not in its decisions'),
                     );
                   }),
                 ),
@@ -2868,23 +3118,28 @@
         const s = h(
           'svg',
           { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-          h('rect', { width: (100 * k) / Math.max(1, p.total), height: 10 }),
+          h('rect', { width: (100 * k) / Math.max(1, D.managedClusters), height: 10 }),
         );
         return s;
       };
     const f = h('div', { class: 'funnel card pad' });
     f.append(
-      h('div', null, h('b', null, p.total.toLocaleString('en')), h('div', { class: 'small muted' }, 'clusters')),
-      h('div', null, bar(p.total)),
+      h(
+        'div',
+        null,
+        h('b', null, D.managedClusters.toLocaleString('en')),
+        h('div', { class: 'small muted' }, 'clusters'),
+      ),
+      h('div', null, bar(D.managedClusters)),
     );
-    for (const [nm, left, drops] of p.stages)
+    for (const { name: nm, left, dropped } of p.steps)
       f.append(
         h('div', null, h('b', null, left.toLocaleString('en')), h('div', { class: 'small muted' }, nm)),
         h(
           'div',
           null,
           bar(left),
-          drops.map(([t, at, s]) =>
+          dropped.map(({ reason: t, at, clusters: s }) =>
             h(
               'div',
               { class: 'small' },
@@ -2913,8 +3168,11 @@
         p.conditions.map(c =>
           h(
             'span',
-            { class: 'tag ' + ((c[0] === 'PlacementSatisfied') === (c[1] === 'True') ? 'ok' : 'bad'), title: c[3] },
-            c[3],
+            {
+              class: 'tag ' + ((c.type === 'PlacementSatisfied') === (c.status === 'True') ? 'ok' : 'bad'),
+              title: c.message,
+            },
+            c.message,
           ),
         ),
         h(
@@ -2934,13 +3192,13 @@
       ),
       h('h2', null, 'How it was decided'),
       f,
-      p.prioritizers.length
+      p.prioritizers?.length
         ? h(
             'p',
             { class: 'small muted' },
             'Ranked by ',
-            p.prioritizers.map(x => `${x[0]} (weight ${x[1]})`).join(', '),
-            p.want ? `; ${p.want} wanted.` : '; all are wanted.',
+            p.prioritizers.map(x => `${x.name} (weight ${x.weight})`).join(', '),
+            p.wanted ? `; ${p.wanted} wanted.` : '; all are wanted.',
           )
         : '',
       h('h2', null, 'Gateways placed by it'),
@@ -2967,7 +3225,7 @@
       ? R[x[2]].on.some(on => on[0] === x[0] && (x[1] < 0 || on[1] === x[1]) && onClusters(on).includes(c))
       : inSet(G[x[0]].clusters, c);
   const lostRefs = e =>
-    e.old >= 0 && e.new < 0
+    e.oldPolicies.length && !e.newPolicies.length
       ? e.where.flatMap(([s, refs]) => refs.filter(x => x[0] >= 0 && members(s).some(c => isThere(x, c))))
       : [];
   const lostRoutes = () =>
@@ -3007,11 +3265,7 @@
       lossR = lostRoutes(),
       size = e => e.where.reduce((t, [c, r]) => t + members(c).length * r.length, 0);
     const eff = X.effective.slice().sort((x, y) => (lostKind(y) ? 1 : 0) - (lostKind(x) ? 1 : 0) || size(y) - size(x));
-    const pol = xs => xs.map(([t, p], i) => [i ? ', ' : '', p >= 0 ? chip(p, { full: true }) : t]),
-      tmp = v => {
-        D.values.push(v);
-        return D.values.length - 1;
-      };
+    const pol = xs => xs.map(([t, p], i) => [i ? ', ' : '', p >= 0 ? chip(p, { full: true }) : t]);
     // The settings that differ, by name; none for a policy whose form is not known
     const settingNames = ch => {
       const text = i => JSON.stringify(i >= 0 ? D.values[i] : null),
@@ -3019,13 +3273,6 @@
       return names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '');
     };
     const card = e => {
-      const o = e.old >= 0 ? D.values[e.old] : {},
-        w = e.new >= 0 ? D.values[e.new] : {},
-        ch = [...new Set([...Object.keys(o), ...Object.keys(w)])].map(k => [
-          k,
-          k in o ? tmp(o[k]) : -1,
-          k in w ? tmp(w[k]) : -1,
-        ]);
       const same = JSON.stringify(e.oldPolicies.map(x => x[0])) === JSON.stringify(e.newPolicies.map(x => x[0])),
         all = [...new Set(e.where.flatMap(x => members(x[0])))],
         fresh = all.filter(c => st.get(c) === 'new');
@@ -3039,22 +3286,22 @@
           h(
             'span',
             null,
-            e.new < 0
+            !e.newPolicies.length
               ? [
                   h('span', { class: 'tag bad' }, lostKind(e) ? 'no longer applies' : 'removed with its path'),
                   ' ',
                   e.oldPolicies.map(x => x[0]).join(', '),
                 ]
-              : e.old < 0
+              : !e.oldPolicies.length
                 ? [h('span', { class: 'tag add' }, 'new'), ' ', pol(e.newPolicies)]
                 : same
-                  ? [pol(e.newPolicies), ' changes ' + (settingNames(ch) || 'its spec')]
+                  ? [pol(e.newPolicies), ' changes ' + (settingNames(e.ch) || 'its spec')]
                   : [pol(e.newPolicies), ' instead of ', e.oldPolicies.map(x => x[0]).join(', ')],
           ),
           h('span', { class: 'tag' }, `on ${clusterText(all)}`),
           fresh.length ? h('span', { class: 'tag add' }, `on ${clusterText(fresh)} for the first time`) : '',
         ),
-        delta(ch),
+        delta(e.ch),
         h(
           'div',
           { class: 'refs small' },
@@ -3099,7 +3346,7 @@
       place = x =>
         x.at &&
         (x.at[2] === 'old'
-          ? h('span', { class: 'muted small' }, D.files[x.at[0]], ':', x.at[1], ' before')
+          ? h('span', { class: 'muted small' }, x.at[0], ':', x.at[1], ' before')
           : src([x.at[0], x.at[1]]));
     const drawRow = xs => {
       const x = xs[0],
@@ -3316,17 +3563,17 @@
       add(
         'Routes',
         `${r.ns}/${r.name}`,
-        `${r.hosts.join(', ')}  ${r.rules
-          .flatMap(x => x.m)
+        `${r.hostnames.join(', ')}  ${r.rules
+          .flatMap(x => x.matches)
           .slice(0, 4)
           .join('  ')}`,
         rtHash(i),
-        r.hosts.join(' ') +
+        r.hostnames.join(' ') +
           ' ' +
-          r.rules.flatMap(x => x.m).join(' ') +
+          r.rules.flatMap(x => x.matches).join(' ') +
           ' ' +
-          r.hosts
-            .flatMap(x => r.rules.flatMap(y => y.m.map(z => x + z)))
+          r.hostnames
+            .flatMap(x => r.rules.flatMap(y => y.matches.map(z => x + z)))
             .slice(0, 24)
             .join(' '),
         0,
@@ -3336,9 +3583,9 @@
       add(
         'Gateways',
         `${g.ns}/${g.name}`,
-        g.listeners.map(l => l.host).join(', '),
+        g.listeners.map(l => l.hostname).join(', '),
         gwHash(i),
-        g.listeners.map(l => l.host).join(' '),
+        g.listeners.map(l => l.hostname).join(' '),
         1,
       ),
     );
@@ -3348,7 +3595,7 @@
         `${p.ns}/${p.name}`,
         K[p.kind].kind + (p.cluster !== undefined ? ` on ${C[p.cluster].name}` : ''),
         poHash(i),
-        K[p.kind].kind + ' ' + D.files[p.at[0]],
+        K[p.kind].kind + ' ' + (p.at ? p.at[0] : ''),
         2,
       ),
     );
@@ -3386,11 +3633,11 @@
     R.forEach((r, i) => {
       if (!r.on.length) return;
       let hs = 0;
-      for (const x of r.hosts.length ? r.hosts : r.on.map(o => G[o[0]].listeners[o[1]].host))
+      for (const x of r.hostnames.length ? r.hostnames : r.on.map(o => G[o[0]].listeners[o[1]].hostname))
         hs = Math.max(hs, fits(x));
       if (!hs) return;
       r.rules.forEach((rule, ru) => {
-        for (const x of rule.m) {
+        for (const x of rule.matches) {
           const exact = x.startsWith('= '),
             p = (exact ? x.slice(2) : x).split(' ')[0];
           if (!p.startsWith('/')) continue;
@@ -3412,7 +3659,7 @@
       return {
         type: `${t} is served by`,
         label: `${R[r].ns}/${R[r].name}`,
-        sub: `rule-${ru + 1}: ${R[r].rules[ru].m.join(', ')}  through ${G[R[r].on[0][0]].name}`,
+        sub: `rule-${ru + 1}: ${R[r].rules[ru].matches.join(', ')}  through ${G[R[r].on[0][0]].name}`,
         href: rtHash(r) + (vi > 0 ? (rtHash(r).includes('?') ? '&' : '?') + 'path=' + (vi + 1) : ''),
         w: -1,
         s: 0,

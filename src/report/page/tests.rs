@@ -1,101 +1,57 @@
-//! Lists without repeats, sets of clusters, and text that stays text.
+//! The limits of a page, text that stays text, and messages that stay short.
 
-use kube_json::json;
+use std::collections::BTreeMap;
 
-use super::document::{FindingRow, FleetPage, Tables};
-use super::html::{base64, escape_data, escape_markup};
-use crate::diagnostic::{Locate, Place, Span, is_unseen};
-use crate::outcome::inventory::Interned;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zlib_rs::InflateConfig;
 
-/// No texts.
-struct Nowhere;
-
-impl Locate for Nowhere {
-    fn locate(&self, _: &Place) -> Option<Span<'_>> {
-        None
-    }
-}
+use super::document::{ClusterEntry, FleetPage, ObjectText};
+use super::html::escape_markup;
+use super::shorten;
+use crate::diagnostic::{Code, Finding, FindingEntry, Findings, Place, is_unseen};
+use crate::policy::{Condition, ConditionMessage};
+use crate::source::Sources;
 
 #[test]
-fn what_is_said_twice_is_kept_once() {
-    let mut list: Interned<&str, &str> = Interned::default();
-    assert_eq!(
-        [
-            list.position("a", || "a"),
-            list.position("b", || "b"),
-            list.position("a", || "c")
-        ],
-        [0, 1, 0]
-    );
-    assert_eq!(list.list, ["a", "b"]);
-}
-
-#[test]
-fn a_set_of_clusters_is_its_runs_whatever_their_order() {
-    let names = ["ap-1", "eu-1", "eu-2", "eu-3", "us-1"];
-    let mut tables = Tables::new(&Nowhere, &names);
-    let set = tables.set(["eu-3", "us-1", "eu-1", "ap-1", "eu-1"]);
-    assert_eq!(tables.members(set).collect::<Vec<_>>(), [0, 1, 3, 4]);
-    assert_eq!(tables.set(["ap-1", "eu-1", "eu-3", "us-1"]), set);
-    let none = tables.set(["nowhere"]);
-    assert_eq!(tables.members(none).count(), 0);
-    let (_, sets, _) = tables.into_lists();
-    assert_eq!(sets, [vec![0, 1, 3, 4], vec![]]);
-}
-
-#[test]
-fn equal_values_are_one() {
-    let mut tables = Tables::new(&Nowhere, &[]);
-    assert_eq!(
-        tables.value(&json!({"a": 1, "b": 2})),
-        tables.value(&json!({"b": 2, "a": 1}))
-    );
-    assert_ne!(tables.value(&json!("1")), tables.value(&json!(1)));
-    assert_eq!(tables.value_or_none(None), -1);
-}
-
-#[test]
-fn text_in_markup_and_data_in_a_script_stay_what_they_are() {
+fn text_in_markup_stays_what_it_is() {
     let mut markup = String::new();
     escape_markup("<b a=\"x\" c='y'>&\u{202e}\n", &mut markup);
     assert_eq!(
         markup,
         "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;&lt;U+202E&gt;\n"
     );
-    let mut data = String::new();
-    let value = json!("</script><!-- & \u{2028}\u{2029} {{DATA}}");
-    escape_data(&value.to_string(), &mut data);
-    assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
-    assert_eq!(serde_json::from_str::<kube_json::Value>(&data).unwrap(), value);
 }
 
 #[test]
-fn no_character_that_nobody_sees_is_in_markup_or_in_data() {
+fn no_character_that_nobody_sees_is_in_markup() {
     let all: String = ('\0'..=char::MAX).collect();
     let mut markup = String::new();
     escape_markup(&all, &mut markup);
     assert!(!markup.contains(|character| is_unseen(character) && !matches!(character, '\t' | '\n')));
-    let (value, mut data) = (json!(all), String::new());
-    escape_data(&value.to_string(), &mut data);
-    assert!(!data.contains(is_unseen));
-    assert_eq!(serde_json::from_str::<kube_json::Value>(&data).unwrap(), value);
 }
 
-/// The examples of RFC 4648.
-#[test]
-fn base64_is_that_of_the_rfc() {
-    for (text, expected) in [
-        ("", ""),
-        ("f", "Zg=="),
-        ("fo", "Zm8="),
-        ("foo", "Zm9v"),
-        ("foob", "Zm9vYg=="),
-    ] {
-        assert_eq!(base64(text.as_bytes()), expected);
-    }
+/// The JSON in a page.
+fn data_of(html: &str) -> String {
+    let (_, rest) = html.split_once("id=\"data\">").unwrap();
+    let (data, _) = rest.split_once("</script>").unwrap();
+    let packed = STANDARD.decode(data).unwrap();
+    let mut room = vec![0; 10_000_000];
+    let (json, _) = zlib_rs::decompress_slice(&mut room, &packed, InflateConfig::default());
+    String::from_utf8(json.to_vec()).unwrap()
 }
 
-fn empty() -> FleetPage {
+/// A text that nothing makes shorter than two thirds.
+fn noise(length: usize) -> String {
+    let mut state = 1_u64;
+    let character = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b' ' + u8::try_from(state >> 58).unwrap())
+    };
+    (0..length).map(character).collect()
+}
+
+fn empty() -> FleetPage<'static> {
     FleetPage {
         api_version: "v",
         kind: "FleetPage",
@@ -107,48 +63,68 @@ fn empty() -> FleetPage {
 #[test]
 fn a_page_that_would_be_too_large_leaves_out_texts_and_says_so() {
     let mut page = empty();
-    page.texts.push((0, vec![(1, "x".repeat(6_000_000))]));
+    page.texts.push(text(noise(5_200_000)));
     let html = page.html();
     assert!(html.len() < 1_000_000, "{}", html.len());
     let without = "what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)";
     assert_eq!(page.left_out, [without, "texts of objects"]);
-    assert!(html.contains(&format!("\"leftOut\":[\"{without}\",\"texts of objects\"]")));
+    assert!(data_of(&html).contains(&format!("\"leftOut\":[\"{without}\",\"texts of objects\"]")));
     let (lead, _) = html.split_once("<script").unwrap();
     assert!(lead.contains(&format!(
         "Left out, to keep the page small: {without}; texts of objects."
     )));
 }
 
-fn finding(severity: &'static str, message: String) -> FindingRow {
-    FindingRow {
-        code: "c",
-        severity,
-        message,
-        at: None,
-        help: None,
+fn text(text: String) -> ObjectText {
+    ObjectText {
+        path: "a.yaml".to_owned(),
+        line: 1,
+        text,
+    }
+}
+
+fn cluster(name: String) -> ClusterEntry {
+    ClusterEntry {
+        name,
+        labels: BTreeMap::new(),
+        taints: None,
+        place: None,
     }
 }
 
 #[test]
 fn whatever_is_on_it_a_page_is_never_larger_than_its_limit() {
     let mut page = empty();
-    page.files = vec!["x".repeat(1000); 10_000];
+    page.clusters.push(cluster(noise(5_200_000)));
     assert!(page.html().len() < 5_000_000);
     let last = page.left_out.last().unwrap();
     assert!(last.starts_with("the fleet and all findings"), "{last}");
-    // What is escaped is longer than it was.
+    // A browser reads it before it is compressed.
     let mut page = empty();
-    page.findings.push(finding("warning", "<".repeat(3_000_000)));
+    page.clusters.push(cluster("x".repeat(51_000_000)));
     assert!(page.html().len() < 5_000_000);
+    let last = page.left_out.last().unwrap();
+    assert!(last.starts_with("the fleet and all findings"), "{last}");
     // Errors are the last that go.
+    let (sources, noise) = (Sources::default(), noise(5_200_000));
+    let (messages, locate) = (noise.as_bytes().chunks(1000), sources.root_relative());
+    let mut findings = Findings::new();
+    for message in messages {
+        let message = std::str::from_utf8(message).unwrap();
+        findings.push(Finding::new(Code::DIFF_OVER_BUDGET, Place::Run, message));
+    }
+    let entries = findings.iter().map(|finding| FindingEntry::new(finding, &locate));
     let mut page = empty();
-    page.findings = vec![finding("warning", "x".repeat(1000)); 6000];
-    page.findings.push(finding("error", "last".to_owned()));
+    page.findings = entries.collect();
+    let [warnings @ .., last] = page.findings.as_mut_slice() else {
+        panic!("no finding");
+    };
+    for finding in warnings {
+        finding.severity = "warning";
+    }
+    (last.severity, last.code) = ("error", "last");
     assert!(page.html().len() < 5_000_000);
-    assert_eq!(
-        (page.findings.len(), page.findings[0].message.as_str()),
-        (200, "last")
-    );
+    assert_eq!((page.findings.len(), page.findings[0].code), (200, "last"));
 }
 
 #[test]
@@ -160,4 +136,29 @@ fn a_page_holds_its_pieces_in_their_places() {
     assert!(html.contains("<title>&lt;t&gt;</title>") && html.contains("<h1>&lt;t&gt;</h1>"));
     assert!(!html.contains("<!--"), "every marker became something");
     assert!(html.ends_with("</script>\n</body>\n</html>\n"));
+}
+
+#[test]
+fn a_condition_has_ten_messages_at_most_and_says_how_many_there_are() {
+    let shortened = |distinct: usize| {
+        let messages = (0..500).map(|number| {
+            let message = format!("m{}", number % distinct);
+            (format!("c{number:03}").into(), message.into())
+        });
+        let mut condition = Condition {
+            kind: "Accepted".to_owned(),
+            status: "False",
+            reason: "NotTrueOnAllClusters".to_owned(),
+            message: ConditionMessage::OfClusters(messages.collect()),
+        };
+        shorten(&mut condition);
+        condition.message.to_string()
+    };
+    assert_eq!(
+        shortened(1),
+        "on c000, c001, c002, c003, c004, c005, c006, c007, c008, c009 and 490 more: m0"
+    );
+    assert_eq!(shortened(10).matches(": m").count(), 10);
+    let twelve = shortened(12);
+    assert!(twelve.ends_with(": m9; and 2 more messages"), "{twelve}");
 }

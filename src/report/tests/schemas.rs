@@ -31,7 +31,7 @@ pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
             document::<RequestExplanation>("RequestExplanation"),
         ),
         ("report/findings", document::<FindingList<'_>>("FindingList")),
-        ("report/page", document::<FleetPage>("FleetPage")),
+        ("report/page", document::<FleetPage<'_>>("FleetPage")),
         (
             "report/placement",
             document::<PlacementReport<'_>>("PlacementReport"),

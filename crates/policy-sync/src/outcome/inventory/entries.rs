@@ -1,6 +1,5 @@
-//! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. Their JSON
-//! refers to everything by its locator. The page refers to the same entries by their positions in the lists, which they
-//! also have.
+//! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. They refer to
+//! everything by its locator.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,7 +10,6 @@ use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{Hidden, Locate, Place};
-use crate::policy::PolicyId;
 use crate::topology::{Level, Node, Topology};
 
 /// The work for a cell: a route below a listener, a rule there for each kind of policies, each in each place where it is
@@ -19,7 +17,7 @@ use crate::topology::{Level, Node, Topology};
 pub(super) const STEPS_PER_CELL: u64 = 30;
 
 /// What there is, and what policies come to, each outcome once.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Inventory {
@@ -33,12 +31,9 @@ pub struct Inventory {
     pub outcomes: Vec<OutcomeEntry>,
     /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
     pub exceptions: Vec<OutcomeException>,
-    /// What routes forward to, and its ports, if rules list these.
+    /// What paths lead to, if paths of some kind end at backends.
     #[serde(skip)]
-    pub backends: Backends,
-    /// The policies that outcomes refer to.
-    #[serde(skip)]
-    pub policies: PolicyNumbers,
+    pub backends: Vec<Identity>,
 }
 
 /// How much of a view an inventory has.
@@ -106,9 +101,6 @@ pub struct GatewayEntry {
 pub struct ListenerEntry {
     /// Locator; for a Service, that of the Service.
     pub listener: Arc<str>,
-    /// Its name, or a phrase for a Service.
-    #[serde(skip)]
-    pub name: String,
     /// `*` for any.
     pub hostname: String,
     /// The port, if it has one.
@@ -156,12 +148,9 @@ pub struct RuleEntry {
     pub matches: Vec<String>,
     /// Where it forwards to, for people: `cart:8080`.
     pub backends: Vec<String>,
-    /// Its name, if it has one of its own.
+    /// The locators of its backends, if paths of some kind end there.
     #[serde(skip)]
-    pub name: Option<String>,
-    /// The positions of its backends, if they are listed.
-    #[serde(skip)]
-    pub listed_backends: Vec<usize>,
+    pub listed_backends: Vec<Arc<str>>,
 }
 
 /// A listener that accepts a route.
@@ -173,94 +162,51 @@ pub struct AttachedEntry {
     /// The clusters where it does, sorted; none means all of the Gateway.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub clusters: Arc<[String]>,
-    /// The positions of its Gateway and of itself there, which is -1 if it is not listed.
-    #[serde(skip)]
-    pub position: (usize, i32),
-}
-
-/// A backend, or a port of one.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BackendEntry {
-    /// Locator.
-    #[serde(skip)]
-    pub locator: Arc<str>,
-    /// For people: `Service shop/cart`, and the port if it is one.
-    pub text: String,
-    /// The position of the backend that it is a port of.
-    #[serde(rename = "of", skip_serializing_if = "Option::is_none")]
-    pub port_of: Option<usize>,
 }
 
 /// Backends and their ports, each once.
-#[derive(Debug, Clone, Default)]
-pub struct Backends(Interned<Arc<str>, BackendEntry>);
+#[derive(Default)]
+pub(super) struct Backends(pub(super) Interned<Arc<str>, (Arc<str>, Identity)>);
 
 impl Backends {
-    /// The position of a backend, or of a port.
-    pub fn position(&mut self, topology: &Topology<'_>, node: Node) -> usize {
-        let port_of = match node {
-            Node::Port(backend, _) => Some(self.position(topology, Node::Backend(backend))),
-            _ => None,
-        };
+    /// The position of a backend, or of a port, which follows its backend.
+    pub(super) fn position(&mut self, topology: &Topology<'_>, node: Node) -> usize {
+        if let Node::Port(backend, _) = node {
+            self.position(topology, Node::Backend(backend));
+        }
         let locator: Arc<str> = topology.locator(node).into();
-        self.0.position(Arc::clone(&locator), || {
-            let mut text = topology.identity(node).to_string();
-            if port_of.is_some() {
-                text = format!("{text}, port {}", topology.section(node).unwrap_or_default());
-            }
-            BackendEntry {
-                locator,
-                text,
-                port_of,
-            }
-        })
-    }
-
-    /// All of them, in order.
-    pub fn entries(&self) -> &[BackendEntry] {
-        &self.0.list
-    }
-
-    /// All of them, in order.
-    pub fn into_entries(self) -> Vec<BackendEntry> {
-        self.0.list
+        self.0
+            .position(Arc::clone(&locator), || (locator, topology.identity(node)))
     }
 }
 
 /// A path from a Gateway on, or a part of one; -1 for what it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Spot {
+pub(super) struct Spot {
     /// The position of the Gateway.
-    pub gateway: usize,
+    pub(super) gateway: usize,
     /// The position of the listener there.
-    pub listener: i32,
+    pub(super) listener: i32,
     /// The position of the route.
-    pub route: i32,
+    pub(super) route: i32,
     /// The position of the rule there.
-    pub rule: i32,
+    pub(super) rule: i32,
     /// The position of the backend.
-    pub backend: i32,
+    pub(super) backend: i32,
 }
 
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
-pub struct OutcomePath {
-    pub(super) locators: Vec<Arc<str>>,
-    /// The same by positions.
-    #[serde(skip)]
-    pub spot: Spot,
-}
+pub type OutcomePath = Vec<Arc<str>>;
 
 /// A policy, by its locator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct PolicyReference {
-    /// Its position in the list.
+    /// Tells policies of one name on several clusters apart.
     #[serde(skip)]
-    pub number: usize,
-    pub(super) locator: Arc<str>,
+    pub(super) number: usize,
+    /// Locator.
+    pub locator: Arc<str>,
 }
 
 /// The result of the policies of one kind.
@@ -280,11 +226,7 @@ pub struct OutcomeEntry {
     pub overridden: Vec<LostSetting>,
     /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route represents
     /// those of its rules.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
     pub paths: Vec<OutcomePath>,
-    /// The position of the kind.
-    #[serde(skip)]
-    pub kind_position: usize,
 }
 
 /// A setting that is in effect.
@@ -344,11 +286,7 @@ pub struct OutcomeException {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<usize>,
     /// Locators from the Gateway on.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<String>>"))]
     pub paths: Vec<OutcomePath>,
-    /// The position of the kind.
-    #[serde(skip)]
-    pub kind_position: usize,
 }
 
 /// File and line of an object of the input.
@@ -371,8 +309,9 @@ impl SourceLine {
             line: span.line,
         })
     }
+
     /// The same with a path that is the same on every system.
-    pub(super) fn slashed(locate: &dyn Locate, place: Place) -> Option<Self> {
+    pub fn slashed(locate: &dyn Locate, place: Place) -> Option<Self> {
         let mut line = Self::of(locate, place)?;
         line.path = line.path.replace('\\', "/");
         Some(line)
@@ -385,10 +324,9 @@ pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
 }
 
 /// A list without repeats.
-#[derive(Debug, Clone)]
-pub struct Interned<K, T> {
+pub(super) struct Interned<K, T> {
     /// The entries.
-    pub list: Vec<T>,
+    pub(super) list: Vec<T>,
     known: HashMap<K, usize>,
 }
 
@@ -403,7 +341,7 @@ impl<K, T> Default for Interned<K, T> {
 
 impl<K: Eq + Hash, T> Interned<K, T> {
     /// The position of the entry with this key, which `make` makes where there is none.
-    pub fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
+    pub(super) fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
         let Self { list, known } = self;
         *known.entry(key).or_insert_with(|| {
             list.push(make());
@@ -412,32 +350,40 @@ impl<K: Eq + Hash, T> Interned<K, T> {
     }
 }
 
-/// All policies: those of the hub, then those that live on clusters, once for each place that was evaluated.
-#[derive(Debug, Clone, Default)]
-pub struct PolicyNumbers {
+/// The numbers of policies: those of the hub, then those that live on clusters, each in each place that was evaluated.
+#[derive(Default)]
+pub(super) struct PolicyNumbers {
     pub(super) of_hub: HashMap<Arc<str>, usize>,
     /// By cluster and locator.
     pub(super) of_clusters: HashMap<String, HashMap<Arc<str>, usize>>,
-    /// The object that each is read from, in order.
-    pub entries: Vec<NumberedPolicy>,
-}
-
-/// One policy: of the hub, or of a place that was evaluated.
-#[derive(Debug, Clone, Copy)]
-pub struct NumberedPolicy {
-    /// The place, by its position in the view.
-    pub place: Option<usize>,
-    /// The policy there.
-    pub policy: PolicyId,
 }
 
 impl PolicyNumbers {
     /// The number of a policy of the hub, or of one that lives on a cluster.
-    pub fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
+    pub(super) fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
         let numbers = match cluster {
             Some(cluster) => self.of_clusters.get(cluster)?,
             None => &self.of_hub,
         };
         numbers.get(locator).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Interned;
+
+    #[test]
+    fn what_is_said_twice_is_kept_once() {
+        let mut list: Interned<&str, &str> = Interned::default();
+        assert_eq!(
+            [
+                list.position("a", || "a"),
+                list.position("b", || "b"),
+                list.position("a", || "c")
+            ],
+            [0, 1, 0]
+        );
+        assert_eq!(list.list, ["a", "b"]);
     }
 }

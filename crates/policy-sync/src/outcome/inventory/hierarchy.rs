@@ -185,7 +185,6 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 let at = *gateway.listeners.entry(locator).or_insert_with_key(|locator| {
                     listeners.push(ListenerEntry {
                         listener: locator.as_str().into(),
-                        name: row.name.to_owned(),
                         hostname: row.hostname().unwrap_or("*").to_owned(),
                         port: row.port(),
                         protocol: row.protocol().to_owned(),
@@ -212,7 +211,6 @@ impl<'p, 's> Hierarchy<'p, 's> {
             let mut entry = GatewayEntry::new(identity);
             entry.listeners.push(ListenerEntry {
                 listener: Arc::clone(&entry.gateway),
-                name: "requests inside the mesh".to_owned(),
                 hostname,
                 port: None,
                 protocol: String::new(),
@@ -275,8 +273,10 @@ impl<'p, 's> Hierarchy<'p, 's> {
             let mut listed_backends = Vec::new();
             if self.with_backends {
                 let backends = topology.rules.get(*rule).backends.iter();
-                let backends = backends.map(|backend| Node::Backend(*backend));
-                listed_backends.extend(backends.map(|node| self.backends.position(topology, node)));
+                for node in backends.map(|backend| Node::Backend(*backend)) {
+                    self.backends.position(topology, node);
+                    listed_backends.push(topology.locator(node).into());
+                }
             }
             if let Some(route) = self.routes.list.get_mut(position) {
                 let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
@@ -331,8 +331,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
             None => Node::Backend(backend),
         });
         let backend = backend.map(|node| self.backends.position(topology, node));
-        let of = path.backend.map(Node::Backend);
-        let of = of.map(|node| self.backends.position(topology, node));
+        let of = path
+            .backend
+            .map(|backend| topology.locator(Node::Backend(backend)));
         let listeners = match path.listener {
             Some(_) => vec![whole.listener],
             None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
@@ -348,8 +349,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
             (Some(rule), _) => vec![narrow(rule)],
             (None, Some(backend)) => {
                 let rules = self.rules(route).iter().zip(0..);
+                let is_listed = |rule: &RuleEntry| rule.listed_backends.iter().any(|of| **of == *backend);
                 rules
-                    .filter(|(rule, _)| rule.listed_backends.contains(&backend))
+                    .filter(|(rule, _)| is_listed(rule))
                     .map(|(_, rule)| rule)
                     .collect()
             }
@@ -377,14 +379,11 @@ impl<'p, 's> Hierarchy<'p, 's> {
         let gateway = gateway.map(|gateway| &gateway.gateway);
         let route = entry(&self.routes.list, spot.route).map(|route| &route.entry.route);
         let rule = entry(self.rules(spot.route), spot.rule).map(|rule| &rule.rule);
-        let backend = entry(self.backends.entries(), spot.backend).map(|backend| &backend.locator);
+        let backend = entry(&self.backends.0.list, spot.backend).map(|(locator, _)| locator);
         // The one listener of a Service is the Service.
         let listener = listener.filter(|listener| Some(*listener) != gateway);
         let locators = [gateway, listener, route, rule, backend].into_iter().flatten();
-        OutcomePath {
-            locators: locators.cloned().collect(),
-            spot,
-        }
+        locators.cloned().collect()
     }
 
     /// Everything, with where it is.
@@ -392,7 +391,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
         self,
         locate: &dyn Locate,
         lists: &mut PlaceLists<'_>,
-    ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, Backends) {
+    ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, Vec<Identity>) {
         let line = |object: &Object| SourceLine::slashed(locate, object.place(""));
         let gateways = self.gateways.list.into_iter().map(|gateway| GatewayEntry {
             place: gateway.object.and_then(line),
@@ -411,7 +410,6 @@ impl<'p, 's> Hierarchy<'p, 's> {
                         .map(|listener| Arc::clone(&listener.listener))
                         .unwrap_or_default(),
                     clusters: if is_everywhere { Arc::default() } else { clusters },
-                    position,
                 }
             });
             RouteEntry {
@@ -421,7 +419,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
         });
         let routes = routes.collect();
-        (gateways, routes, self.backends)
+        let backends = self.backends.0.list.into_iter();
+        (gateways, routes, backends.map(|(_, identity)| identity).collect())
     }
 }
 
@@ -446,7 +445,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
 }
 
 /// A rule of a route as it is written. Without a name of its own it has its number in locators.
-fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec<usize>) -> RuleEntry {
+fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
     let rule = route.value.pointer(&format!("/spec/rules/{number}"));
     let list = |field: &str| {
         let list = rule.and_then(|rule| rule.get(field)?.as_array());
@@ -460,11 +459,8 @@ fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec
             "everything".to_owned()
         });
     }
-    let name = rule
-        .and_then(|rule| rule.get("name")?.as_str())
-        .map(str::to_owned);
     RuleEntry {
-        rule: match &name {
+        rule: match rule.and_then(|rule| rule.get("name")?.as_str()) {
             Some(name) => format!("{locator}#{name}"),
             None => format!("{locator}#rule-{}", number.saturating_add(1)),
         }
@@ -473,7 +469,6 @@ fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec
         backends: list("backendRefs")
             .map(|backend| forwarded(backend, route.namespace_or_empty()))
             .collect(),
-        name,
         listed_backends,
     }
 }

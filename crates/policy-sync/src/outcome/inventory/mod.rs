@@ -17,10 +17,12 @@ use crate::sync::Withheld;
 use crate::topology::Level;
 use hierarchy::PlaceLists;
 
+use entries::PolicyNumbers;
+
 pub use entries::{
-    AttachedEntry, BackendEntry, Backends, GatewayEntry, Interned, Inventory, InventoryScope, KindEntry,
-    ListenerEntry, LostSetting, NumberedPolicy, OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting,
-    PolicyNumbers, PolicyReference, RouteEntry, RuleEntry, SourceLine, Spot,
+    AttachedEntry, GatewayEntry, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
+    OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting, PolicyReference, RouteEntry, RuleEntry,
+    SourceLine,
 };
 pub use hierarchy::shortened;
 
@@ -55,7 +57,6 @@ impl Inventory {
             outcomes: outcomes.entries,
             exceptions: outcomes.exceptions,
             backends,
-            policies,
         })
     }
 }
@@ -63,21 +64,17 @@ impl Inventory {
 impl PolicyNumbers {
     fn new(view: &PolicyView<'_>) -> Self {
         let mut numbers = Self::default();
-        for (policy, known) in view.hub.policies.iter() {
-            let next = numbers.entries.len();
-            numbers.of_hub.entry(known.locator()).or_insert(next);
-            numbers.entries.push(NumberedPolicy { place: None, policy });
+        let mut next = 0..;
+        for (policy, number) in view.hub.policies.rows().iter().zip(&mut next) {
+            numbers.of_hub.entry(policy.locator()).or_insert(number);
         }
-        for (place, seen) in view.seen().enumerate().skip(1) {
-            let policies = seen.attachments.policies.iter();
-            for (policy, known) in policies.filter(|(_, policy)| policy.local) {
-                let next = numbers.entries.len();
+        for seen in view.seen().skip(1) {
+            let policies = seen.attachments.policies.rows().iter();
+            for (policy, number) in policies.filter(|policy| policy.local).zip(&mut next) {
                 for cluster in seen.clusters {
                     let there = numbers.of_clusters.entry(cluster.clone()).or_default();
-                    there.insert(known.locator(), next);
+                    there.insert(policy.locator(), number);
                 }
-                let place = Some(place);
-                numbers.entries.push(NumberedPolicy { place, policy });
             }
         }
         numbers

@@ -155,7 +155,6 @@ impl Outcomes {
                     usual,
                     here,
                     paths: spots.into_iter().map(|spot| hierarchy.path(spot)).collect(),
-                    kind_position: position,
                 })
             });
         self.exceptions = exceptions.collect();
@@ -377,7 +376,6 @@ impl<'s, 'p> Search<'s, 'p> {
             settings,
             overridden,
             paths: Vec::new(),
-            kind_position,
         };
         let position = self.entries.position(entry.clone(), || entry);
         if position == self.core_of.len() {
