@@ -4,7 +4,7 @@
 //! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
 //! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::Identity;
@@ -25,9 +25,6 @@ use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, Authored, Copied, PolicyId};
 use crate::topology::{Original, Sources};
-
-/// A synced object, and what of it goes somewhere: their positions.
-type ChosenVariant = (u32, u32);
 
 /// The objects on clusters that are alike.
 #[derive(Debug)]
@@ -97,145 +94,148 @@ pub struct Spokes<'s, 'a> {
     pub labels: &'s NamespaceLabels,
 }
 
-/// What makes two clusters alike, or a part of them: which Gateways they have, which variants of which object, and what
-/// lives there.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Class {
-    /// By number of the list of clusters that Gateways share: those Gateways, and what goes wherever they go.
-    together: Vec<u32>,
-    /// Positions of other objects and of their variants.
-    variants: Vec<ChosenVariant>,
-    local: Option<u32>,
-    part: Part,
-}
-
-/// Which Gateways of a cluster a class is about. Those that nothing local affects come to the same on many clusters, so
-/// that a thousand clusters with a policy of their own cost what those policies affect, and no more.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Part {
-    #[default]
-    All,
-    /// Those that are affected, and what lives there.
-    Only(BTreeSet<OurGatewayId>),
-    /// The others.
-    But(BTreeSet<OurGatewayId>),
-}
-
-impl Part {
-    fn has(&self, gateway: OurGatewayId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(gateways) => gateways.contains(&gateway),
-            Self::But(gateways) => !gateways.contains(&gateway),
-        }
-    }
-}
-
-/// What makes a thing that lives on a cluster affect more Gateways than those that it names.
-struct Ties {
-    /// By Gateway, all that go together with it, as one object is for several of them, and itself.
-    tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
-    /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route,
-    /// and a namespace may hold any Gateway.
-    by_other_targets: bool,
-}
-
-impl Ties {
-    /// One for all Gateways that go together.
-    fn first(&self, gateway: OurGatewayId) -> Option<OurGatewayId> {
-        self.tied.get(&gateway)?.first().copied()
-    }
-}
-
-/// A cluster by what nothing that lives there affects.
-struct Unaffected<'s> {
-    cluster: &'s str,
-    affected: BTreeSet<OurGatewayId>,
-    /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
-    variants: Vec<ChosenVariant>,
-}
-
-/// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
-/// counted by list.
-struct Together<'s> {
+/// A Gateway or a variant of an object that goes somewhere.
+#[derive(Clone, Copy)]
+struct Item<'s, 'a> {
+    /// The Gateway, or one that the object goes with.
+    gateway: OurGatewayId,
     clusters: &'s [String],
-    gateways: Vec<OurGatewayId>,
-    /// Positions of objects and of their variants.
-    variants: Vec<ChosenVariant>,
+    /// The variant with its number; `None`: it is the Gateway.
+    variant: Option<(usize, &'s SyncedObject<'a>, &'s Variant)>,
+}
+
+/// What goes to one list of clusters, of Gateways that are evaluated together wherever nothing affects them.
+struct Share<'s, 'a> {
+    group: usize,
+    clusters: &'s [String],
+    items: Vec<Item<'s, 'a>>,
+}
+
+/// What lives on a cluster.
+struct Inhabited<'a> {
+    objects: &'a Objects,
+    /// The same for clusters on which equal objects live.
+    number: usize,
+    /// What it affects, by the first of the Gateways that go together; `None`: it may be everything.
+    affected: Option<BTreeSet<OurGatewayId>>,
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
     /// The spokes of the clusters that are asked for and receive or have anything, by their first cluster: `is_one` says that
-    /// only one is asked for. A cluster may be in two: no path of one is in the other.
+    /// only one is asked for, which then has one spoke. Otherwise a cluster may be in several: no path of one is in another.
+    ///
+    /// Gateways that nothing ties to each other are evaluated apart, each once for all clusters that get the same of it:
+    /// a thousand clusters with a policy of their own cost what those policies affect, and no more.
     pub fn build(self, is_one: bool, is_asked: &dyn Fn(&str) -> bool) -> Vec<Spoke<'a>> {
-        let together = self.together();
         let routes = self.assumed_routes();
-        // One cluster has nothing to share.
-        let ties = (!is_one).then(|| self.ties(&routes));
-        let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
-        let mut unaffected: BTreeMap<Vec<u32>, Vec<Unaffected<'s>>> = BTreeMap::new();
-        for (cluster, class) in self.classes(&together, is_asked) {
-            let Some(affected) = ties
-                .as_ref()
-                .and_then(|ties| self.affected_gateways(cluster, ties))
-            else {
-                by_class.entry(class).or_default().push(cluster);
-                continue;
+        let first = self.first_of_tied(&routes);
+        let inhabited = self.inhabited(is_one, is_asked, &first);
+        let shares = self.shares(&first, &inhabited);
+        // The numbers of the shares of a cluster by their group; by none, those that are affected by what lives there.
+        let mut there: BTreeMap<(&str, Option<usize>), Vec<usize>> = BTreeMap::new();
+        there.extend(inhabited.keys().map(|cluster| ((*cluster, None), Vec::new())));
+        for (number, share) in shares.iter().enumerate() {
+            let gateway = share.items.first().map(|item| *first.get(item.gateway));
+            for cluster in share.clusters.iter().filter(|cluster| is_asked(cluster)) {
+                let affected = inhabited.get(cluster.as_str()).map(|local| &local.affected);
+                let is_affected = affected.is_some_and(|affected| match affected {
+                    Some(affected) => gateway.is_some_and(|gateway| affected.contains(&gateway)),
+                    None => true,
+                });
+                let group = (!is_affected).then_some(share.group);
+                there.entry((cluster, group)).or_default().push(number);
+            }
+        }
+        let mut alike: BTreeMap<(Vec<usize>, Option<usize>), Vec<&str>> = BTreeMap::new();
+        for ((cluster, group), shares) in there {
+            let local = inhabited.get(cluster).filter(|_| group.is_none());
+            let class = (shares, local.map(|local| local.number));
+            alike.entry(class).or_default().push(cluster);
+        }
+        let mut classes: BTreeMap<(Vec<&str>, Option<usize>), Vec<usize>> = BTreeMap::new();
+        for ((shares, local), clusters) in alike {
+            classes.entry((clusters, local)).or_default().extend(shares);
+        }
+        let mut shared: HashMap<Vec<usize>, Arc<Received<'a>>> = HashMap::new();
+        let spokes = classes.into_iter().map(|((clusters, local), mut numbers)| {
+            numbers.sort_unstable();
+            let items = numbers.iter().filter_map(|number| shares.get(*number));
+            let items: Vec<Item<'_, 'a>> = items.flat_map(|share| share.items.iter().copied()).collect();
+            let local = clusters.first().filter(|_| local.is_some());
+            let local = local.and_then(|cluster| Some(inhabited.get(cluster)?.objects));
+            let lives_there = |route: &HubRoute<'a>| {
+                local.is_some_and(|local| local.get(&route.object.identity()).is_some())
             };
-            if class.local.is_some() {
-                let own = self.affected_part(&class, &affected);
-                by_class.entry(own).or_default().push(cluster);
+            let received = if routes.iter().any(lives_there) {
+                Arc::new(self.received(&items, &routes, &|route| !lives_there(route)))
+            } else {
+                // What lives there does not change it.
+                let received = || Arc::new(self.received(&items, &routes, &|_| true));
+                Arc::clone(shared.entry(numbers).or_insert_with(received))
+            };
+            Spoke {
+                clusters: clusters.into_iter().map(str::to_owned).collect(),
+                received,
+                local,
             }
-            if affected.is_empty() && class.variants.is_empty() {
-                let others = Class { local: None, ..class };
-                by_class.entry(others).or_default().push(cluster);
-                continue;
-            }
-            let others = Part::But(affected.clone());
-            let variants = class.variants.iter().copied();
-            let variants = variants.filter(|(object, variant)| self.is_in(&others, *object, *variant));
-            unaffected.entry(class.together).or_default().push(Unaffected {
-                cluster,
-                variants: variants.collect(),
-                affected,
-            });
-        }
-        for (lists, clusters) in &unaffected {
-            if let Some(ties) = &ties {
-                by_class.extend(self.unaffected_parts(lists, clusters, ties));
-            }
-        }
-        let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
-            .into_iter()
-            .map(|(class, clusters)| (clusters, class))
-            .collect();
-        classes.sort_unstable();
-        let mut shared = HashMap::new();
-        classes
-            .into_iter()
-            .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes, &mut shared))
+        });
+        spokes
             .filter(|spoke| spoke.local.is_some() || !spoke.received.objects.is_empty())
             .collect()
     }
 
-    /// What makes a thing that lives on a cluster affect more Gateways than those that it names.
-    fn ties(self, routes: &[HubRoute<'a>]) -> Ties {
-        let variants = || self.variants.iter().flatten();
+    /// Of each Gateway the first of those that it goes together with, because an object is for several of them.
+    fn first_of_tied(self, routes: &[HubRoute<'a>]) -> Table<OurGatewayId, OurGatewayId> {
+        let mut before = self.gateways.map(|(id, _)| id);
+        let first = |before: &Table<OurGatewayId, OurGatewayId>, mut gateway: OurGatewayId| {
+            while *before.get(gateway) != gateway {
+                gateway = *before.get(gateway);
+            }
+            gateway
+        };
+        let variants = self.variants.iter().flatten();
+        let of_variants = variants.map(|variant| variant.gateways.clone());
         let of_routes = routes.iter().map(|route| {
             let parents = route.parents.iter();
             parents.map(|(_, gateway)| *gateway).collect()
         });
-        let groups = variants()
-            .map(|variant| variant.gateways.clone())
-            .chain(of_routes);
-        let policies = self.synced.iter().zip(self.variants);
-        let policies = policies.filter(|(synced, _)| synced.role == Role::Policy);
-        let mut copies =
-            policies.flat_map(|(_, variants)| variants.iter().flat_map(|variant| &variant.copies));
-        Ties {
-            tied: self.tied(groups),
-            by_other_targets: copies.any(|copy| !self.names_targets(&copy.object)),
+        for gateways in of_variants.chain(of_routes) {
+            let known: BTreeSet<OurGatewayId> = gateways.iter().map(|id| first(&before, *id)).collect();
+            for gateway in &known {
+                *before.get_mut(*gateway) = *known.first().unwrap_or(gateway);
+            }
         }
+        before.map(|(id, _)| first(&before, id))
+    }
+
+    /// The clusters that are asked for on which anything lives.
+    fn inhabited(
+        self,
+        is_one: bool,
+        is_asked: &dyn Fn(&str) -> bool,
+        first: &Table<OurGatewayId, OurGatewayId>,
+    ) -> BTreeMap<&'a str, Inhabited<'a>> {
+        let mut synced = self.synced.iter().zip(self.variants);
+        // A Service may be behind any route, and a namespace may hold any Gateway.
+        let by_other_targets = synced.any(|(synced, variants)| {
+            let mut copies = variants.iter().flat_map(|variant| &variant.copies);
+            synced.role == Role::Policy && copies.any(|copy| !self.names_targets(&copy.object))
+        });
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let local = self.local.iter().filter(|(cluster, _)| is_asked(cluster));
+        let inhabited = local.map(|(cluster, objects)| {
+            let next = numbers.len();
+            let affected = || affected_gateways(objects, self.attachments, self.ours, by_other_targets);
+            // One cluster has nothing to share.
+            let affected = (!is_one).then(affected).flatten();
+            let local = Inhabited {
+                objects,
+                number: *numbers.entry(text_of(objects)).or_insert(next),
+                affected: affected.map(|ids| ids.iter().map(|id| *first.get(*id)).collect()),
+            };
+            (cluster.as_str(), local)
+        });
+        inhabited.collect()
     }
 
     /// Whether a synced policy finds its targets by their names, and they are Gateways and routes.
@@ -248,279 +248,91 @@ impl<'s, 'a> Spokes<'s, 'a> {
         !targets.is_empty() && !selectors.is_present() && others.next().is_none()
     }
 
-    /// Which Gateways each goes together with, directly or by way of others.
-    fn tied(
+    /// Everything that goes anywhere. Almost every Gateway and object goes where many others go: those that have the same
+    /// lists of clusters, and are affected on the same clusters, are one group, so that clusters are counted by list.
+    fn shares(
         self,
-        groups: impl Iterator<Item = Vec<OurGatewayId>>,
-    ) -> HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> {
-        let mut tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> = self
-            .gateways
-            .iter()
-            .map(|(id, _)| (id, Arc::new(BTreeSet::from([id]))))
-            .collect();
-        for group in groups.collect::<BTreeSet<_>>() {
-            let known = group.first().and_then(|first| tied.get(first));
-            if known.is_some_and(|known| group.iter().all(|gateway| known.contains(gateway))) {
-                continue;
-            }
-            let parts = group.iter().filter_map(|gateway| tied.get(gateway));
-            let all: BTreeSet<OurGatewayId> = parts.flat_map(|part| part.iter().copied()).collect();
-            let all = Arc::new(all);
-            for gateway in all.iter() {
-                tied.insert(*gateway, Arc::clone(&all));
-            }
-        }
-        tied
-    }
-
-    /// The Gateways that the objects on a cluster affect, and those that are tied to them; `None`: it may be
-    /// all.
-    fn affected_gateways(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
-        let Some(local) = self.local.get(cluster) else {
-            return Some(BTreeSet::new());
-        };
-        let affected = affected_gateways(local, self.attachments, self.ours, ties.by_other_targets)?;
-        let tied = affected.iter().filter_map(|gateway| ties.tied.get(gateway));
-        Some(tied.flat_map(|tied| tied.iter().copied()).collect())
-    }
-
-    /// The class of the Gateways that are affected by what lives on a cluster, with what lives there.
-    fn affected_part(self, class: &Class, affected: &BTreeSet<OurGatewayId>) -> Class {
-        let part = Part::Only(affected.clone());
-        let variants = class.variants.iter().copied();
-        Class {
-            together: class.together.clone(),
-            variants: variants
-                .filter(|(object, variant)| self.is_in(&part, *object, *variant))
-                .collect(),
-            local: class.local,
-            part,
-        }
-    }
-
-    /// The classes of the Gateways that nothing affects, of clusters that go by the same lists and are affected
-    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the unaffected
-    /// ones of each cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
-    fn unaffected_parts(
-        self,
-        together: &[u32],
-        clusters: &[Unaffected<'s>],
-        ties: &Ties,
-    ) -> Vec<(Class, Vec<&'s str>)> {
-        let class = |variants, part| Class {
-            together: together.to_vec(),
-            variants,
-            local: None,
-            part,
-        };
-        // By the first of those that are tied: the clusters where it gets what not all of them get, or, with none, where it
-        // is affected.
-        let mut special: BTreeMap<OurGatewayId, BTreeMap<u32, Option<Vec<ChosenVariant>>>> = BTreeMap::new();
-        for (position, of_cluster) in (0_u32..).zip(clusters) {
-            let affected = of_cluster.affected.iter();
-            for first in affected.filter_map(|gateway| ties.first(*gateway)) {
-                special.entry(first).or_default().insert(position, None);
-            }
-            for (object, variant) in &of_cluster.variants {
-                let gateway = self.gateway_of(*object, *variant);
-                if let Some(first) = gateway.and_then(|gateway| ties.first(gateway)) {
-                    let there = special.entry(first).or_default();
-                    let there = there.entry(position).or_insert_with(|| Some(Vec::new()));
-                    if let Some(variants) = there {
-                        variants.push((*object, *variant));
-                    }
-                }
-            }
-        }
-        let mut all_special: BTreeSet<OurGatewayId> = BTreeSet::new();
-        let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<ChosenVariant>)> =
-            BTreeMap::new();
-        for (first, on_clusters) in special {
-            let Some(gateways) = ties.tied.get(&first) else {
-                continue;
-            };
-            all_special.extend(gateways.iter());
-            let mut by_variants: BTreeMap<&[ChosenVariant], Vec<u32>> = BTreeMap::new();
-            for (position, _) in (0_u32..).zip(clusters) {
-                match on_clusters.get(&position) {
-                    Some(None) => {}
-                    Some(Some(variants)) => by_variants.entry(variants).or_default().push(position),
-                    None => by_variants.entry(&[]).or_default().push(position),
-                }
-            }
-            for (variants, positions) in by_variants {
-                let (there, all) = by_clusters.entry(positions).or_default();
-                there.extend(gateways.iter());
-                all.extend(variants);
-            }
-        }
-        let name = |position: &u32| {
-            clusters
-                .get(*position as usize)
-                .map(|of_cluster| of_cluster.cluster)
-        };
-        let mut parts: Vec<(Class, Vec<&'s str>)> = by_clusters
-            .into_iter()
-            .map(|(positions, (gateways, variants))| {
-                let names = positions.iter().filter_map(name).collect();
-                (class(variants, Part::Only(gateways)), names)
-            })
-            .collect();
-        let names = clusters.iter().map(|of_cluster| of_cluster.cluster);
-        parts.push((class(Vec::new(), Part::But(all_special)), names.collect()));
-        parts
-    }
-
-    /// A Gateway of a variant of an object: what holds for it holds for the others, which are tied to it.
-    fn gateway_of(self, object: u32, variant: u32) -> Option<OurGatewayId> {
-        let variants = self.variants.get(object as usize)?;
-        variants.get(variant as usize)?.gateways.first().copied()
-    }
-
-    /// Whether a variant of an object goes with the Gateways of a part: all of its Gateways do, or none.
-    fn is_in(self, part: &Part, object: u32, variant: u32) -> bool {
-        self.gateway_of(object, variant)
-            .is_some_and(|gateway| part.has(gateway))
-    }
-
-    /// The Gateways and variants by their clusters.
-    fn together(self) -> Vec<Together<'s>> {
-        let mut all: Vec<Together<'s>> = Vec::new();
-        let mut by_clusters: HashMap<&'s [String], usize> = HashMap::new();
-        let of_gateway = self.gateways.map(|(id, placed)| {
-            let clusters = placed.clusters.as_ref();
-            let position = *by_clusters.entry(clusters).or_insert_with(|| {
-                all.push(Together {
-                    clusters,
-                    gateways: Vec::new(),
-                    variants: Vec::new(),
-                });
-                all.len().saturating_sub(1)
-            });
-            if let Some(alike) = all.get_mut(position) {
-                alike.gateways.push(id);
-            }
-            position
+        first: &Table<OurGatewayId, OurGatewayId>,
+        inhabited: &BTreeMap<&'a str, Inhabited<'a>>,
+    ) -> Vec<Share<'s, 'a>> {
+        let gateways = self.gateways.iter().map(|(gateway, placed)| Item {
+            gateway,
+            clusters: &placed.clusters,
+            variant: None,
         });
-        for (object, variants) in (0_u32..).zip(self.variants) {
-            for (number, variant) in (0_u32..).zip(variants) {
-                let position = variant.gateways.first().map(|first| *of_gateway.get(*first));
-                let alike = position.and_then(|position| all.get_mut(position));
-                if let Some(alike) = alike.filter(|alike| *alike.clusters == *variant.clusters) {
-                    alike.variants.push((object, number));
-                }
+        let variants = self.synced.iter().zip(self.variants);
+        let variants = variants.flat_map(|(synced, variants)| variants.iter().map(move |one| (synced, one)));
+        let variants = variants.enumerate().filter_map(|(number, (synced, variant))| {
+            Some(Item {
+                gateway: *variant.gateways.first()?,
+                clusters: &variant.clusters,
+                variant: Some((number, synced, variant)),
+            })
+        });
+        // Equal lists are mostly one.
+        let mut lists: HashMap<*const String, usize> = HashMap::new();
+        let mut tied: BTreeMap<OurGatewayId, BTreeMap<usize, Vec<Item<'s, 'a>>>> = BTreeMap::new();
+        for item in gateways.chain(variants).filter(|item| !item.clusters.is_empty()) {
+            let next = lists.len();
+            let list = *lists.entry(item.clusters.as_ptr()).or_insert(next);
+            let of_list = tied.entry(*first.get(item.gateway)).or_default();
+            of_list.entry(list).or_default().push(item);
+        }
+        let mut affected_on: HashMap<OurGatewayId, Vec<&str>> = HashMap::new();
+        for (cluster, local) in inhabited {
+            for gateway in local.affected.iter().flatten() {
+                affected_on.entry(*gateway).or_default().push(cluster);
             }
         }
-        all
+        let mut groups: HashMap<(Vec<usize>, Vec<&str>), usize> = HashMap::new();
+        let mut shares: BTreeMap<(usize, usize), Vec<Item<'s, 'a>>> = BTreeMap::new();
+        for (gateway, by_list) in tied {
+            let next = groups.len();
+            let on = affected_on.remove(&gateway).unwrap_or_default();
+            let group = *groups
+                .entry((by_list.keys().copied().collect(), on))
+                .or_insert(next);
+            for (list, items) in by_list {
+                shares.entry((group, list)).or_default().extend(items);
+            }
+        }
+        let shares = shares.into_iter();
+        shares
+            .map(|((group, _), items)| Share {
+                group,
+                clusters: items.first().map_or(&[], |item| item.clusters),
+                items,
+            })
+            .collect()
     }
 
-    /// The class of each cluster, by cluster.
-    fn classes(self, together: &[Together<'s>], asked: &dyn Fn(&str) -> bool) -> BTreeMap<&'s str, Class> {
-        let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
-        let mut counted: HashSet<ChosenVariant> = HashSet::new();
-        for (number, alike) in (0_u32..).zip(together) {
-            counted.extend(&alike.variants);
-            for cluster in alike.clusters.iter().filter(|cluster| asked(cluster)) {
-                classes.entry(cluster).or_default().together.push(number);
-            }
-        }
-        for (object, variants) in (0_u32..).zip(self.variants) {
-            for (number, variant) in (0_u32..).zip(variants) {
-                if counted.contains(&(object, number)) {
-                    continue;
-                }
-                for cluster in variant.clusters.iter().filter(|cluster| asked(cluster)) {
-                    classes
-                        .entry(cluster)
-                        .or_default()
-                        .variants
-                        .push((object, number));
-                }
-            }
-        }
-        let mut known: HashMap<String, u32> = HashMap::new();
-        for (cluster, objects) in self.local.iter().filter(|(cluster, _)| asked(cluster)) {
-            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-            let number = *known.entry(text_of(objects)).or_insert(next);
-            classes.entry(cluster).or_default().local = Some(number);
-        }
-        classes
-    }
-
-    fn spoke(
+    /// What clusters receive that get these, without the routes that are not `assumed` to be there.
+    fn received(
         self,
-        clusters: Vec<&str>,
-        class: &Class,
-        together: &[Together<'s>],
+        items: &[Item<'_, 'a>],
         routes: &[HubRoute<'a>],
-        shared: &mut HashMap<Class, Arc<Received<'a>>>,
-    ) -> Spoke<'a> {
-        let local = clusters.first().filter(|_| class.local.is_some());
-        let local = local.and_then(|cluster| self.local.get(*cluster));
-        let is_local =
-            |route: &HubRoute<'a>| local.is_some_and(|local| local.get(&route.object.identity()).is_some());
-        let received = if routes.iter().any(is_local) {
-            let routes: Vec<&HubRoute<'a>> = routes.iter().filter(|route| !is_local(route)).collect();
-            Arc::new(self.received(class, together, &routes))
-        } else {
-            // The local objects do not change it.
-            let class = Class {
-                local: None,
-                ..class.clone()
-            };
-            match shared.get(&class) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    let routes: Vec<&HubRoute<'a>> = routes.iter().collect();
-                    let received = Arc::new(self.received(&class, together, &routes));
-                    shared.insert(class, Arc::clone(&received));
-                    received
-                }
-            }
-        };
-        Spoke {
-            clusters: clusters.into_iter().map(str::to_owned).collect(),
-            received,
-            local,
-        }
-    }
-
-    /// The objects that the clusters of a class receive.
-    fn received(self, class: &Class, together: &[Together<'s>], routes: &[&HubRoute<'a>]) -> Received<'a> {
+        is_assumed: &(dyn Fn(&HubRoute<'a>) -> bool + Sync),
+    ) -> Received<'a> {
         let mut making = Making::default();
-        let together = || {
-            class
-                .together
-                .iter()
-                .filter_map(|number| together.get(*number as usize))
-        };
-        let gateways: BTreeSet<OurGatewayId> = together()
-            .flat_map(|alike| alike.gateways.iter().copied())
-            .filter(|gateway| class.part.has(*gateway))
-            .collect();
+        let gateways = items.iter().filter(|item| item.variant.is_none());
+        let gateways: BTreeSet<OurGatewayId> = gateways.map(|item| item.gateway).collect();
         for id in &gateways {
             let placed = self.gateways.get(*id);
             if let Some(object) = placed.downstream() {
                 making.add(object, placed.gateway.object, false);
             }
         }
-        let everywhere = together().flat_map(|alike| &alike.variants);
-        let everywhere = everywhere.filter(|(object, variant)| self.is_in(&class.part, *object, *variant));
-        let variants: BTreeSet<&ChosenVariant> = everywhere.chain(&class.variants).collect();
-        for (object, variant) in variants {
-            let synced = self.synced.get(*object as usize);
-            let variants = self.variants.get(*object as usize);
-            let variant = variants.and_then(|variants| variants.get(*variant as usize));
-            if let (Some(synced), Some(variant)) = (synced, variant) {
-                self.add_variant(synced, variant, &mut making);
-            }
+        let mut variants: Vec<_> = items.iter().filter_map(|item| item.variant).collect();
+        variants.sort_unstable_by_key(|(number, ..)| *number);
+        for (_, synced, variant) in variants {
+            self.add_variant(synced, variant, &mut making);
         }
         let assumed = parallel::map(routes, |route| {
             let parents = route.parents.iter();
             let mut parents = parents
                 .filter(|(_, gateway)| gateways.contains(gateway))
                 .peekable();
-            parents.peek()?;
+            parents.peek().filter(|_| is_assumed(route))?;
             Some((assumed_route(route.object, parents, self.gateways), route.object))
         });
         for (copy, object) in assumed.into_iter().flatten() {
