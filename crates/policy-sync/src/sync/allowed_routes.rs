@@ -4,18 +4,17 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use apimachinery::Field;
 use kube_json::Value;
 
-use super::routes::{SyncedParent, SyncedRoutes, SyncedSet};
+use super::routes::{SyncedParent, SyncedSet};
+use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
-use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
@@ -26,21 +25,19 @@ const MOST_ROUTES: usize = 5;
 /// So many clusters are named; the rest is counted.
 const MOST_CLUSTERS: usize = 3;
 
-/// Reports listeners that would refuse routes of `routes` on the spokes. `clusters` are those of each Gateway of ours.
+/// Reports listeners that would refuse routes on the spokes.
 ///
 /// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
 /// accepts the route: less traffic would pass there than on the hub.
-pub fn check_admission(
-    routes: &SyncedRoutes<'_>,
-    attachments: &Attachments<'_>,
-    hub: &Hub,
-    ours: &Ours<'_>,
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    findings: &mut Findings,
-) -> NamespaceLabels {
-    let mut check = Check {
+pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> NamespaceLabels {
+    let Syncing {
         attachments,
-        hub,
+        routes,
+        clusters,
+        ..
+    } = syncing;
+    let mut check = Check {
+        syncing,
         known: HashMap::new(),
         labels: NamespaceLabels::new(),
         refused: BTreeMap::new(),
@@ -55,12 +52,12 @@ pub fn check_admission(
     }
     for ((gateway, listener, cause), refused) in &check.refused {
         let node = attachments.topology.listeners.get(*listener);
-        let gateway = ours.gateways.get(*gateway).gateway.object;
+        let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
         let owner = match node.set {
             Some(set) => attachments.topology.listener_sets.get(set).object,
             None => gateway,
         };
-        findings.push(finding((owner, gateway), node, *cause, refused, hub));
+        findings.push(finding((owner, gateway), node, *cause, refused, syncing.hub));
     }
     for set in routes.sets().values() {
         let clusters = clusters.get(set.gateway);
@@ -94,18 +91,17 @@ struct Refused<'a> {
 /// The listener that refuses, and the reason.
 type RefusedKey = (OurGatewayId, ListenerId, Cause);
 
-struct Check<'c, 'a> {
-    attachments: &'c Attachments<'a>,
-    hub: &'c Hub,
+struct Check<'c> {
+    syncing: Syncing<'c>,
     /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
     known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
     labels: NamespaceLabels,
     refused: BTreeMap<RefusedKey, Refused<'c>>,
 }
 
-impl<'c, 'a: 'c> Check<'c, 'a> {
+impl<'c> Check<'c> {
     fn parent(&mut self, (id, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         let gateway = topology.gateways.get(parent.node);
         let taking: Vec<ListenerId> = parent
             .listeners
@@ -193,7 +189,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
 
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
     fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         let gateway = topology.gateways.get(set.node).object;
         let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
         let own = set.object.namespace_or_empty();
@@ -250,7 +246,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             }
             AdmittedNamespaces::Selector(Some(selector)) => selector,
         };
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         // The labels that the selector requires are shipped with the Namespace, so that the answer is the same there.
         for requirement in &selector.requirements {
             let key = requirement.key.as_str();
@@ -265,7 +261,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         let on_hub = |key: &str| topology.namespace_label(namespace, key).or_else(|| implied(key));
         let everywhere = selector.matches(on_hub);
         let admits = |cluster: &String| {
-            let local = self.hub.spokes.get(cluster);
+            let local = self.syncing.hub.spokes.get(cluster);
             match local.and_then(|local| local.find("", "Namespace", None, namespace)) {
                 Some(there) => selector.matches(|key| on_hub(key).or_else(|| there.label(key))),
                 None => everywhere,

@@ -6,10 +6,9 @@ use apimachinery::Work;
 use kube_json::Value;
 
 use super::shadowed::items;
+use super::synced_object::Syncing;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::Ours;
-use crate::policy::Attachments;
 use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
 
 /// The longest circle that is found: clients follow more redirects, but nobody writes such circles by mistake.
@@ -28,11 +27,11 @@ struct Redirect<'r> {
 }
 
 /// Reports redirects of routes of ours that lead back to the request that they answer, by themselves or over others.
-pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
-    let topology = &attachments.topology;
+pub fn report_redirects(syncing: Syncing<'_>, findings: &mut Findings) {
+    let topology = &syncing.attachments.topology;
     let mut reported = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
-        if ours.find_object(node.object).is_none() {
+        if syncing.our_gateway(gateway).is_none() {
             continue;
         }
         let mut redirects = Vec::new();

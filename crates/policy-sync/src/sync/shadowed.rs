@@ -7,22 +7,23 @@ use std::rc::Rc;
 
 use kube_json::Value;
 
+use super::synced_object::Syncing;
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
-use crate::hub::{Ours, RowId as _};
+use crate::hub::RowId as _;
 use crate::object::Rank;
 use crate::parallel;
-use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
 
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
-pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
-    let topology = &attachments.topology;
-    let is_ours = |gateway: &&GatewayNode<'_>| ours.find_object(gateway.object).is_some();
-    let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
+pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
+    let topology = &syncing.attachments.topology;
+    let gateways = topology.gateways.iter();
+    let gateways = gateways.filter(|(id, _)| syncing.our_gateway(*id).is_some());
+    let gateways: Vec<&GatewayNode<'_>> = gateways.map(|(_, gateway)| gateway).collect();
     let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
     let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
     let attached: Vec<RouteId> = attached.into_iter().collect();
