@@ -5,13 +5,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use apimachinery::{GroupKind, Identity};
-use kube_json::{Text, Value};
+use kube_json::Text;
 
 use super::listener::ListenerNode;
 use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
     PortId, RouteId, RuleId, Start,
 };
+use super::route_match::RouteMatch;
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
@@ -205,7 +206,7 @@ pub struct Topology<'a> {
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
-    pub(super) delegations: Delegations,
+    pub(super) delegations: Delegations<'a>,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
@@ -285,7 +286,7 @@ impl<'a> Topology<'a> {
 /// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
 /// which requests it matches, and which policies it inherits, depends on the way.
 #[derive(Debug, Clone)]
-pub struct Delegation {
+pub struct Delegation<'a> {
     /// How the rule that hands them on comes by the requests; `None`: from a listener.
     pub(crate) above: Option<DelegationId>,
     /// That rule.
@@ -293,30 +294,30 @@ pub struct Delegation {
     /// The route that takes them.
     pub child: RouteId,
     /// Its rules that take any, each with its matches on this way.
-    pub(super) rules: Vec<(RuleId, Vec<Value>)>,
+    pub(super) rules: Vec<(RuleId, Vec<RouteMatch<'a>>)>,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct Delegations {
-    all: Table<DelegationId, Delegation>,
+pub(super) struct Delegations<'a> {
+    all: Table<DelegationId, Delegation<'a>>,
     handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
 }
 
-impl Delegations {
-    pub(super) fn add(&mut self, delegation: Delegation) -> DelegationId {
+impl<'a> Delegations<'a> {
+    pub(super) fn add(&mut self, delegation: Delegation<'a>) -> DelegationId {
         let from = (delegation.above, delegation.from.1);
         let id = self.all.push(delegation);
         self.handed_on.entry(from).or_default().push(id);
         id
     }
 
-    pub(super) fn get(&self, id: DelegationId) -> &Delegation {
+    pub(super) fn get(&self, id: DelegationId) -> &Delegation<'a> {
         self.all.get(id)
     }
 
     /// All, in the order in which they were found: what is above one is before it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation<'a>> {
         self.all.rows().iter()
     }
 
@@ -380,16 +381,16 @@ impl Topology<'_> {
     }
 
     /// The delegations that lead to one, the outermost first.
-    pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation> {
-        let step = |delegation: &&Delegation| delegation.above.map(|above| self.delegations.get(above));
+    pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation<'_>> {
+        let step = |delegation: &&Delegation<'_>| delegation.above.map(|above| self.delegations.get(above));
         let innermost = via.map(|via| self.delegations.get(via));
-        let mut chain: Vec<&Delegation> = std::iter::successors(innermost, step).collect();
+        let mut chain: Vec<&Delegation<'_>> = std::iter::successors(innermost, step).collect();
         chain.reverse();
         chain
     }
 
     /// Every route that gets requests from others, with the way on which it does.
-    pub fn delegations(&self) -> impl Iterator<Item = &Delegation> {
+    pub fn delegations(&self) -> impl Iterator<Item = &Delegation<'_>> {
         self.delegations.iter()
     }
 

@@ -11,6 +11,7 @@ mod node;
 mod parents;
 mod request_matching;
 mod route_attachment;
+mod route_match;
 mod sources;
 mod suggestions;
 
@@ -28,5 +29,6 @@ pub use node::{
 };
 pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
 pub(crate) use route_attachment::Refusal;
+pub(crate) use route_match::{RouteMatch, items};
 pub use sources::{Controllers, Original, Seniority, Sources};
 pub(crate) use suggestions::{Suggestion, Suggestions};
