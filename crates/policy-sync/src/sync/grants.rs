@@ -13,12 +13,12 @@ use kube_json::{Text, Value, json};
 
 use super::copies::PlacedGateway;
 use super::on_spokes::OnSpokes;
-use super::reference_fields::{Needed, needed_by};
+use super::reference_fields::{Needed, certificates, needed_by};
 use super::synced_kinds::ChosenObjects;
 use super::synced_object::{SyncedObject, SyncedTarget};
 use super::variants::Variant;
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_namespace, is_downstream};
-use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::SyncedResource;
 use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
@@ -75,13 +75,6 @@ pub fn add_grants<'a>(
             known.extend(gateways);
         }
     };
-    let certificates = |listeners: &[Listener<'_>]| -> Vec<Identity> {
-        let secrets = listeners.iter().flat_map(|listener| &listener.certificate_refs);
-        let secrets = secrets.filter(|_| !copied);
-        secrets
-            .map(|secret| Identity::new(secret.group, secret.kind, secret.namespace, secret.name))
-            .collect()
-    };
     // By group, kind, and namespace of the hub: the namespaces on the clusters.
     let mut places: BTreeMap<From<'a>, BTreeSet<Text>> = BTreeMap::new();
     for (id, placed) in gateways.iter() {
@@ -95,8 +88,8 @@ pub fn add_grants<'a>(
         for to in crossing.filter(|to| !chosen.goes_beside(to, id)) {
             add(from_of(object), to, &[id]);
         }
-        for to in certificates(&placed.gateway.listeners) {
-            add(from_of(object), &to, &[id]);
+        for (to, _) in certificates(object, None).iter().filter(|_| !copied) {
+            add(from_of(object), to, &[id]);
         }
     }
     for (synced, variants) in synced.iter().zip(&*variants) {
@@ -114,10 +107,8 @@ pub fn add_grants<'a>(
                     }
                 }
             }
-            if is_listener_set(from.0, from.1)
-                && let Some(set) = ListenerSet::read(synced.object, &mut Findings::new())
-            {
-                for to in certificates(&set.listeners) {
+            if is_listener_set(from.0, from.1) && !copied {
+                for (to, _) in certificates(synced.object, None) {
                     add(from, &to, &variant.gateways);
                 }
             }

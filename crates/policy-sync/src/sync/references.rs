@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::copies::PlacedGateway;
 use super::grants::MissingGrants;
 use super::on_spokes::{OnSpokes, Without, is_among};
-use super::reference_fields::{Labels, Needed, needed_by};
+use super::reference_fields::{Labels, Needed, certificates, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
@@ -166,13 +166,7 @@ fn redirected_to(
     there: &OnSpokes<'_>,
 ) -> Vec<(String, String)> {
     let own = placed.gateway.object.namespace_or_empty();
-    let listeners = placed.gateway.listeners.iter();
-    let certificates = listeners.flat_map(|listener| &listener.certificate_refs);
-    let certificates = certificates.map(|secret| {
-        let namespace = Some(secret.namespace.unwrap_or(downstream));
-        let secret_there = Identity::new(secret.group, secret.kind, namespace, secret.name);
-        (secret_there, secret.pointer.clone())
-    });
+    let certificates = certificates(placed.gateway.object, Some(downstream)).into_iter();
     let others = needed.iter().filter_map(|(needed, pointer)| match needed {
         Needed::Object(identity) => Some((identity.clone(), pointer.strip_suffix("/name")?.to_owned())),
         _ => None,

@@ -16,7 +16,8 @@ use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{
-    BackendId, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, RouteId, Topology,
+    BackendId, Condition, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, Refusal,
+    RouteId, Topology,
 };
 
 /// Most clusters that one finding names.
@@ -179,10 +180,10 @@ impl<'a> SyncedRoutes<'a> {
             }
             for parent in named.iter() {
                 match found.parent(topology, &node.route, parent) {
-                    Parent::Goes(parent) => parents.push(parent),
-                    Parent::Loose(loose) if loose.why == Why::OtherClass => unsynced.push(loose),
-                    Parent::Loose(loose) => found.loose.push(loose),
-                    Parent::NotOurs => {}
+                    Some(Ok(parent)) => parents.push(parent),
+                    Some(Err(loose)) if loose.why == Why::OtherClass => unsynced.push(loose),
+                    Some(Err(loose)) => found.loose.push(loose),
+                    None => {}
                 }
             }
             if !parents.is_empty() {
@@ -232,26 +233,29 @@ impl<'a> SyncedRoutes<'a> {
         }
     }
 
-    fn parent(&self, topology: &Topology<'a>, route: &Route<'a>, parent: &ParentRef<'_>) -> Parent<'a> {
+    /// Whether a route is shipped with a parent. `None`: the parent is nothing that is synced, or something that is reported
+    /// elsewhere.
+    fn parent(
+        &self,
+        topology: &Topology<'a>,
+        route: &Route<'a>,
+        parent: &ParentRef<'_>,
+    ) -> Option<Result<SyncedParent, Loose<'a>>> {
         let object = route.object;
-        let Ok(owner) = topology.parent(object.namespace_or_empty(), parent) else {
-            return Parent::NotOurs;
-        };
+        let owner = topology.parent(object.namespace_or_empty(), parent).ok()?;
         let (node, set) = owner;
-        let Some(gateway) = self.kinds.gateway(Node::Gateway(node)) else {
-            return Parent::NotOurs;
-        };
-        let named = topology.listeners_of(owner, parent.section_name);
+        let gateway = self.kinds.gateway(Node::Gateway(node))?;
+        let section = parent.section_name;
         let loose = |why| {
-            let listener = named.first().filter(|_| parent.section_name.is_some());
-            Parent::Loose(Loose {
+            let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
+            Some(Err(Loose {
                 object,
                 pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
                 listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
                 why,
-            })
+            }))
         };
         if !self.kinds.syncs_route(gateway, object) {
             return loose(Why::OtherClass);
@@ -259,36 +263,27 @@ impl<'a> SyncedRoutes<'a> {
         if set.is_some_and(|set| !self.sets.contains_key(&set)) {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
-            .iter()
-            .map(|id| (*id, topology.listeners.get(*id)))
-            .filter(|(_, listener)| listener.is_meant(parent))
-            .collect();
-        let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
-        let listeners: Vec<ListenerId> = serving
-            .clone()
-            .filter(|(_, listener)| !surely_gives_way(topology, listener))
-            .map(|(id, _)| *id)
-            .collect();
-        let gives_way = serving.count() > 0;
-        if !listeners.is_empty() {
-            return Parent::Goes(SyncedParent {
+        let conditions: [Condition<'_, 'a>; 3] = [
+            (&|listener| listener.is_meant(parent), Refusal::Port),
+            (&|listener| listener.serves(route), Refusal::Hostname),
+            (
+                &|listener| !surely_gives_way(topology, listener),
+                Refusal::GivesWay,
+            ),
+        ];
+        match topology.listeners_with(owner, section, &conditions) {
+            Ok(listeners) => Some(Ok(SyncedParent {
                 pointer: parent.pointer(),
                 gateway,
                 node,
                 set,
                 listeners,
-            });
-        }
-        match (
-            meant.is_empty(),
-            !named.is_empty() || parent.section_name.is_none(),
-        ) {
-            (false, _) if gives_way => loose(Why::GivesWay),
-            (false, _) => loose(Why::Hostname),
+            })),
             // That the section does not exist is reported about every route.
-            (true, false) => Parent::NotOurs,
-            (true, true) => loose(Why::Port),
+            Err(Refusal::Section) if section.is_some() => None,
+            Err(Refusal::GivesWay) => loose(Why::GivesWay),
+            Err(Refusal::Hostname) => loose(Why::Hostname),
+            Err(_) => loose(Why::Port),
         }
     }
 
@@ -361,16 +356,6 @@ impl<'a> SyncedRoutes<'a> {
 fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
     let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
     winner.is_some_and(|winner| winner.set.is_none())
-}
-
-/// The result for one parentRef.
-enum Parent<'a> {
-    /// It is shipped.
-    Goes(SyncedParent),
-    /// It is a Gateway of ours, and no listener takes the route.
-    Loose(Loose<'a>),
-    /// It is nothing that is synced, or something that was reported elsewhere.
-    NotOurs,
 }
 
 impl Loose<'_> {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use apimachinery::Identity;
+use apimachinery::{Field, Identity, core_group};
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
@@ -17,9 +17,7 @@ use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::params::Role;
-use crate::api::policy::{target_kinds, target_refs, target_selectors};
-use crate::api::route::Route;
-use crate::diagnostic::Findings;
+use crate::api::policy::target_kinds;
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
@@ -107,7 +105,7 @@ struct Item<'s, 'a> {
 /// What goes to one list of clusters, of Gateways that are evaluated together wherever nothing affects them.
 struct Share<'s, 'a> {
     group: usize,
-    clusters: &'s [String],
+    list: usize,
     items: Vec<Item<'s, 'a>>,
 }
 
@@ -120,40 +118,59 @@ struct Inhabited<'a> {
     affected: Option<BTreeSet<OurGatewayId>>,
 }
 
+impl Share<'_, '_> {
+    fn has_gateways(&self) -> bool {
+        self.items.iter().any(|item| item.variant.is_none())
+    }
+}
+
 impl<'s, 'a> Spokes<'s, 'a> {
     /// The spokes of the clusters that are asked for and receive or have anything, by their first cluster: `is_one` says that
     /// only one is asked for, which then has one spoke. Otherwise a cluster may be in several: no path of one is in another.
     ///
-    /// Gateways that nothing ties to each other are evaluated apart, each once for all clusters that get the same of it:
-    /// a thousand clusters with a policy of their own cost what those policies affect, and no more.
+    /// Where what lives there affects some Gateways, or what not all clusters of a Gateway get, those that nothing ties to
+    /// each other are evaluated apart, each once for all clusters that get the same of it: a thousand clusters with a
+    /// policy of their own cost what those policies affect, and no more.
     pub fn build(self, is_one: bool, is_asked: &dyn Fn(&str) -> bool) -> Vec<Spoke<'a>> {
         let routes = self.assumed_routes();
         let first = self.first_of_tied(&routes);
         let inhabited = self.inhabited(is_one, is_asked, &first);
         let shares = self.shares(&first, &inhabited);
-        // The numbers of the shares of a cluster by their group; by none, those that are affected by what lives there.
-        let mut there: BTreeMap<(&str, Option<usize>), Vec<usize>> = BTreeMap::new();
-        there.extend(inhabited.keys().map(|cluster| ((*cluster, None), Vec::new())));
+        let mut received: BTreeMap<&str, Vec<(usize, &Share<'_, 'a>)>> = BTreeMap::new();
+        received.extend(inhabited.keys().map(|cluster| (*cluster, Vec::new())));
         for (number, share) in shares.iter().enumerate() {
-            let gateway = share.items.first().map(|item| *first.get(item.gateway));
-            for cluster in share.clusters.iter().filter(|cluster| is_asked(cluster)) {
-                let affected = inhabited.get(cluster.as_str()).map(|local| &local.affected);
-                let is_affected = affected.is_some_and(|affected| match affected {
-                    Some(affected) => gateway.is_some_and(|gateway| affected.contains(&gateway)),
-                    None => true,
-                });
-                let group = (!is_affected).then_some(share.group);
-                there.entry((cluster, group)).or_default().push(number);
+            let clusters = share.items.first().into_iter().flat_map(|item| item.clusters);
+            for cluster in clusters.filter(|cluster| is_asked(cluster)) {
+                received.entry(cluster).or_default().push((number, share));
             }
         }
-        let mut alike: BTreeMap<(Vec<usize>, Option<usize>), Vec<&str>> = BTreeMap::new();
-        for ((cluster, group), shares) in there {
-            let local = inhabited.get(cluster).filter(|_| group.is_none());
-            let class = (shares, local.map(|local| local.number));
-            alike.entry(class).or_default().push(cluster);
+        // Clusters with the same lists of Gateways that get the same shares, and on which the same lives.
+        let mut alike: BTreeMap<(Vec<usize>, Vec<usize>, Option<usize>), Vec<&str>> = BTreeMap::new();
+        for (cluster, shares) in received {
+            let of_gateways = shares.iter().filter(|(_, share)| share.has_gateways());
+            let lists: BTreeSet<usize> = of_gateways.map(|(_, share)| share.list).collect();
+            let local = inhabited.get(cluster);
+            let is_affected = |share: &Share<'_, 'a>| {
+                let gateway = share.items.first().map(|item| *first.get(item.gateway));
+                let affected = |local: &Inhabited<'_>| match &local.affected {
+                    Some(affected) => gateway.is_some_and(|gateway| affected.contains(&gateway)),
+                    None => true,
+                };
+                local.is_some_and(affected)
+            };
+            let (own, others): (Vec<_>, Vec<_>) =
+                shares.into_iter().partition(|(_, share)| is_affected(share));
+            let is_usual = own.is_empty() && others.iter().all(|(_, share)| share.has_gateways());
+            let own = local.map(|local| (own.as_slice(), Some(local.number)));
+            let others = others.chunk_by(|(_, one), (_, other)| is_usual || one.group == other.group);
+            for (shares, local) in own.into_iter().chain(others.map(|others| (others, None))) {
+                let numbers = shares.iter().map(|(number, _)| *number).collect();
+                let class = (lists.iter().copied().collect(), numbers, local);
+                alike.entry(class).or_default().push(cluster);
+            }
         }
         let mut classes: BTreeMap<(Vec<&str>, Option<usize>), Vec<usize>> = BTreeMap::new();
-        for ((shares, local), clusters) in alike {
+        for ((_, shares, local), clusters) in alike {
             classes.entry((clusters, local)).or_default().extend(shares);
         }
         let mut shared: HashMap<Vec<usize>, Arc<Received<'a>>> = HashMap::new();
@@ -241,9 +258,10 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// Whether a synced policy finds its targets by their names, and they are Gateways and routes.
     fn names_targets(self, policy: &Object) -> bool {
         let targets = target_kinds(policy);
-        let mut others = targets
-            .iter()
-            .filter(|(group, kind)| !is_gateway_or_route(self.attachments, group, kind));
+        let mut others = targets.iter().filter(|(group, kind)| {
+            let is_gateway = (group.as_str(), kind.as_str()) == (GROUP, "Gateway");
+            !is_gateway && !self.attachments.topology.is_route(group, kind)
+        });
         let selectors = policy.root().get("spec").get("targetSelectors");
         !targets.is_empty() && !selectors.is_present() && others.next().is_none()
     }
@@ -269,12 +287,15 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 variant: Some((number, synced, variant)),
             })
         });
-        // Equal lists are mostly one.
-        let mut lists: HashMap<*const String, usize> = HashMap::new();
+        // Most lists are shared.
+        let mut lists: HashMap<&[String], usize> = HashMap::new();
+        let mut known: HashMap<*const String, usize> = HashMap::new();
         let mut tied: BTreeMap<OurGatewayId, BTreeMap<usize, Vec<Item<'s, 'a>>>> = BTreeMap::new();
         for item in gateways.chain(variants).filter(|item| !item.clusters.is_empty()) {
-            let next = lists.len();
-            let list = *lists.entry(item.clusters.as_ptr()).or_insert(next);
+            let list = *known.entry(item.clusters.as_ptr()).or_insert_with(|| {
+                let next = lists.len();
+                *lists.entry(item.clusters).or_insert(next)
+            });
             let of_list = tied.entry(*first.get(item.gateway)).or_default();
             of_list.entry(list).or_default().push(item);
         }
@@ -298,11 +319,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
         let shares = shares.into_iter();
         shares
-            .map(|((group, _), items)| Share {
-                group,
-                clusters: items.first().map_or(&[], |item| item.clusters),
-                items,
-            })
+            .map(|((group, list), items)| Share { group, list, items })
             .collect()
     }
 
@@ -481,83 +498,62 @@ pub(super) fn affected_gateways(
     ours: &Ours<'_>,
     by_other_targets: bool,
 ) -> Option<BTreeSet<OurGatewayId>> {
+    let topology = &attachments.topology;
     let mut found = BTreeSet::new();
     for object in objects.iter().filter(|object| !is_synced_copy(object)) {
-        let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-        let is_found = by_other_targets && is_gateway_or_route(attachments, group, kind);
-        if is_found || AFFECT_ALL.contains(&(group, kind)) {
+        let of_kind = (object.api_version.group.as_str(), object.kind.as_str());
+        let (is_gateway, is_route) = (
+            of_kind == (GROUP, "Gateway"),
+            topology.is_route(of_kind.0, of_kind.1),
+        );
+        if (by_other_targets && (is_gateway || is_route)) || AFFECT_ALL.contains(&of_kind) {
             return None;
         }
-        let topology = &attachments.topology;
-        if topology.is_route(group, kind) {
-            let (route, _) = Route::read(object, &mut Findings::new())?;
-            // Any route may hand requests on to one without parents.
-            if route.parents.is_empty() {
-                return None;
-            }
-            for parent in &route.parents {
-                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-                match (parent.group, parent.kind) {
-                    (GROUP, "Gateway") => found.extend(downstream(ours, namespace, parent.name)),
-                    _ => return None,
-                }
-            }
-            // It is in the place of a route of the hub.
-            found.extend(behind(
-                attachments,
-                ours,
-                (group, kind),
-                object.namespace_or_empty(),
-                &object.name,
-            ));
-        } else if targets(object) || !AFFECT_NONE.contains(&group) && (group, kind) != (GROUP, "Gateway") {
-            let mut said = Findings::new();
-            let references = target_refs(object, &mut said);
-            if references.is_empty() || !target_selectors(object, &mut said).is_empty() {
-                return None;
-            }
-            for reference in references {
-                let namespace = reference.namespace.unwrap_or(object.namespace_or_empty());
-                let (group, kind) = (reference.group, reference.kind);
-                if (group, kind) == (GROUP, "Gateway") {
-                    let known = downstream(ours, namespace, reference.name);
-                    // It may be the waypoint of a Service that others of ours lead to.
-                    if known.is_none() && object.api_version.group.ends_with("istio.io") {
-                        return None;
-                    }
-                    found.extend(known);
-                } else if topology.is_route(group, kind) {
-                    found.extend(behind(
-                        attachments,
-                        ours,
-                        (group, kind),
-                        namespace,
-                        reference.name,
-                    ));
-                } else {
+        let spec = object.root().get("spec");
+        let single = spec.get("targetRef");
+        let references: Vec<Field<'_>> = if is_route {
+            spec.get("parentRefs").items().collect()
+        } else if single.is_present() {
+            vec![single]
+        } else {
+            spec.get("targetRefs").items().collect()
+        };
+        let has_selectors = spec.get("targetSelectors").is_present();
+        let says_nothing = AFFECT_NONE.contains(&of_kind.0) || is_gateway;
+        if references.is_empty() && !has_selectors && says_nothing {
+            continue;
+        }
+        // Any route may hand requests on to one without parents.
+        if references.is_empty() || has_selectors {
+            return None;
+        }
+        let default = if is_route { (GROUP, "Gateway") } else { ("", "") };
+        for reference in references {
+            let text =
+                |name: &'static str, or| reference.text(name).filter(|text| !text.is_empty()).unwrap_or(or);
+            let to = (core_group(text("group", default.0)), text("kind", default.1));
+            let (namespace, name) = (text("namespace", object.namespace_or_empty()), text("name", ""));
+            if to == (GROUP, "Gateway") {
+                let on_hub = namespace.strip_prefix(NAMESPACE_PREFIX);
+                let known = on_hub.and_then(|namespace| ours.find(namespace, name));
+                // It may be the waypoint of a Service that others of ours lead to.
+                if known.is_none() && of_kind.0.ends_with("istio.io") {
                     return None;
                 }
+                found.extend(known);
+            } else if topology.is_route(to.0, to.1) && !is_route {
+                found.extend(behind(attachments, ours, to, (namespace, name)));
+            } else {
+                return None;
             }
+        }
+        if is_route {
+            // It is in the place of a route of the hub.
+            let own = (object.namespace_or_empty(), object.name.as_str());
+            found.extend(behind(attachments, ours, of_kind, own));
         }
     }
     Some(found)
-}
-
-/// Whether a kind is Gateway, or one of routes.
-fn is_gateway_or_route(attachments: &Attachments<'_>, group: &str, kind: &str) -> bool {
-    (group, kind) == (GROUP, "Gateway") || attachments.topology.is_route(group, kind)
-}
-
-fn targets(object: &Object) -> bool {
-    let spec = object.root().get("spec");
-    ["targetRef", "targetRefs", "targetSelectors"]
-        .iter()
-        .any(|field| spec.get(field).is_present())
-}
-
-/// The Gateway of ours that is there under a name.
-fn downstream(ours: &Ours<'_>, namespace: &str, name: &str) -> Option<OurGatewayId> {
-    ours.find(namespace.strip_prefix(NAMESPACE_PREFIX)?, name)
 }
 
 /// The Gateways of ours that lead to a route of the hub, or that it names: it may be attached to them there.
@@ -565,8 +561,7 @@ fn behind(
     attachments: &Attachments<'_>,
     ours: &Ours<'_>,
     kind: (&str, &str),
-    namespace: &str,
-    name: &str,
+    (namespace, name): (&str, &str),
 ) -> Vec<OurGatewayId> {
     let topology = &attachments.topology;
     let Some(route) = topology.find_route(kind, namespace, name) else {

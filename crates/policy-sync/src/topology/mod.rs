@@ -28,7 +28,7 @@ pub use node::{
     RuleId, Start,
 };
 pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
-pub(crate) use route_attachment::Refusal;
+pub(crate) use route_attachment::{Condition, Refusal};
 pub(crate) use route_match::{RouteMatch, items};
 pub use sources::{Controllers, Original, Seniority, Sources};
 pub(crate) use suggestions::{Suggestion, Suggestions};
