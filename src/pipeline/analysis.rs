@@ -165,10 +165,8 @@ impl<'a> Analysis<'a> {
         // What a listener refuses is reported about what is rendered.
         let labels = sync::check_admission(everywhere, &mut Findings::new());
         let making = sync::Spokes {
-            hub: everywhere.hub,
+            syncing: everywhere,
             local,
-            attachments: everywhere.attachments,
-            ours: everywhere.ours,
             gateways: &received.gateways,
             synced: &received.synced.objects,
             variants: &received.variants,

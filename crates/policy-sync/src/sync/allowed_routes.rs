@@ -1,7 +1,6 @@
 //! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets
 //! (docs/systems/why-we-differ.md#routes).
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -57,7 +56,7 @@ pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> Namespa
             Some(set) => attachments.topology.listener_sets.get(set).object,
             None => gateway,
         };
-        findings.push(finding((owner, gateway), node, *cause, refused, syncing.hub));
+        findings.extend(finding((owner, gateway), node, *cause, refused, syncing.hub));
     }
     for set in routes.sets().values() {
         let clusters = clusters.get(set.gateway);
@@ -78,10 +77,8 @@ enum Cause {
 /// The object that a listener refuses.
 #[derive(Debug)]
 struct Refused<'a> {
-    /// The first route with the pointer of its parentRef.
-    first: (&'a Object, String),
-    /// The other ones.
-    others: Vec<(&'a Object, String)>,
+    /// The routes, each with the pointer of its parentRef.
+    routes: Vec<(&'a Object, String)>,
     /// Where; none: wherever the Gateway goes.
     on: Vec<String>,
     /// Whether the listener accepts the first route on the hub.
@@ -172,19 +169,13 @@ impl<'c> Check<'c> {
         (on, clusters): (&[String], &[String]),
         on_the_hub: bool,
     ) {
-        let this = (route, parent.pointer.clone());
-        match self.refused.entry(key) {
-            Entry::Occupied(mut refused) => refused.get_mut().others.push(this),
-            Entry::Vacant(refused) => {
-                let on = if on.len() < clusters.len() { on } else { &[] };
-                refused.insert(Refused {
-                    first: this,
-                    others: Vec::new(),
-                    on: on.to_vec(),
-                    on_the_hub,
-                });
-            }
-        }
+        let on = if on.len() < clusters.len() { on } else { &[] };
+        let refused = self.refused.entry(key).or_insert_with(|| Refused {
+            routes: Vec::new(),
+            on: on.to_vec(),
+            on_the_hub,
+        });
+        refused.routes.push((route, parent.pointer.clone()));
     }
 
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
@@ -293,8 +284,8 @@ fn finding(
     cause: Cause,
     refused: &Refused<'_>,
     hub: &Hub,
-) -> Finding {
-    let (first, pointer) = &refused.first;
+) -> Option<Finding> {
+    let ((first, pointer), others) = refused.routes.split_first()?;
     let allowed_at = format!("{}/allowedRoutes", listener.pointer);
     let allowed = owner.value.pointer(&allowed_at).unwrap_or(&Value::Null);
     let (allowed, at) = (
@@ -311,7 +302,7 @@ fn finding(
         owner.identity(),
         first.identity()
     );
-    if let Some(more) = and_more(refused.others.len(), "route") {
+    if let Some(more) = and_more(others.len(), "route") {
         message = format!("{message} {more}");
     }
     let namespaces = allowed.get("namespaces");
@@ -326,17 +317,20 @@ fn finding(
         .label(label)
         .follows_from(owner.place(&allowed_at));
     finding = finding.related(first.place(pointer), "this route");
-    for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
+    for (route, pointer) in others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
     }
     finding = with_clusters(finding, &refused.on);
     let home = gateway.namespace_or_empty();
     let own = first.namespace_or_empty();
     if cause == Cause::Kind {
-        return finding.help(format!(
+        let help = format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
-            first.api_version.group, first.kind, listener.protocol()
-        ));
+            first.api_version.group,
+            first.kind,
+            listener.protocol()
+        );
+        return Some(finding.help(help));
     }
     if listener.set.is_none() {
         finding = finding.note(format!(
@@ -347,32 +341,26 @@ fn finding(
     let for_own_alone = format!(
         "`allowedRoutes: {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
     );
-    if namespaces.text("from") == Some("Selector") {
-        let is_known = hub.objects.find("", "Namespace", None, own).is_some();
-        let selected = AdmittedNamespaces::read(&namespaces, "Same");
-        finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
-            format!(
-                "its `selector` is missing or unreadable, so it selects no Namespace: write \
-                 `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
-                 In, NotIn, Exists and DoesNotExist"
-            )
-        } else if refused.on_the_hub {
-            format!("give Namespace `{own}` there the labels that it has on the hub")
-        } else if is_known {
+    let is_known = hub.objects.find("", "Namespace", None, own).is_some();
+    let is_selector = namespaces.text("from") == Some("Selector");
+    let selected = AdmittedNamespaces::read(&namespaces, "Same");
+    Some(finding.help(match (is_selector, refused.on_the_hub) {
+        (true, _) if matches!(selected, AdmittedNamespaces::Selector(None)) => format!(
+            "its `selector` is missing or unreadable, so it selects no Namespace: write \
+             `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
+             In, NotIn, Exists and DoesNotExist"
+        ),
+        (true, true) => format!("give Namespace `{own}` there the labels that it has on the hub"),
+        (true, false) if is_known => {
             format!("{accepts}, or give the Namespace the labels if its routes may use this one")
-        } else {
-            format!(
-                "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
-                 `spokes/<cluster>`"
-            )
-        })
-    } else if refused.on_the_hub {
-        finding.help(format!(
-            "to accept the routes of `{own}` there as on the hub, write {for_own_alone}"
-        ))
-    } else {
-        finding.help(format!(
-            "{accepts}; if its routes may use this one, write {for_own_alone}"
-        ))
-    }
+        }
+        (true, false) => format!(
+            "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
+             `spokes/<cluster>`"
+        ),
+        (false, true) => {
+            format!("to accept the routes of `{own}` there as on the hub, write {for_own_alone}")
+        }
+        (false, false) => format!("{accepts}; if its routes may use this one, write {for_own_alone}"),
+    }))
 }

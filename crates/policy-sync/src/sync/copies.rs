@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
+use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::params::Params;
-use crate::api::route::Route;
 use crate::hub::{OurGateway, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
 };
-use crate::topology::{GatewayId, Topology};
+use crate::topology::{Node, Topology};
 
 /// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
@@ -199,36 +199,26 @@ pub(super) struct HubRoute<'a> {
 }
 
 /// The ListenerSets of our Gateways, and all routes.
-pub(super) fn hub_routes<'a>(
-    topology: &Topology<'a>,
-    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
-) -> Vec<HubRoute<'a>> {
+pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Vec<HubRoute<'a>> {
+    let our_gateway = |gateway| kinds.gateway(Node::Gateway(gateway));
     let sets = topology.listener_sets.rows().iter().filter_map(|set| {
         Some(HubRoute {
             object: set.object,
             parents: vec![("/spec/parentRef".to_owned(), our_gateway(set.gateway)?)],
         })
     });
-    let routes = topology.routes.rows().iter().map(|node| HubRoute {
-        object: node.object,
-        parents: parents_of_ours(topology, &node.route, &our_gateway),
+    let routes = topology.routes.rows().iter().map(|node| {
+        let parents = topology.parents_of(&node.route);
+        let ours = parents.iter().filter_map(|parent| {
+            let (gateway, _) = topology.parent(node.object.namespace_or_empty(), parent).ok()?;
+            Some((parent.pointer(), our_gateway(gateway)?))
+        });
+        HubRoute {
+            object: node.object,
+            parents: ours.collect(),
+        }
     });
     sets.chain(routes).collect()
-}
-
-/// Pointers of a route's references to our Gateways and their ListenerSets, each with its Gateway.
-fn parents_of_ours(
-    topology: &Topology<'_>,
-    route: &Route<'_>,
-    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
-) -> Vec<(String, OurGatewayId)> {
-    let own = route.object.namespace_or_empty();
-    let parents = topology.parents_of(route);
-    let ours = parents.iter().filter_map(|parent| {
-        let (gateway, _) = topology.parent(own, parent).ok()?;
-        Some((parent.pointer(), our_gateway(gateway)?))
-    });
-    ours.collect()
 }
 
 /// Makes the references to Gateways those of the spoke.

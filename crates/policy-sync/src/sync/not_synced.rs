@@ -12,7 +12,7 @@ use super::conflicts::PerReason;
 use super::routes::{SyncedRoutes, set_of};
 use super::synced_object::Syncing;
 use crate::api::crd::Scope;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, with_article};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
 use crate::hub::{KindInfo, OurGatewayId, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
@@ -451,7 +451,7 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
 
 /// Turns errors into warnings in policies that only Gateways of other classes lead to: the owner of those Gateways has
 /// to fix them, and nothing of ours depends on it. If a target is unknown, an error stays one.
-pub fn leave_others_alone(syncing: Syncing<'_>, found: Findings) -> Findings {
+pub fn leave_others_alone(syncing: Syncing<'_>, mut found: Findings) -> Findings {
     let mut policies: HashMap<DocumentId, Vec<(String, &Policy<'_>)>> = HashMap::new();
     if found.has_errors() {
         let all = syncing.attachments.policies.rows().iter();
@@ -463,34 +463,26 @@ pub fn leave_others_alone(syncing: Syncing<'_>, found: Findings) -> Findings {
             }
         }
     }
-    let mut kept = Findings::new();
-    kept.extend(found.into_iter().map(|finding| {
-        let here = policies_at(&policies, &finding.place);
-        let are_others = !here.is_empty() && here.iter().all(|policy| syncing.is_others(policy));
-        if are_others && finding.severity == Severity::Error {
-            let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
-            Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
-        } else {
-            finding
+    found.revise(|finding| {
+        let place = finding.place.field();
+        // One in its document, or all for which an entry of a ClusterOverlay sets the place.
+        let here = place.into_iter().flat_map(|(document, pointer)| {
+            let there = policies.get(&document).into_iter().flatten();
+            there.filter(move |(outer, _)| inside(pointer, outer).is_some())
+        });
+        let mut here = here.peekable();
+        let are_others = finding.severity == Severity::Error
+            && here.peek().is_some()
+            && here.all(|(_, policy)| syncing.is_others(policy));
+        if are_others {
+            let finding = Arc::make_mut(finding);
+            finding.severity = Severity::Warning;
+            let note = "it is not shipped: only Gateways of other classes lead to its target";
+            finding.notes.push(note.into());
         }
-    }));
-    kept
-}
-
-/// The policies that a place is in: one of those in its document, or all for which an entry of a ClusterOverlay sets it.
-fn policies_at<'p, 'a>(
-    policies: &HashMap<DocumentId, Vec<(String, &'p Policy<'a>)>>,
-    place: &Place,
-) -> Vec<&'p Policy<'a>> {
-    let Place::Field {
-        document, pointer, ..
-    } = place
-    else {
-        return Vec::new();
-    };
-    let here = policies.get(document).into_iter().flatten();
-    let here = here.filter(|(outer, _)| inside(pointer, outer).is_some());
-    here.map(|(_, policy)| *policy).collect()
+        true
+    });
+    found
 }
 
 impl Syncing<'_> {

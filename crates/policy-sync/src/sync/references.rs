@@ -19,7 +19,7 @@ use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::topology::{Sources, Suggestion, Suggestions};
+use crate::topology::{Sources, Suggestions};
 
 /// So many places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
@@ -387,7 +387,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
-            let Some(near @ Suggestion::Name(_)) = near.find(&service) else {
+            let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
             let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));

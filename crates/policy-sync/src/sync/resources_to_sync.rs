@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::reference_fields::needed_by;
 use super::routes::SyncedRoutes;
-use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds, key};
+use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds};
 use super::synced_object::{SyncedObject, SyncedTarget, Syncing, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};
@@ -17,6 +17,7 @@ use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity};
 use crate::hub::{Grants, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Target};
+use crate::topology::object_key;
 
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways.
@@ -68,7 +69,7 @@ fn choose<'a>(
         let namespace = object.namespace_or_empty();
         let asks =
             |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
-        let (group, kind, _, name) = key(object);
+        let (group, kind, _, name) = object_key(object);
         let with_gateways = ours.gateways.ids().filter(|gateway| {
             let own = ours.gateways.get(*gateway).gateway.object.namespace_or_empty();
             grants.permit((GROUP, "Gateway", own), namespace, (group, kind, name))
@@ -81,7 +82,7 @@ fn choose<'a>(
             in_place: in_place.into_iter().filter(asks).collect(),
         };
         if !(chosen.with_gateways.is_empty() && chosen.in_place.is_empty()) {
-            found.objects.insert(key(object), chosen);
+            found.objects.insert(object_key(object), chosen);
         }
     }
     for chosen in found.objects.values() {

@@ -12,16 +12,16 @@ use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
 use super::copies::{HubRoute, PlacedGateway, assumed_route, hub_routes};
-use super::synced_object::SyncedObject;
+use super::synced_object::{SyncedObject, Syncing};
 use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::params::Role;
 use crate::api::policy::target_kinds;
-use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{Grants, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Attachments, Authored, Copied, PolicyId};
+use crate::policy::{Authored, Copied, PolicyId};
 use crate::topology::{Original, Sources};
 
 /// The objects on clusters that are alike.
@@ -74,15 +74,11 @@ impl<'a> Spoke<'a> {
 /// The data that spokes are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Spokes<'s, 'a> {
-    /// The hub.
-    pub hub: &'a Hub,
+    /// What decided about all that is synced.
+    pub syncing: Syncing<'a>,
     /// What lives on each cluster.
     pub local: &'a BTreeMap<String, Objects>,
-    /// The policies of the hub.
-    pub attachments: &'a Attachments<'a>,
-    /// Our Gateways.
-    pub ours: &'a Ours<'a>,
-    /// The same, with their clusters.
+    /// Our Gateways with their clusters.
     pub gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
     /// The synced objects.
     pub synced: &'s [SyncedObject<'a>],
@@ -242,7 +238,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let local = self.local.iter().filter(|(cluster, _)| is_asked(cluster));
         let inhabited = local.map(|(cluster, objects)| {
             let next = numbers.len();
-            let affected = || affected_gateways(objects, self.attachments, self.ours, by_other_targets);
+            let affected = || affected_gateways(objects, self.syncing, by_other_targets);
             // One cluster has nothing to share.
             let affected = (!is_one).then(affected).flatten();
             let local = Inhabited {
@@ -260,7 +256,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let targets = target_kinds(policy);
         let mut others = targets.iter().filter(|(group, kind)| {
             let is_gateway = (group.as_str(), kind.as_str()) == (GROUP, "Gateway");
-            !is_gateway && !self.attachments.topology.is_route(group, kind)
+            !is_gateway && !self.syncing.attachments.topology.is_route(group, kind)
         });
         let selectors = policy.root().get("spec").get("targetSelectors");
         !targets.is_empty() && !selectors.is_present() && others.next().is_none()
@@ -372,7 +368,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 .any(|(copy, original)| !original.assumed && copy.namespace.as_deref() == Some(name.as_str()))
         });
         let namespaces = labelled.filter_map(|(name, labels)| {
-            let original = self.hub.objects.find("", "Namespace", None, name)?;
+            let original = self.syncing.hub.objects.find("", "Namespace", None, name)?;
             let labels: Map = labels
                 .iter()
                 .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
@@ -428,7 +424,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     }
 
     fn authored(self, id: PolicyId) -> Authored<'a> {
-        let policy = self.attachments.policy(id);
+        let policy = self.syncing.attachments.policy(id);
         Authored {
             object: policy.object,
             locator: policy.locator(),
@@ -440,9 +436,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
     /// ours.
     fn assumed_routes(self) -> Vec<HubRoute<'a>> {
-        let topology = &self.attachments.topology;
-        let ours = |gateway| self.ours.find_object(topology.gateways.get(gateway).object);
-        let mut routes = hub_routes(topology, ours);
+        let topology = &self.syncing.attachments.topology;
+        let mut routes = hub_routes(topology, &self.syncing.routes.kinds);
         routes.retain(|route| {
             let (group, kind) = (&route.object.api_version.group, &route.object.kind);
             let mut parents = route.parents.iter();
@@ -494,11 +489,10 @@ const AFFECT_NONE: [&str; 3] = ["", "apps", "batch"];
 /// `by_other_targets`: whether a synced policy finds routes and Gateways otherwise than by their names.
 pub(super) fn affected_gateways(
     objects: &Objects,
-    attachments: &Attachments<'_>,
-    ours: &Ours<'_>,
+    syncing: Syncing<'_>,
     by_other_targets: bool,
 ) -> Option<BTreeSet<OurGatewayId>> {
-    let topology = &attachments.topology;
+    let topology = &syncing.attachments.topology;
     let mut found = BTreeSet::new();
     for object in objects.iter().filter(|object| !is_synced_copy(object)) {
         let of_kind = (object.api_version.group.as_str(), object.kind.as_str());
@@ -535,14 +529,14 @@ pub(super) fn affected_gateways(
             let (namespace, name) = (text("namespace", object.namespace_or_empty()), text("name", ""));
             if to == (GROUP, "Gateway") {
                 let on_hub = namespace.strip_prefix(NAMESPACE_PREFIX);
-                let known = on_hub.and_then(|namespace| ours.find(namespace, name));
+                let known = on_hub.and_then(|namespace| syncing.ours.find(namespace, name));
                 // It may be the waypoint of a Service that others of ours lead to.
                 if known.is_none() && of_kind.0.ends_with("istio.io") {
                     return None;
                 }
                 found.extend(known);
             } else if topology.is_route(to.0, to.1) && !is_route {
-                found.extend(behind(attachments, ours, to, (namespace, name)));
+                found.extend(behind(syncing, to, (namespace, name)));
             } else {
                 return None;
             }
@@ -550,30 +544,25 @@ pub(super) fn affected_gateways(
         if is_route {
             // It is in the place of a route of the hub.
             let own = (object.namespace_or_empty(), object.name.as_str());
-            found.extend(behind(attachments, ours, of_kind, own));
+            found.extend(behind(syncing, of_kind, own));
         }
     }
     Some(found)
 }
 
 /// The Gateways of ours that lead to a route of the hub, or that it names: it may be attached to them there.
-fn behind(
-    attachments: &Attachments<'_>,
-    ours: &Ours<'_>,
-    kind: (&str, &str),
-    (namespace, name): (&str, &str),
-) -> Vec<OurGatewayId> {
-    let topology = &attachments.topology;
+fn behind(syncing: Syncing<'_>, kind: (&str, &str), (namespace, name): (&str, &str)) -> Vec<OurGatewayId> {
+    let topology = &syncing.attachments.topology;
     let Some(route) = topology.find_route(kind, namespace, name) else {
         return Vec::new();
     };
     let node = topology.routes.get(route);
     let attached = node.gateways.iter();
-    let attached = attached.filter_map(|gateway| ours.find_object(topology.gateways.get(*gateway).object));
+    let attached = attached.filter_map(|gateway| syncing.our_gateway(*gateway));
     let parents = node.route.parents.iter();
     let named = parents.filter_map(|parent| {
         let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());
-        ours.find(namespace, parent.name)
+        syncing.ours.find(namespace, parent.name)
     });
     attached.chain(named).collect()
 }

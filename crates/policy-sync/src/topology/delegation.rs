@@ -118,6 +118,8 @@ impl<'a> Topology<'a> {
     fn inherit_gateways(&mut self) {
         let ways: Vec<(RouteId, RouteId)> = self
             .delegations
+            .all
+            .rows()
             .iter()
             .map(|delegation| (delegation.from.0, delegation.child))
             .collect();

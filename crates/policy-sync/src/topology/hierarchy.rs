@@ -167,8 +167,11 @@ pub(super) struct Owned<'a> {
     pub(super) named: HashMap<&'a str, ListenerId>,
 }
 
-/// Group, kind, namespace and name of a route.
-pub(super) fn route_key(object: &Object) -> (&str, &str, &str, &str) {
+/// Group, kind, namespace and name.
+pub(crate) type ObjectKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The key of an object.
+pub(crate) fn object_key(object: &Object) -> ObjectKey<'_> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty(), &object.name)
 }
@@ -201,8 +204,7 @@ pub struct Topology<'a> {
     pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
     /// The ListenerSets that are attached to no Gateway, and why.
     pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
-    /// By group, kind, namespace and name.
-    pub(super) route_ids: HashMap<(&'a str, &'a str, &'a str, &'a str), RouteId>,
+    pub(super) route_ids: HashMap<ObjectKey<'a>, RouteId>,
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
@@ -300,7 +302,8 @@ pub struct Delegation<'a> {
 /// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Delegations<'a> {
-    all: Table<DelegationId, Delegation<'a>>,
+    /// In the order in which they were found: what is above one is before it.
+    pub(super) all: Table<DelegationId, Delegation<'a>>,
     handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
 }
 
@@ -310,15 +313,6 @@ impl<'a> Delegations<'a> {
         let id = self.all.push(delegation);
         self.handed_on.entry(from).or_default().push(id);
         id
-    }
-
-    pub(super) fn get(&self, id: DelegationId) -> &Delegation<'a> {
-        self.all.get(id)
-    }
-
-    /// All, in the order in which they were found: what is above one is before it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation<'a>> {
-        self.all.rows().iter()
     }
 
     /// The routes to which a rule hands on its requests; none if it serves them itself.
@@ -382,8 +376,9 @@ impl Topology<'_> {
 
     /// The delegations that lead to one, the outermost first.
     pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation<'_>> {
-        let step = |delegation: &&Delegation<'_>| delegation.above.map(|above| self.delegations.get(above));
-        let innermost = via.map(|via| self.delegations.get(via));
+        let step =
+            |delegation: &&Delegation<'_>| delegation.above.map(|above| self.delegations.all.get(above));
+        let innermost = via.map(|via| self.delegations.all.get(via));
         let mut chain: Vec<&Delegation<'_>> = std::iter::successors(innermost, step).collect();
         chain.reverse();
         chain
@@ -391,7 +386,7 @@ impl Topology<'_> {
 
     /// Every route that gets requests from others, with the way on which it does.
     pub fn delegations(&self) -> impl Iterator<Item = &Delegation<'_>> {
-        self.delegations.iter()
+        self.delegations.all.rows().iter()
     }
 
     /// The routes to which a rule hands on the requests that it gets on a way, each with its own way; none if it serves
@@ -402,7 +397,7 @@ impl Topology<'_> {
         rule: RuleId,
     ) -> impl Iterator<Item = (DelegationId, RouteId)> {
         let ways = self.delegations.from(via, rule).iter();
-        ways.map(|way| (*way, self.delegations.get(*way).child))
+        ways.map(|way| (*way, self.delegations.all.get(*way).child))
     }
 
     /// The rules of a route that take anything on a way, in their order.
@@ -410,7 +405,7 @@ impl Topology<'_> {
         match via {
             None => self.routes.get(route).rules.clone(),
             Some(via) => {
-                let rules = self.delegations.get(via).rules.iter();
+                let rules = self.delegations.all.get(via).rules.iter();
                 rules.map(|(rule, _)| *rule).collect()
             }
         }

@@ -54,13 +54,11 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// How many hosts without wildcards it serves for an HTTPRoute or a GRPCRoute.
-    pub(crate) fn exact_hosts(&self, route: &Object) -> usize {
-        let is_of_http = route.is(GROUP, "HTTPRoute") || route.is(GROUP, "GRPCRoute");
-        let hostnames = route.root().get("spec").get("hostnames");
-        let hostnames: Vec<&str> = hostnames.items().filter_map(|hostname| hostname.str()).collect();
-        let common = common_hostnames(self.hostname, &hostnames);
-        let exact = common.iter().filter(|host| is_of_http && !host.contains('*'));
-        exact.count()
+    pub(crate) fn exact_hosts(&self, route: &Route<'_>) -> usize {
+        let object = route.object;
+        let is_of_http = object.is(GROUP, "HTTPRoute") || object.is(GROUP, "GRPCRoute");
+        let common = self.common_hostnames(route).into_iter();
+        common.filter(|host| is_of_http && !host.contains('*')).count()
     }
 
     /// The hostnames that it serves for a route, in lower case; `*` is any.

@@ -271,7 +271,7 @@ pub struct Candidate {
 }
 
 /// How specific a match is: the smaller, the earlier. The fields are in the order in which they decide.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Characters of the route's hostname that is the host itself.
     whole_hostname: Reverse<usize>,
@@ -291,10 +291,11 @@ struct Rank {
 }
 
 /// Gateway API leaves it to implementations where regular expressions stand; Envoy's put them in the middle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum PathKind {
     Exact,
     RegularExpression,
+    #[default]
     Prefix,
 }
 
@@ -415,7 +416,7 @@ impl Topology<'_> {
         let mut takes_itself = true;
         for (way, child) in self.handed_on(via, rule) {
             takes_itself = false;
-            for (rule, listed) in &self.delegations.get(way).rules {
+            for (rule, listed) in &self.delegations.all.get(way).rules {
                 self.match_rule((Some(way), child, *rule), listed, asked, taken);
             }
         }
@@ -467,23 +468,6 @@ struct Asked<'q> {
 
 /// Whether a match of a rule fits a request, and how specific it is; or why that is not known.
 type Match = fn(&RouteMatch<'_>, &Request, &Work) -> Result<Option<Rank>, String>;
-
-impl Default for Rank {
-    fn default() -> Self {
-        let none = Reverse(0);
-        Self {
-            whole_hostname: none,
-            hostname: none,
-            path: PathKind::Prefix,
-            path_length: none,
-            method: none,
-            headers: none,
-            parameters: none,
-            route: object::Rank::default(),
-            position: (0, 0),
-        }
-    }
-}
 
 /// Characters of the hostname of a route that covers a host: of one that is the host, and of any. `None`: it has
 /// hostnames, and none does.

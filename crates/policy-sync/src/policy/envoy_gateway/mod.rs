@@ -229,8 +229,8 @@ pub(crate) fn no_default_host(
     let hosts = attached
         .filter(|(there, _)| *there == listener)
         .map(|(_, route)| {
-            let route = topology.routes.get(*route).object;
-            let rules = route.root().get("spec").get("rules");
+            let route = &topology.routes.get(*route).route;
+            let rules = route.object.root().get("spec").get("rules");
             let matches = rules
                 .items()
                 .map(|rule| rule.get("matches").items().count().max(1));

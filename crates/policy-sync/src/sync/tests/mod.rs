@@ -96,10 +96,8 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         clusters: &clusters,
         synced: &synced,
         making: Spokes {
-            hub,
+            syncing,
             local: &hub.spokes,
-            attachments: &attachments,
-            ours: &ours,
             gateways: &placed,
             synced: &synced.objects,
             variants: &variants,

@@ -577,8 +577,8 @@ fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
         &[("c1", local)],
     );
     received(&hub, &[("infra/gw", &["c1"])], |received| {
-        let ours = received.making.ours;
-        let found = affected_gateways(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
+        let ours = received.syncing.ours;
+        let found = affected_gateways(&hub.spokes["c1"], received.syncing, by_other_targets)?;
         let names = found
             .iter()
             .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.to_string());
