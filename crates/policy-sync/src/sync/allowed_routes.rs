@@ -326,9 +326,7 @@ fn finding(
     if cause == Cause::Kind {
         let help = format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
-            first.api_version.group,
-            first.kind,
-            listener.protocol()
+            first.api_version.group, first.kind, listener.protocol
         );
         return Some(finding.help(help));
     }

@@ -141,11 +141,16 @@ impl<'a> PlacedGateway<'a> {
         }
     }
 
+    /// Its namespace on the clusters; `None` where that would have too long a name.
+    pub(super) fn namespace(&self) -> Option<String> {
+        downstream_namespace(self.gateway.object.namespace_or_empty())
+    }
+
     /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
     pub fn downstream(&self) -> Option<Object> {
         let object = self.gateway.object;
-        let namespace = downstream_namespace(object.namespace_or_empty())?;
+        let namespace = self.namespace()?;
         let mut value = shipped(&object.value, &object.name, &namespace);
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
@@ -229,8 +234,7 @@ fn move_parents(
 ) {
     let downstream = |is_meant: &dyn Fn(&str) -> bool| {
         let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
-        let gateway = gateways.get(*gateway).gateway.object;
-        Some(downstream_namespace(gateway.namespace_or_empty()))
+        Some(gateways.get(*gateway).namespace())
     };
     let spec = route.get_mut("spec").and_then(Value::as_object_mut);
     let Some(spec) = spec else { return };

@@ -8,7 +8,7 @@ use apimachinery::{GroupKind, Identity};
 use super::copies::PlacedGateway;
 use super::reference_fields::{Labels, certificates, made_by, texts};
 use super::variants::{Copy, Variant};
-use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::api::downstream::downstream_name;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
@@ -84,7 +84,7 @@ impl<'s> OnSpokes<'s> {
     ) {
         for placed in gateways.rows() {
             let object = placed.gateway.object;
-            let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
+            let Some(namespace) = placed.namespace() else {
                 continue;
             };
             if copied {
@@ -209,11 +209,7 @@ type ByName<'g, 'a> = BTreeMap<(String, &'g str), &'g PlacedGateway<'a>>;
 fn by_name_there<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
     let placed = gateways.rows().iter();
     placed
-        .filter_map(|placed| {
-            let object = placed.gateway.object;
-            let namespace = downstream_namespace(object.namespace_or_empty())?;
-            Some(((namespace, object.name.as_str()), placed))
-        })
+        .filter_map(|placed| Some(((placed.namespace()?, placed.gateway.object.name.as_str()), placed)))
         .collect()
 }
 

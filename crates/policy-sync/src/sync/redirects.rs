@@ -127,7 +127,7 @@ fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
 
 /// A request that the rule is meant for; none where its matches ask for more than a path.
 fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redirect<'_>) -> Option<Request> {
-    let scheme = match listener.protocol() {
+    let scheme = match listener.protocol {
         "HTTP" => "http",
         "HTTPS" => "https",
         _ => return None,
@@ -146,7 +146,7 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redire
         Some(host) => host.to_owned(),
         None => hosts.first()?.replace('*', "any"),
     };
-    request(scheme, &host, listener.port()?, path)
+    request(scheme, &host, listener.port?, path)
 }
 
 fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {

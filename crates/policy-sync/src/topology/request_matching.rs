@@ -375,7 +375,7 @@ impl Topology<'_> {
         if object.api_version.group != GROUP {
             return;
         }
-        let passes_through = self.listeners.get(taken.listener).passes_through();
+        let passes_through = self.listeners.get(taken.listener).passes_through;
         let matches: Match = match object.kind.as_str() {
             "HTTPRoute" if !request.scheme.is_grpc() && !passes_through => http_match,
             "GRPCRoute" if request.scheme.is_grpc() && !passes_through => grpc_match,
@@ -604,10 +604,10 @@ impl ListenerNode<'_> {
             &["HTTP"]
         };
         self.gives_way_to.is_none()
-            && self.port() == Some(request.port)
-            && protocols.contains(&self.protocol())
+            && self.port == Some(request.port)
+            && protocols.contains(&self.protocol)
             && self
-                .hostname()
+                .hostname
                 .is_none_or(|hostname| covers(hostname, &request.host))
     }
 }

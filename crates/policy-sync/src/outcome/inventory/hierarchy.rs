@@ -186,9 +186,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     listeners.push(ListenerEntry {
                         listener: locator.as_str().into(),
                         name: row.name.to_owned(),
-                        hostname: row.hostname().unwrap_or("*").to_owned(),
-                        port: row.port(),
-                        protocol: row.protocol().to_owned(),
+                        hostname: row.hostname.unwrap_or("*").to_owned(),
+                        port: row.port,
+                        protocol: row.protocol.to_owned(),
                         listener_set: row
                             .set
                             .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
