@@ -100,10 +100,15 @@ struct Item<'s, 'a> {
 
 /// What goes to one list of clusters, of Gateways that are evaluated together wherever nothing affects them.
 struct Share<'s, 'a> {
+    /// The same for all that is evaluated together.
     group: usize,
+    /// The number of the list of clusters.
     list: usize,
     items: Vec<Item<'s, 'a>>,
 }
+
+/// What makes clusters alike: the lists of their Gateways, the numbers of their shares, and that of what lives there.
+type Class = (Vec<usize>, Vec<usize>, Option<usize>);
 
 /// What lives on a cluster.
 struct Inhabited<'a> {
@@ -140,8 +145,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 received.entry(cluster).or_default().push((number, share));
             }
         }
-        // Clusters with the same lists of Gateways that get the same shares, and on which the same lives.
-        let mut alike: BTreeMap<(Vec<usize>, Vec<usize>, Option<usize>), Vec<&str>> = BTreeMap::new();
+        let mut alike: BTreeMap<Class, Vec<&str>> = BTreeMap::new();
         for (cluster, shares) in received {
             let of_gateways = shares.iter().filter(|(_, share)| share.has_gateways());
             let lists: BTreeSet<usize> = of_gateways.map(|(_, share)| share.list).collect();
