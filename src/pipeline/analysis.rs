@@ -161,16 +161,12 @@ impl<'a> Analysis<'a> {
         local: &'x BTreeMap<String, Objects>,
         cluster: Option<&'x str>,
     ) -> SpokesOfHub<'x> {
-        let (hub, ours) = (self.placed.hub, &self.placed.ours);
-        let (attachments, routes) = (&self.attached.attachments, &self.attached.routes);
+        let everywhere = self.syncing_to(&self.placed.clusters);
         // What a listener refuses is reported about what is rendered.
-        let said = &mut Findings::new();
-        let labels = sync::check_admission(routes, attachments, hub, ours, &self.placed.clusters, said);
+        let labels = sync::check_admission(everywhere, &mut Findings::new());
         let making = sync::Spokes {
-            hub,
+            syncing: everywhere,
             local,
-            attachments,
-            ours,
             gateways: &received.gateways,
             synced: &received.synced.objects,
             variants: &received.variants,
@@ -211,14 +207,7 @@ impl<'a> Analysis<'a> {
     fn synced_of_hub(&self) -> ReceivedOfHub<'_> {
         let placed = self.placed.as_ref();
         let gateways = placed.receiving();
-        let mut synced = SyncedObjects::new(Syncing {
-            attachments: &self.attached.attachments,
-            kinds: &self.attached.kinds,
-            routes: &self.attached.routes,
-            locals: &self.attached.locals,
-            ours: &placed.ours,
-            clusters: placed.clusters_here(),
-        });
+        let mut synced = SyncedObjects::new(self.attached.syncing(placed), &self.attached.locals);
         let mut variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
         sync::add_grants(
             &placed.grants,
@@ -234,11 +223,17 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// What decides about all that is synced, to these clusters of each Gateway.
+    pub(super) fn syncing_to<'s>(&'s self, clusters: &'s Table<OurGatewayId, Arc<[String]>>) -> Syncing<'s> {
+        Syncing {
+            clusters,
+            ..self.attached.syncing(&self.placed)
+        }
+    }
+
     pub(super) fn report_not_synced(&self, findings: &mut Findings) {
-        let attached = &self.attached;
-        let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
-        let (hub, ours) = (self.placed.hub, &self.placed.ours);
-        report_not_synced(attachments, kinds, routes, hub, ours, findings);
-        report_other_versions(attachments, kinds, hub, ours, findings);
+        let syncing = self.attached.syncing(&self.placed);
+        report_not_synced(syncing, findings);
+        report_other_versions(syncing, findings);
     }
 }

@@ -25,7 +25,7 @@ use crate::policy::{
 use crate::progress::Stage;
 use crate::report::PolicyView;
 use crate::sync::{
-    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
+    LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Syncing, Withheld, leave_others_alone,
     report_broken_rules, report_local_conflicts, report_outdone_listeners, report_redirects,
     report_same_target, report_shadowed, report_unknown_kinds,
 };
@@ -149,9 +149,7 @@ pub(super) struct Attached<'a> {
     pub attachments: Attachments<'a>,
     /// Spoke-local policies by cluster.
     pub locals: BTreeMap<&'a str, LocalPolicies<'a>>,
-    /// Which kinds go with which Gateway of ours.
-    pub kinds: SyncedKinds,
-    /// The routes that go with them.
+    /// What goes with which Gateway of ours.
     pub routes: SyncedRoutes<'a>,
     teaching: Teaching<'a>,
 }
@@ -166,22 +164,22 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
 
 /// The same by what was learned of the kinds before.
 fn attach_by<'a>(placed: &Placed<'a>, teaching: Teaching<'a>, findings: &mut Findings) -> Attached<'a> {
-    let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
+    let loaded = placed.loaded;
     let mut found = Findings::new();
     let attached = Attached::new(placed, teaching, &mut found, findings);
-    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
-    findings.extend(leave_others_alone(attachments, kinds, ours, found));
+    let (attachments, syncing) = (&attached.attachments, attached.syncing(placed));
+    findings.extend(leave_others_alone(syncing, found));
     for there in attached.locals.values() {
         report_local_conflicts(attachments, there, findings);
     }
-    report_unknown_kinds(attachments, &attached.teaching.profiles, hub, ours, findings);
-    let synced = |kind, node| is_synced(&attachments.topology, (kinds, routes), kind, node);
+    report_unknown_kinds(syncing, &attached.teaching.profiles, findings);
+    let synced = |kind, node| syncing.is_synced(kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
-    report_broken_rules(attachments, hub, ours, synced, &said, findings);
+    report_broken_rules(syncing, synced, &said, findings);
     if loaded.asks_for(Code::ROUTE_SHADOWED) {
-        report_shadowed(attachments, ours, findings);
-        report_redirects(attachments, ours, findings);
+        report_shadowed(syncing, findings);
+        report_redirects(syncing, findings);
     }
     report_same_target(attachments, synced, findings);
     attached
@@ -196,23 +194,33 @@ impl<'a> Attached<'a> {
         of_clusters: &mut Findings,
     ) -> Self {
         let (hub, ours, grants) = (placed.hub, &placed.ours, &placed.grants);
-        let (attachments, locals, kinds) = teaching.options(|options| {
+        let (attachments, locals, routes) = teaching.options(|options| {
             let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
             let attachments = Attachments::new(sources, &HashMap::new(), grants, options, found);
             let kinds = SyncedKinds::new(&attachments, ours);
-            let there = (&kinds, &placed.gateways());
+            let routes = SyncedRoutes::new(&attachments, kinds, ours, (&hub.objects, grants));
+            let there = (&routes.kinds, &placed.gateways());
             let options = on_clusters(options);
             let locals =
                 LocalPolicies::of_clusters((hub, grants, &attachments), there, &options, of_clusters);
-            (attachments, locals, kinds)
+            (attachments, locals, routes)
         });
-        let routes = SyncedRoutes::new(&attachments, &kinds, ours, (&hub.objects, grants));
         Self {
             attachments,
             locals,
-            kinds,
             routes,
             teaching,
+        }
+    }
+
+    /// What decides about all that is synced of the same hub.
+    pub(super) fn syncing<'s>(&'s self, placed: &'s Placed<'a>) -> Syncing<'s> {
+        Syncing {
+            hub: placed.hub,
+            ours: &placed.ours,
+            clusters: placed.clusters_here(),
+            attachments: &self.attachments,
+            routes: &self.routes,
         }
     }
 
@@ -288,7 +296,7 @@ pub(super) fn evaluate<'a>(
     };
     let (input, cluster) = (written.placed, written.cluster);
     let attached = written.attached;
-    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
+    let (attachments, routes) = (&attached.attachments, &attached.routes);
     let spokes: Vec<(&Decided<'a>, &'a Spoke<'a>)> = hubs
         .iter()
         .flat_map(|(decided, there)| there.spokes.iter().map(move |spoke| (decided, spoke)))
@@ -296,7 +304,7 @@ pub(super) fn evaluate<'a>(
     let count = spokes.len().saturating_add(1);
     let steps = input.loaded.progress.count(Stage::Policies, count);
     let placed = |gateway: GatewayId| {
-        let ours = kinds.gateway(Node::Gateway(gateway));
+        let ours = routes.kinds.gateway(Node::Gateway(gateway));
         ours.map(|gateway| !input.clusters.get(gateway).is_empty())
     };
     let work = Work::default();
@@ -373,7 +381,6 @@ pub(super) fn evaluate<'a>(
         spokes,
         fates,
         clusters: &input.by_key,
-        kinds,
         routes,
         cluster,
     }
@@ -474,7 +481,7 @@ impl<'v> Causes<'v> {
 /// Where each policy is kept from, before anything is shipped.
 fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
     let attached = decided.attached;
-    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
+    let (topology, routes) = (&attached.attachments.topology, &attached.routes);
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
     let mut names: HashMap<&str, Arc<str>> = HashMap::new();
     let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();
@@ -490,8 +497,8 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
             None => match by_node.get(&withheld.node) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let (topology, here) = (&attachments.topology, decided.placed.clusters_here());
-                    let on = set(routes.clusters_of(topology, kinds, here, withheld.node));
+                    let here = decided.placed.clusters_here();
+                    let on = set(routes.clusters_of(topology, here, withheld.node));
                     by_node.insert(withheld.node, Arc::clone(&on));
                     on
                 }

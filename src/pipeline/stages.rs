@@ -381,24 +381,23 @@ pub(super) fn plan<'a>(
 /// What is wrong with what clusters receive of one hub, and the labels that go there with Namespaces.
 fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let placed = analysis.placed.as_ref();
-    let (hub, ours, clusters) = (placed.hub, &placed.ours, &placed.clusters);
-    let attached = &analysis.attached;
-    let (attachments, kinds, routes) = (&attached.attachments, &attached.kinds, &attached.routes);
-    // What goes to none of the clusters that this hub is for does nothing wrong there.
-    let reported = placed.clusters_reported();
+    let everywhere = analysis.syncing_to(&placed.clusters);
     analysis.report_not_synced(findings);
-    routes.report_loose(ours, clusters, findings);
-    report_unused(attachments, kinds, ours, clusters, &hub.objects, findings);
-    report_misspelled_backends(hub, findings);
-    report_same_hostnames(attachments, kinds, hub, reported, findings);
-    report_chosen_nowhere(hub, ours, routes, clusters, findings);
+    everywhere
+        .routes
+        .report_loose(everywhere.ours, everywhere.clusters, findings);
+    report_unused(everywhere, findings);
+    report_misspelled_backends(placed.hub, findings);
+    // What goes to none of the clusters that this hub is for does nothing wrong there.
+    report_same_hostnames(analysis.syncing_to(placed.clusters_reported()), findings);
+    report_chosen_nowhere(everywhere, findings);
     // An error of the hub as it is written is none if overlays mend it on each cluster where it would be one.
-    let labels = check_admission(routes, attachments, hub, ours, placed.clusters_here(), findings);
+    let labels = check_admission(analysis.syncing_to(placed.clusters_here()), findings);
     if placed.loaded.overlays().overlays.is_empty() {
         return labels;
     }
     // A Namespace has the labels that listeners on any cluster select by.
-    check_admission(routes, attachments, hub, ours, clusters, &mut Findings::new())
+    check_admission(everywhere, &mut Findings::new())
 }
 
 /// The finding about an object that leaves all clusters; `said` are the findings of the run.

@@ -159,7 +159,7 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
                 let first = |node: &Node| attachments.on(kind, *node).first().map(|entry| entry.policy);
                 let policy: Option<PolicyId> = nodes.iter().find_map(first);
                 let policy = policy.and_then(|id| attachments.policy(id).authors(id).next());
-                let hostname = attachments.topology.listeners.get(*listener).hostname();
+                let hostname = attachments.topology.listeners.get(*listener).hostname;
                 if let Some(((_, policy), hostname)) = policy.zip(hostname) {
                     let published = by_host.entry(hostname.to_lowercase()).or_default();
                     published.push(Published {

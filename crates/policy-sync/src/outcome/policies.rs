@@ -305,7 +305,7 @@ impl PolicyEntry {
         let hub = view.hub;
         let accepted = accepted(hub, id, None);
         let everywhere = view.fates.of(&hub.locator(id));
-        if accepted.is_true() && is_on_hub_only(hub, (view.kinds, view.routes), hub.policy(id)) {
+        if accepted.is_true() && is_on_hub_only(&hub.topology, view.routes, hub.policy(id)) {
             return Self::new(hub, (id, on_hub_only()), everywhere);
         }
         let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();

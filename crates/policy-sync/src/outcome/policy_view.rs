@@ -13,7 +13,7 @@ use crate::placing::Clusters;
 use crate::policy::{
     Attachments, AuthoredId, Condition, EffectivePolicies, Fates, PolicyId, StatusShape, accepted,
 };
-use crate::sync::{SyncedKinds, SyncedRoutes, is_synced};
+use crate::sync::SyncedRoutes;
 use crate::topology::{Node, Path, Start, Topology};
 use apimachinery::{ApiVersion, Identity};
 
@@ -34,8 +34,6 @@ pub struct PolicyView<'a> {
     pub fates: Fates<'a>,
     /// The clusters of each Gateway of ours.
     pub clusters: &'a Clusters,
-    /// Which kinds go with which Gateway of ours.
-    pub kinds: &'a SyncedKinds,
     /// The routes that go to spokes.
     pub routes: &'a SyncedRoutes<'a>,
     /// The one cluster that is looked at.
@@ -210,8 +208,7 @@ impl PolicyView<'_> {
         let nodes = match self.hub.find(identity) {
             Some(policy) => {
                 let policy = self.hub.policy(policy);
-                let is_shipped =
-                    |node: &Node| is_synced(topology, (self.kinds, self.routes), policy.kind, *node);
+                let is_shipped = |node: &Node| self.routes.syncs(topology, policy.kind, *node);
                 policy.nodes().into_iter().filter(is_shipped).collect()
             }
             None => topology.find(identity),

@@ -134,7 +134,7 @@ impl Prediction<'_, '_> {
             let clusters = view.routes.clusters(view.hub, view.clusters, number);
             let (group, kind) = (&route.object.api_version.group, &route.object.kind);
             let brings = |gateway| {
-                let ours = view.kinds.gateway(Node::Gateway(gateway));
+                let ours = view.routes.kinds.gateway(Node::Gateway(gateway));
                 ours.is_some_and(|ours| {
                     self.ours
                         .gateways

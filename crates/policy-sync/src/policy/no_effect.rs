@@ -58,7 +58,7 @@ pub(super) fn ignored_listeners(
     let is_ignored = |listener: &ListenerId| {
         let node = topology.listeners.get(*listener);
         // Where there is no TLS, its place is that of any policy.
-        let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol());
+        let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol);
         let has_fault = || {
             faults
                 .as_ref()
@@ -239,13 +239,13 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
         .iter()
         .map(|listener| (*listener, topology.listeners.get(*listener)));
     let ends_tls = |listener: &ListenerNode<'_>| {
-        ["HTTPS", "TLS"].contains(&listener.protocol()) && !listener.passes_through()
+        ["HTTPS", "TLS"].contains(&listener.protocol) && !listener.passes_through
     };
     // Another protocol is a mistake of its own, and may be meant to end TLS.
-    let is_plain = |listener: &ListenerNode<'_>| ["HTTP", "TCP", "UDP"].contains(&listener.protocol());
+    let is_plain = |listener: &ListenerNode<'_>| ["HTTP", "TCP", "UDP"].contains(&listener.protocol);
     let none_ends_tls = listeners
         .clone()
-        .all(|(_, listener)| is_plain(listener) || listener.passes_through());
+        .all(|(_, listener)| is_plain(listener) || listener.passes_through);
     if node == Node::Gateway(gateway) && none_ends_tls {
         return Some("any listener (TLS ends at none)".to_owned());
     }
@@ -278,7 +278,7 @@ fn report_ignored_on_tcp(
     let listeners = topology.gateways.get(gateway).listeners.iter();
     let tcp = listeners.filter(|listener| {
         let is_meant = node == Node::Gateway(gateway) || node == Node::Listener(gateway, **listener);
-        is_meant && topology.listeners.get(**listener).protocol() == "TCP"
+        is_meant && topology.listeners.get(**listener).protocol == "TCP"
     });
     let tcp: Vec<String> = tcp
         .map(|listener| format!("`{}`", topology.listeners.get(*listener).name))
@@ -343,7 +343,7 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
             };
             let (name, port) = {
                 let listener = topology.listeners.get(*listener);
-                (&listener.name, listener.port())
+                (&listener.name, listener.port)
             };
             let first = *first_of.entry(port).or_insert(policy);
             if first == policy || !said.insert((first, policy)) {
@@ -489,7 +489,7 @@ fn host_paths(
     let at = |host: String| {
         paths
             .iter()
-            .map(move |path| (gateway, host.clone(), listener.port(), path.clone()))
+            .map(move |path| (gateway, host.clone(), listener.port, path.clone()))
     };
     hosts.flat_map(at).collect()
 }

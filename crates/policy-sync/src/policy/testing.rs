@@ -15,7 +15,7 @@ use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
 use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
 use crate::placing::Clusters;
-use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::sync::SyncedRoutes;
 use crate::topology::Sources;
 
 /// A hub of YAML documents, and of what lives on clusters.
@@ -170,7 +170,6 @@ impl<'a> Seen<'a> {
             spokes: Vec::new(),
             fates: self.fates.clone(),
             clusters: &Clusters::new(),
-            kinds: &SyncedKinds::default(),
             routes: &SyncedRoutes::default(),
             cluster: None,
             refusals: crate::outcome::Refusals::new(),

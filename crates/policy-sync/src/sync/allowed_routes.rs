@@ -1,21 +1,19 @@
 //! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets
 //! (docs/systems/why-we-differ.md#routes).
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use apimachinery::Field;
 use kube_json::Value;
 
-use super::routes::{SyncedParent, SyncedRoutes, SyncedSet};
+use super::routes::{SyncedParent, SyncedSet};
+use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
-use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::policy::Attachments;
 use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
@@ -26,21 +24,19 @@ const MOST_ROUTES: usize = 5;
 /// So many clusters are named; the rest is counted.
 const MOST_CLUSTERS: usize = 3;
 
-/// Reports listeners that would refuse routes of `routes` on the spokes. `clusters` are those of each Gateway of ours.
+/// Reports listeners that would refuse routes on the spokes.
 ///
 /// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
 /// accepts the route: less traffic would pass there than on the hub.
-pub fn check_admission(
-    routes: &SyncedRoutes<'_>,
-    attachments: &Attachments<'_>,
-    hub: &Hub,
-    ours: &Ours<'_>,
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    findings: &mut Findings,
-) -> NamespaceLabels {
-    let mut check = Check {
+pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> NamespaceLabels {
+    let Syncing {
         attachments,
-        hub,
+        routes,
+        clusters,
+        ..
+    } = syncing;
+    let mut check = Check {
+        syncing,
         known: HashMap::new(),
         labels: NamespaceLabels::new(),
         refused: BTreeMap::new(),
@@ -55,12 +51,12 @@ pub fn check_admission(
     }
     for ((gateway, listener, cause), refused) in &check.refused {
         let node = attachments.topology.listeners.get(*listener);
-        let gateway = ours.gateways.get(*gateway).gateway.object;
+        let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
         let owner = match node.set {
             Some(set) => attachments.topology.listener_sets.get(set).object,
             None => gateway,
         };
-        findings.push(finding((owner, gateway), node, *cause, refused, hub));
+        findings.extend(finding((owner, gateway), node, *cause, refused, syncing.hub));
     }
     for set in routes.sets().values() {
         let clusters = clusters.get(set.gateway);
@@ -81,10 +77,8 @@ enum Cause {
 /// The object that a listener refuses.
 #[derive(Debug)]
 struct Refused<'a> {
-    /// The first route with the pointer of its parentRef.
-    first: (&'a Object, String),
-    /// The other ones.
-    others: Vec<(&'a Object, String)>,
+    /// The routes, each with the pointer of its parentRef.
+    routes: Vec<(&'a Object, String)>,
     /// Where; none: wherever the Gateway goes.
     on: Vec<String>,
     /// Whether the listener accepts the first route on the hub.
@@ -94,18 +88,17 @@ struct Refused<'a> {
 /// The listener that refuses, and the reason.
 type RefusedKey = (OurGatewayId, ListenerId, Cause);
 
-struct Check<'c, 'a> {
-    attachments: &'c Attachments<'a>,
-    hub: &'c Hub,
+struct Check<'c> {
+    syncing: Syncing<'c>,
     /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
     known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
     labels: NamespaceLabels,
     refused: BTreeMap<RefusedKey, Refused<'c>>,
 }
 
-impl<'c, 'a: 'c> Check<'c, 'a> {
+impl<'c> Check<'c> {
     fn parent(&mut self, (id, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         let gateway = topology.gateways.get(parent.node);
         let taking: Vec<ListenerId> = parent
             .listeners
@@ -176,24 +169,18 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         (on, clusters): (&[String], &[String]),
         on_the_hub: bool,
     ) {
-        let this = (route, parent.pointer.clone());
-        match self.refused.entry(key) {
-            Entry::Occupied(mut refused) => refused.get_mut().others.push(this),
-            Entry::Vacant(refused) => {
-                let on = if on.len() < clusters.len() { on } else { &[] };
-                refused.insert(Refused {
-                    first: this,
-                    others: Vec::new(),
-                    on: on.to_vec(),
-                    on_the_hub,
-                });
-            }
-        }
+        let on = if on.len() < clusters.len() { on } else { &[] };
+        let refused = self.refused.entry(key).or_insert_with(|| Refused {
+            routes: Vec::new(),
+            on: on.to_vec(),
+            on_the_hub,
+        });
+        refused.routes.push((route, parent.pointer.clone()));
     }
 
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
     fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         let gateway = topology.gateways.get(set.node).object;
         let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
         let own = set.object.namespace_or_empty();
@@ -250,7 +237,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             }
             AdmittedNamespaces::Selector(Some(selector)) => selector,
         };
-        let topology = &self.attachments.topology;
+        let topology = &self.syncing.attachments.topology;
         // The labels that the selector requires are shipped with the Namespace, so that the answer is the same there.
         for requirement in &selector.requirements {
             let key = requirement.key.as_str();
@@ -265,7 +252,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         let on_hub = |key: &str| topology.namespace_label(namespace, key).or_else(|| implied(key));
         let everywhere = selector.matches(on_hub);
         let admits = |cluster: &String| {
-            let local = self.hub.spokes.get(cluster);
+            let local = self.syncing.hub.spokes.get(cluster);
             match local.and_then(|local| local.find("", "Namespace", None, namespace)) {
                 Some(there) => selector.matches(|key| on_hub(key).or_else(|| there.label(key))),
                 None => everywhere,
@@ -297,8 +284,8 @@ fn finding(
     cause: Cause,
     refused: &Refused<'_>,
     hub: &Hub,
-) -> Finding {
-    let (first, pointer) = &refused.first;
+) -> Option<Finding> {
+    let ((first, pointer), others) = refused.routes.split_first()?;
     let allowed_at = format!("{}/allowedRoutes", listener.pointer);
     let allowed = owner.value.pointer(&allowed_at).unwrap_or(&Value::Null);
     let (allowed, at) = (
@@ -315,7 +302,7 @@ fn finding(
         owner.identity(),
         first.identity()
     );
-    if let Some(more) = and_more(refused.others.len(), "route") {
+    if let Some(more) = and_more(others.len(), "route") {
         message = format!("{message} {more}");
     }
     let namespaces = allowed.get("namespaces");
@@ -330,17 +317,18 @@ fn finding(
         .label(label)
         .follows_from(owner.place(&allowed_at));
     finding = finding.related(first.place(pointer), "this route");
-    for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
+    for (route, pointer) in others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
     }
     finding = with_clusters(finding, &refused.on);
     let home = gateway.namespace_or_empty();
     let own = first.namespace_or_empty();
     if cause == Cause::Kind {
-        return finding.help(format!(
+        let help = format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
-            first.api_version.group, first.kind, listener.protocol()
-        ));
+            first.api_version.group, first.kind, listener.protocol
+        );
+        return Some(finding.help(help));
     }
     if listener.set.is_none() {
         finding = finding.note(format!(
@@ -351,32 +339,26 @@ fn finding(
     let for_own_alone = format!(
         "`allowedRoutes: {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
     );
-    if namespaces.text("from") == Some("Selector") {
-        let is_known = hub.objects.find("", "Namespace", None, own).is_some();
-        let selected = AdmittedNamespaces::read(&namespaces, "Same");
-        finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
-            format!(
-                "its `selector` is missing or unreadable, so it selects no Namespace: write \
-                 `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
-                 In, NotIn, Exists and DoesNotExist"
-            )
-        } else if refused.on_the_hub {
-            format!("give Namespace `{own}` there the labels that it has on the hub")
-        } else if is_known {
+    let is_known = hub.objects.find("", "Namespace", None, own).is_some();
+    let is_selector = namespaces.text("from") == Some("Selector");
+    let selected = AdmittedNamespaces::read(&namespaces, "Same");
+    Some(finding.help(match (is_selector, refused.on_the_hub) {
+        (true, _) if matches!(selected, AdmittedNamespaces::Selector(None)) => format!(
+            "its `selector` is missing or unreadable, so it selects no Namespace: write \
+             `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
+             In, NotIn, Exists and DoesNotExist"
+        ),
+        (true, true) => format!("give Namespace `{own}` there the labels that it has on the hub"),
+        (true, false) if is_known => {
             format!("{accepts}, or give the Namespace the labels if its routes may use this one")
-        } else {
-            format!(
-                "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
-                 `spokes/<cluster>`"
-            )
-        })
-    } else if refused.on_the_hub {
-        finding.help(format!(
-            "to accept the routes of `{own}` there as on the hub, write {for_own_alone}"
-        ))
-    } else {
-        finding.help(format!(
-            "{accepts}; if its routes may use this one, write {for_own_alone}"
-        ))
-    }
+        }
+        (true, false) => format!(
+            "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
+             `spokes/<cluster>`"
+        ),
+        (false, true) => {
+            format!("to accept the routes of `{own}` there as on the hub, write {for_own_alone}")
+        }
+        (false, false) => format!("{accepts}; if its routes may use this one, write {for_own_alone}"),
+    }))
 }

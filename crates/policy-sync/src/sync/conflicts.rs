@@ -7,13 +7,11 @@ use kube_json::Value;
 use super::ambiguous::{Meeting, undecided, way_out};
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
 use super::order_independence::{commute, is_order_independent};
-use super::routes::SyncedRoutes;
 use super::same_target::{Resolution, resolve};
-use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::well_known::ORIGIN_CREATION;
 use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, disagree, meet};
-use crate::topology::{Node, Topology};
+use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
@@ -84,17 +82,6 @@ fn two_of_the_hub(
         finding.severity = Severity::Warning;
     }
     Some(finding.help(way_out(&known.profile, &one, &other)))
-}
-
-/// Whether policies of a kind on a node go to clusters.
-pub fn is_synced<'a>(
-    topology: &Topology<'a>,
-    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),
-    kind: KindId,
-    node: Node,
-) -> bool {
-    let gateways = routes.gateways_of(topology, kinds, node);
-    gateways.into_iter().any(|gateway| kinds.syncs(gateway, kind))
 }
 
 fn one_target(

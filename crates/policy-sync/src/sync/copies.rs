@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
+use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::params::Params;
-use crate::api::route::Route;
 use crate::hub::{OurGateway, OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
 };
-use crate::topology::{GatewayId, Topology};
+use crate::topology::{Node, Topology};
 
 /// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
 const LIVE_METADATA: &[&str] = &[
@@ -141,11 +141,16 @@ impl<'a> PlacedGateway<'a> {
         }
     }
 
+    /// Its namespace on the clusters; `None` where that would have too long a name.
+    pub(super) fn namespace(&self) -> Option<String> {
+        downstream_namespace(self.gateway.object.namespace_or_empty())
+    }
+
     /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
     pub fn downstream(&self) -> Option<Object> {
         let object = self.gateway.object;
-        let namespace = downstream_namespace(object.namespace_or_empty())?;
+        let namespace = self.namespace()?;
         let mut value = shipped(&object.value, &object.name, &namespace);
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
@@ -199,36 +204,26 @@ pub(super) struct HubRoute<'a> {
 }
 
 /// The ListenerSets of our Gateways, and all routes.
-pub(super) fn hub_routes<'a>(
-    topology: &Topology<'a>,
-    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
-) -> Vec<HubRoute<'a>> {
+pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Vec<HubRoute<'a>> {
+    let our_gateway = |gateway| kinds.gateway(Node::Gateway(gateway));
     let sets = topology.listener_sets.rows().iter().filter_map(|set| {
         Some(HubRoute {
             object: set.object,
             parents: vec![("/spec/parentRef".to_owned(), our_gateway(set.gateway)?)],
         })
     });
-    let routes = topology.routes.rows().iter().map(|node| HubRoute {
-        object: node.object,
-        parents: parents_of_ours(topology, &node.route, &our_gateway),
+    let routes = topology.routes.rows().iter().map(|node| {
+        let parents = topology.parents_of(&node.route);
+        let ours = parents.iter().filter_map(|parent| {
+            let (gateway, _) = topology.parent(node.object.namespace_or_empty(), parent).ok()?;
+            Some((parent.pointer(), our_gateway(gateway)?))
+        });
+        HubRoute {
+            object: node.object,
+            parents: ours.collect(),
+        }
     });
     sets.chain(routes).collect()
-}
-
-/// Pointers of a route's references to our Gateways and their ListenerSets, each with its Gateway.
-fn parents_of_ours(
-    topology: &Topology<'_>,
-    route: &Route<'_>,
-    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
-) -> Vec<(String, OurGatewayId)> {
-    let own = route.object.namespace_or_empty();
-    let parents = topology.parents_of(route);
-    let ours = parents.iter().filter_map(|parent| {
-        let (gateway, _) = topology.parent(own, parent).ok()?;
-        Some((parent.pointer(), our_gateway(gateway)?))
-    });
-    ours.collect()
 }
 
 /// Makes the references to Gateways those of the spoke.
@@ -239,8 +234,7 @@ fn move_parents(
 ) {
     let downstream = |is_meant: &dyn Fn(&str) -> bool| {
         let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
-        let gateway = gateways.get(*gateway).gateway.object;
-        Some(downstream_namespace(gateway.namespace_or_empty()))
+        Some(gateways.get(*gateway).namespace())
     };
     let spec = route.get_mut("spec").and_then(Value::as_object_mut);
     let Some(spec) = spec else { return };

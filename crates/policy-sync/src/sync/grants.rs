@@ -13,12 +13,12 @@ use kube_json::{Text, Value, json};
 
 use super::copies::PlacedGateway;
 use super::on_spokes::OnSpokes;
-use super::reference_fields::{Needed, needed_by};
+use super::reference_fields::{Needed, certificates, needed_by};
 use super::synced_kinds::ChosenObjects;
 use super::synced_object::{SyncedObject, SyncedTarget};
-use super::variants::Variant;
-use crate::api::downstream::{NAMESPACE_PREFIX, downstream_namespace, is_downstream};
-use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
+use super::variants::{Copy, Variant};
+use crate::api::downstream::{NAMESPACE_PREFIX, is_downstream};
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::SyncedResource;
 use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
@@ -68,74 +68,47 @@ pub fn add_grants<'a>(
         return;
     }
     let mut needs = Needs::new();
-    let mut add = |from: From<'_>, to: &Identity, gateways: &[OurGatewayId]| {
-        for grant in grants.permitting(from, to) {
+    let mut add = |from: From<'_>, (object, own): (&Object, &str), gateways: &[OurGatewayId]| {
+        // What goes along with a Gateway is in its namespace.
+        let is_beside = |to: &&Identity| {
+            let goes_beside = |gateway: &OurGatewayId| chosen.goes_beside(to, *gateway);
+            object.is(GROUP, "Gateway") && gateways.iter().all(goes_beside)
+        };
+        let needed = needed_by(object, Some(own));
+        let crossing = needed.iter().filter_map(|(needed, _)| crossing(needed, own));
+        let certificates = certificates(object, None);
+        let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
+        let certificates = certificates.iter().filter(|_| has_listeners && !copied);
+        let all = crossing
+            .filter(|to| !is_beside(to))
+            .chain(certificates.map(|(to, _)| to));
+        for grant in all.flat_map(|to| grants.permitting(from, to)) {
             let key = (grant.namespace_or_empty(), grant.name.as_str());
             let (_, known) = needs.entry(key).or_insert_with(|| (grant, BTreeSet::new()));
             known.extend(gateways);
         }
     };
-    let certificates = |listeners: &[Listener<'_>]| -> Vec<Identity> {
-        let secrets = listeners.iter().flat_map(|listener| &listener.certificate_refs);
-        let secrets = secrets.filter(|_| !copied);
-        secrets
-            .map(|secret| Identity::new(secret.group, secret.kind, secret.namespace, secret.name))
-            .collect()
-    };
     // By group, kind, and namespace of the hub: the namespaces on the clusters.
     let mut places: BTreeMap<From<'a>, BTreeSet<Text>> = BTreeMap::new();
     for (id, placed) in gateways.iter() {
         let object = placed.gateway.object;
-        let own = object.namespace_or_empty();
-        let there = downstream_namespace(own).map(Text::from);
+        let there = placed.namespace().map(Text::from);
         places.entry(from_of(object)).or_default().extend(there);
-        let needed = needed_by(object, Some(own));
-        // What goes along with the Gateway is in its namespace.
-        let crossing = needed.iter().filter_map(|(needed, _)| crossing(needed, own));
-        for to in crossing.filter(|to| !chosen.goes_beside(to, id)) {
-            add(from_of(object), to, &[id]);
-        }
-        for to in certificates(&placed.gateway.listeners) {
-            add(from_of(object), &to, &[id]);
-        }
+        add(from_of(object), (object, object.namespace_or_empty()), &[id]);
     }
     for (synced, variants) in synced.iter().zip(&*variants) {
         let from = from_of(synced.object);
         for variant in variants {
-            for copy in &variant.copies {
-                let namespace = copy.object.namespace_or_empty();
-                places
-                    .entry(from)
-                    .or_default()
-                    .extend(copy.object.namespace.clone());
-                for (needed, _) in needed_by(&copy.object, Some(namespace)) {
-                    if let Some(to) = crossing(&needed, namespace) {
-                        add(from, to, &variant.gateways);
-                    }
-                }
-            }
-            if is_listener_set(from.0, from.1)
-                && let Some(set) = ListenerSet::read(synced.object, &mut Findings::new())
-            {
-                for to in certificates(&set.listeners) {
-                    add(from, &to, &variant.gateways);
-                }
+            for Copy { object, .. } in &variant.copies {
+                places.entry(from).or_default().extend(object.namespace.clone());
+                add(from, (object, object.namespace_or_empty()), &variant.gateways);
             }
         }
     }
-    let mut chosen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (position, synced) in synced.iter().enumerate() {
-        if synced.object.is(GROUP, "ReferenceGrant") {
-            chosen.insert(
-                (synced.object.namespace_or_empty(), &synced.object.name),
-                position,
-            );
-        }
-    }
-    for (key, (object, gateways)) in needs {
+    for (object, gateways) in needs.into_values() {
         let gateways = gateways.into_iter().collect();
         let target = SyncedTarget::new(gateways, String::new(), Some(object.namespace_or_empty()));
-        match chosen.get(&key).and_then(|position| synced.get_mut(*position)) {
+        match synced.iter_mut().find(|known| std::ptr::eq(known.object, object)) {
             Some(known) => known.targets.push(target),
             None => {
                 synced.push(SyncedObject::other(object, &RESOURCE, vec![target]));

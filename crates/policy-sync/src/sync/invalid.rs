@@ -8,27 +8,25 @@ use std::collections::{BTreeSet, HashSet};
 
 use apimachinery::{ApiVersion, GroupKind};
 
-use super::synced_kinds::SyncedKinds;
+use super::synced_object::Syncing;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::SyncedResource;
 use crate::api::policy::{TargetRef, TargetSelector, target_refs, target_selectors};
 use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
-use crate::hub::{Hub, OurGateway, Ours, unknown_version};
+use crate::hub::{Hub, OurGateway, unknown_version};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Attachments, KindId, Policy, Profiles};
-use crate::topology::{GatewayId, Located, Node, Reference, Topology};
+use crate::policy::{KindId, Policy, Profiles};
+use crate::topology::{GatewayId, Located, Node, Reference};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
 /// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
 /// are not reported again.
 pub fn report_broken_rules(
-    attachments: &Attachments<'_>,
-    hub: &Hub,
-    ours: &Ours<'_>,
+    syncing: Syncing<'_>,
     synced: impl Fn(KindId, Node) -> bool + Sync,
     said: &Findings,
     findings: &mut Findings,
@@ -37,15 +35,12 @@ pub fn report_broken_rules(
     let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
     let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
     let refused = places(said, |finding| finding.is_rule);
-    let chain = Chain {
-        topology: &attachments.topology,
-        ours,
-    };
+    let crds = &syncing.hub.crds;
     let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
         let mut found = Vec::new();
         if !is_misspelled(object) {
             // A CRD of the input decides what is refused; we report which part.
-            let has_crd = !hub.crds.is_empty() && hub.crds.contains_key(&object.group_kind());
+            let has_crd = !crds.is_empty() && crds.contains_key(&object.group_kind());
             let is_refused = |finding: &Finding| {
                 finding.severity == Severity::Warning || refused.is_around(&finding.place)
             };
@@ -63,7 +58,7 @@ pub fn report_broken_rules(
         findings.extend(found);
     };
     let mut found = Findings::new();
-    found.of_each(&chain.objects(attachments, synced), broken);
+    found.of_each(&syncing.chain(synced), broken);
     // There may be a hundred thousand findings of reading, and rules are broken in few documents.
     let documents: HashSet<DocumentId> = found
         .iter()
@@ -96,33 +91,24 @@ fn is_one_field(places: &Within<()>, place: &Place) -> bool {
     is_inside || places.is_around(place)
 }
 
-/// What affects the rendering of our Gateways.
-struct Chain<'c, 'a> {
-    topology: &'c Topology<'a>,
-    ours: &'c Ours<'a>,
-}
-
-impl<'a> Chain<'_, 'a> {
-    /// All of its objects, and whether what is wrong with one stops a run.
-    fn objects(
-        &self,
-        attachments: &Attachments<'a>,
-        synced: impl Fn(KindId, Node) -> bool + Sync,
-    ) -> Vec<(&'a Object, bool)> {
-        let topology = self.topology;
-        let gateways = topology.gateways.rows().iter().map(|gateway| gateway.object);
-        let gateways = gateways.filter(|gateway| self.ours.find_object(gateway).is_some());
+impl<'a> Syncing<'a> {
+    /// All objects that affect the rendering of our Gateways, and whether what is wrong with one stops a run.
+    fn chain(self, synced: impl Fn(KindId, Node) -> bool + Sync) -> Vec<(&'a Object, bool)> {
+        let topology = &self.attachments.topology;
+        let gateways = topology.gateways.iter();
+        let gateways = gateways.filter(|(id, _)| self.our_gateway(*id).is_some());
         let sets = topology.listener_sets.rows().iter();
-        let sets = sets.filter(|set| self.is_ours(set.gateway));
+        let sets = sets.filter(|set| self.our_gateway(set.gateway).is_some());
         let routes = topology.routes.rows().iter();
         let routes = routes.filter(|route| self.is_child(&route.route));
-        let policies = parallel::map(attachments.policies.rows(), |policy| {
+        let policies = parallel::map(self.attachments.policies.rows(), |policy| {
             let nodes = policy.nodes();
             let is_chained = nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
             let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));
             is_chained.then(|| (policy.object, is_shipped()))
         });
         gateways
+            .map(|(_, gateway)| gateway.object)
             .chain(sets.map(|set| set.object))
             .chain(routes.map(|route| route.object))
             .map(|object| (object, true))
@@ -130,22 +116,18 @@ impl<'a> Chain<'_, 'a> {
             .collect()
     }
 
-    fn is_ours(&self, gateway: GatewayId) -> bool {
-        let gateway = self.topology.gateways.get(gateway).object;
-        self.ours.find_object(gateway).is_some()
-    }
-
     /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
     /// rule that it breaks may be why none does.
-    fn is_child(&self, route: &Route<'_>) -> bool {
+    fn is_child(self, route: &Route<'_>) -> bool {
+        let topology = &self.attachments.topology;
         let own = route.object.namespace_or_empty();
         let parents = route.parents.iter();
-        let mut parents = parents.filter_map(|parent| self.topology.parent(own, parent).ok());
-        parents.any(|(gateway, _)| self.is_ours(gateway))
+        let mut parents = parents.filter_map(|parent| topology.parent(own, parent).ok());
+        parents.any(|(gateway, _)| self.our_gateway(gateway).is_some())
     }
 
     /// The first thing of ours that an object targets, in words.
-    fn targeted_by(&self, object: &Object) -> Option<String> {
+    fn targeted_by(self, object: &Object) -> Option<String> {
         // Its kind may give these fields another meaning, so that nothing is wrong with their shape.
         let mut said = Findings::new();
         let own = object.namespace_or_empty();
@@ -158,8 +140,9 @@ impl<'a> Chain<'_, 'a> {
         named.chain(selected).next()
     }
 
-    fn is_named(&self, reference: &TargetRef<'_>, own: &str) -> bool {
-        let located = self.topology.locate(Reference {
+    fn is_named(self, reference: &TargetRef<'_>, own: &str) -> bool {
+        let topology = &self.attachments.topology;
+        let located = topology.locate(Reference {
             group: reference.group,
             kind: reference.kind,
             namespace: reference.namespace.unwrap_or(own),
@@ -170,22 +153,23 @@ impl<'a> Chain<'_, 'a> {
         let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
             && self.ours.classes.contains_key(reference.name);
         let leads_to_ours = |node| {
-            let mut gateways = self.topology.gateways_of(node).into_iter();
-            gateways.any(|gateway| self.is_ours(gateway))
+            let mut gateways = topology.gateways_of(node).into_iter();
+            gateways.any(|gateway| self.our_gateway(gateway).is_some())
         };
         is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
     }
 
     /// The first thing of ours that a selector finds.
-    fn selected(&self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
+    fn selected(self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
         let is_selected = |object: &&Object| {
             (object.api_version.group.as_str(), object.kind.as_str()) == (selector.group, selector.kind)
                 && object.namespace_or_empty() == own
                 && selector.selector.matches(|key| object.label(key))
         };
         let gateways = self.ours.gateways.rows().iter().map(|ours| ours.gateway.object);
-        let routes = self.topology.routes.rows().iter();
-        let routes = routes.filter(|route| route.gateways.iter().any(|gateway| self.is_ours(*gateway)));
+        let is_ours = |gateway: &GatewayId| self.our_gateway(*gateway).is_some();
+        let routes = self.attachments.topology.routes.rows().iter();
+        let routes = routes.filter(|route| route.gateways.iter().any(is_ours));
         gateways
             .chain(routes.map(|route| route.object))
             .find(is_selected)
@@ -196,13 +180,8 @@ impl<'a> Chain<'_, 'a> {
 /// Reports every object of the hub with a target reference or a target selector that finds a Gateway of ours, a
 /// ListenerSet or a route of it, its namespace or its class, and whose kind is no policy kind, has no CRD in the input,
 /// and is not known otherwise.
-pub fn report_unknown_kinds(
-    attachments: &Attachments<'_>,
-    profiles: &Profiles,
-    hub: &Hub,
-    ours: &Ours<'_>,
-    findings: &mut Findings,
-) {
+pub fn report_unknown_kinds(syncing: Syncing<'_>, profiles: &Profiles, findings: &mut Findings) {
+    let Syncing { hub, attachments, .. } = syncing;
     let policies = attachments.kinds.rows().iter();
     let policies: BTreeSet<GroupKind> = policies.map(|kind| kind.profile.group_kind()).collect();
     let is_known = |kind: &GroupKind| {
@@ -210,16 +189,12 @@ pub fn report_unknown_kinds(
             || hub.crds.contains_key(kind)
             || hub.kinds.kind(&kind.group, &kind.kind).is_some()
     };
-    let chain = Chain {
-        topology: &attachments.topology,
-        ours,
-    };
     for kind in hub.objects.group_kinds() {
         if is_known(&kind) {
             continue;
         }
         for object in hub.objects.of_kind(&kind.group, &kind.kind) {
-            if let Some(target) = chain.targeted_by(object) {
+            if let Some(target) = syncing.targeted_by(object) {
                 findings.push(unknown_kind(object, &target, profiles));
             }
         }
@@ -277,13 +252,8 @@ fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
 /// is written, and the versions of a policy kind may differ in more than their name, so it would be unknown what the
 /// agent applies and whether the class's feedback finds it. Routes are not asked for this: their versions
 /// differ in the name alone (docs/systems/gateway-api.md#kinds-and-versions).
-pub fn report_other_versions(
-    attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
-    hub: &Hub,
-    ours: &Ours<'_>,
-    findings: &mut Findings,
-) {
+pub fn report_other_versions(syncing: Syncing<'_>, findings: &mut Findings) {
+    let Syncing { hub, attachments, .. } = syncing;
     for policy in attachments.policies.rows() {
         let ApiVersion { group, version } = &policy.object.api_version;
         // That its CRD does not serve it is said at the object.
@@ -296,8 +266,8 @@ pub fn report_other_versions(
             .nodes()
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
-            .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
-            .map(|gateway| ours.gateways.get(gateway))
+            .filter_map(|gateway| syncing.our_gateway(gateway))
+            .map(|gateway| syncing.ours.gateways.get(gateway))
             .collect();
         let entries = gateways.iter().filter_map(|ours| {
             let entry = ours.params.synced_policy(group, &policy.object.kind)?;

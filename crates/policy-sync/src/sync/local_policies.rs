@@ -221,7 +221,7 @@ fn hub_on_clusters<'a>(
         let placed = gateways.get(kinds.gateway(Node::Gateway(node))?);
         Some((placed.downstream()?, gateway.object))
     });
-    let routes = hub_routes(topology, |gateway| kinds.gateway(Node::Gateway(gateway))).into_iter();
+    let routes = hub_routes(topology, kinds).into_iter();
     let routes = routes.map(|route| {
         (
             assumed_route(route.object, route.parents.iter(), gateways),

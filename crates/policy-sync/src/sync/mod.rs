@@ -27,7 +27,7 @@ mod variants;
 mod tests;
 
 pub use allowed_routes::{NamespaceLabels, check_admission};
-pub use conflicts::{is_synced, report_local_conflicts, report_same_target};
+pub use conflicts::{report_local_conflicts, report_same_target};
 pub use copies::{PlacedGateway, set_metadata, shipped};
 pub use grants::add_grants;
 pub use invalid::{report_broken_rules, report_other_versions, report_unknown_kinds};

@@ -8,42 +8,32 @@ use std::sync::Arc;
 use apimachinery::Field;
 use apimachinery::pointer::inside;
 
-use super::conflicts::{PerReason, is_synced};
+use super::conflicts::PerReason;
 use super::routes::{SyncedRoutes, set_of};
-use super::synced_kinds::SyncedKinds;
+use super::synced_object::Syncing;
 use crate::api::crd::Scope;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, with_article};
-use crate::hub::{Hub, KindInfo, Objects, OurGatewayId, Ours, Table, params_place};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
+use crate::hub::{KindInfo, OurGatewayId, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
-use crate::policy::{Attachments, Declared, Policy, Profile, Target, no_path};
+use crate::policy::{Declared, Policy, Profile, Target, no_path};
 use crate::topology::{GatewayId, Located, Node, RouteId, RouteNode, Topology};
 
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
-pub fn report_not_synced(
-    attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
-    routes: &SyncedRoutes<'_>,
-    hub: &Hub,
-    ours: &Ours<'_>,
-    findings: &mut Findings,
-) {
-    let targets = Targets {
-        attachments,
-        kinds,
-        routes,
-        hub,
-        ours,
-    };
+pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
+    let Syncing {
+        attachments, routes, ..
+    } = syncing;
+    let kinds = &routes.kinds;
     for (kind, known) in attachments.kinds.iter() {
         let profile = &known.profile;
-        let syncing = kinds
+        let classes = kinds
             .gateways_with(kind)
-            .map(|gateway| ours.gateways.get(gateway).gateway.class_name);
-        for class in syncing.collect::<BTreeSet<_>>() {
+            .map(|gateway| syncing.ours.gateways.get(gateway).gateway.class_name);
+        for class in classes.collect::<BTreeSet<_>>() {
             if profile.targeting.is_never_shipped() {
-                findings.extend(never_shipped(profile, class, hub, ours));
+                findings.extend(syncing.never_shipped(profile, class));
             }
         }
     }
@@ -60,7 +50,7 @@ pub fn report_not_synced(
         let mut said = PerReason::new();
         for declared in &policy.targets {
             let finding = match declared.target {
-                Target::Attached(node) => targets.attached(policy, declared, node),
+                Target::Attached(node) => syncing.why_not_synced(policy, declared, node),
                 Target::Virtual => kinds.any(policy.kind).then(|| of_unknown_kind(policy, declared)),
                 Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => None,
             };
@@ -71,7 +61,7 @@ pub fn report_not_synced(
         }
         findings.extend(said.into_findings());
     }
-    harden_misspelled_parents(attachments, kinds, findings);
+    harden_misspelled_parents(syncing, findings);
 }
 
 /// A policy for workloads whose labels no pod of a Gateway has, nor one behind a Service of the input.
@@ -91,14 +81,15 @@ fn selects_nothing(policy: &Object) -> Option<Finding> {
 }
 
 /// Makes it an error where a letter in a parent of a route also takes policies behind the route off a cluster.
-fn harden_misspelled_parents(attachments: &Attachments<'_>, kinds: &SyncedKinds, findings: &mut Findings) {
+fn harden_misspelled_parents(syncing: Syncing<'_>, findings: &mut Findings) {
+    let attachments = syncing.attachments;
     let is_misspelled =
         |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
     if !findings.iter().any(is_misspelled) {
         return;
     }
     let policies = attachments.policies.rows().iter();
-    let synced = policies.filter(|policy| !policy.local && kinds.any(policy.kind));
+    let synced = policies.filter(|policy| !policy.local && syncing.routes.kinds.any(policy.kind));
     let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
     let routes = nodes
         .into_iter()
@@ -150,67 +141,45 @@ fn placed_by_label(policy: &Object) -> Finding {
     .help("remove the label; for other clusters, target a Gateway that is placed there")
 }
 
-/// A kind in the parameters whose policies target only what no work has.
-fn never_shipped(profile: &Profile, class: &str, hub: &Hub, ours: &Ours<'_>) -> Option<Finding> {
-    let params = params_place(hub, ours.classes.get(class)?.class.object)?;
-    let (kind, targets) = (&profile.kind, profile.targeting.kind_names().join(", "));
-    Some(
-        Finding::new(
-            Code::PARAMS_RESOURCE,
-            params.place,
-            format!(
-                "`policiesToSync` of `{class}` lists {kind}, which targets only {targets}: no work has one"
-            ),
-        )
-        .severity(Severity::Warning)
-        .help(format!(
-            "remove {kind} from `policiesToSync`, and bring its policies to the spokes another way"
-        )),
-    )
-}
-
 /// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
-pub fn is_on_hub_only<'a>(
-    attachments: &Attachments<'a>,
-    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),
-    policy: &Policy<'_>,
-) -> bool {
-    let topology = &attachments.topology;
+pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
-    let is_ours = |gateway: GatewayId| kinds.gateway(Node::Gateway(gateway)).is_some();
+    let is_ours = |gateway: GatewayId| routes.kinds.gateway(Node::Gateway(gateway)).is_some();
     let mut leading = nodes
         .iter()
         .flat_map(|node| topology.gateways_of(*node))
         .peekable();
     leading.peek().is_some()
         && leading.all(is_ours)
-        && nodes.iter().all(|node| {
-            topology.services_of(*node).is_empty()
-                && !is_synced(topology, (kinds, routes), policy.kind, *node)
-        })
+        && nodes
+            .iter()
+            .all(|node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node))
 }
 
-struct Targets<'t, 'a> {
-    attachments: &'t Attachments<'a>,
-    kinds: &'t SyncedKinds,
-    routes: &'t SyncedRoutes<'a>,
-    hub: &'t Hub,
-    ours: &'t Ours<'a>,
-}
+impl<'a> Syncing<'a> {
+    /// A kind in the parameters whose policies target only what no work has.
+    fn never_shipped(self, profile: &Profile, class: &str) -> Option<Finding> {
+        let params = params_place(self.hub, self.ours.classes.get(class)?.class.object)?;
+        let (kind, targets) = (&profile.kind, profile.targeting.kind_names().join(", "));
+        let message = format!(
+            "`policiesToSync` of `{class}` lists {kind}, which targets only {targets}: no work has one"
+        );
+        let finding = Finding::new(Code::PARAMS_RESOURCE, params.place, message);
+        Some(finding.severity(Severity::Warning).help(format!(
+            "remove {kind} from `policiesToSync`, and bring its policies to the spokes another way"
+        )))
+    }
 
-impl<'a> Targets<'_, 'a> {
     /// Why a policy is not shipped with this target, or not with every Gateway that brings it; `None` where it is, or if
     /// nothing of ours leads to the target and no class syncs its kind.
-    fn attached(&self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
+    fn why_not_synced(self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
         let topology = &self.attachments.topology;
         let leading = topology.gateways_of(node);
-        let lead = leading
-            .iter()
-            .filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
-        let brought = self.routes.gateways_of(topology, self.kinds, node);
+        let lead = leading.iter().filter_map(|gateway| self.our_gateway(*gateway));
+        let brought = self.routes.gateways_of(topology, node);
         let stays = brought.is_empty();
         let gateways: BTreeSet<OurGatewayId> = if stays { lead.collect() } else { brought };
-        let syncs = |gateway: &OurGatewayId| self.kinds.syncs(*gateway, policy.kind);
+        let syncs = |gateway: &OurGatewayId| self.routes.kinds.syncs(*gateway, policy.kind);
         let (with, without): (Vec<_>, Vec<_>) = gateways.into_iter().partition(syncs);
         match (with.first(), without.first(), stays) {
             (_, None, false) => None,
@@ -242,12 +211,12 @@ impl<'a> Targets<'_, 'a> {
 
     /// A policy on what nothing of ours leads to.
     fn not_ours(
-        &self,
+        self,
         policy: &Policy<'_>,
         declared: &Declared,
         (node, leading): (Node, &[GatewayId]),
     ) -> Option<Finding> {
-        if !self.kinds.any(policy.kind) {
+        if !self.routes.kinds.any(policy.kind) {
             return None;
         }
         match leading.first() {
@@ -256,13 +225,53 @@ impl<'a> Targets<'_, 'a> {
                 Some(target_stays(policy, declared, OR_ELSE.to_owned()))
             }
             None => Some(no_path(self.attachments, policy, declared, node)),
-            Some(first) => other_class(self.attachments, policy, declared, (node, *first), self.ours),
+            Some(first) => self.other_class(policy, declared, (node, *first)),
         }
+    }
+
+    /// A policy of a synced kind on a Gateway of another class, or on what only such Gateways lead to.
+    fn other_class(
+        self,
+        policy: &Policy<'_>,
+        declared: &Declared,
+        (node, gateway): (Node, GatewayId),
+    ) -> Option<Finding> {
+        let topology = &self.attachments.topology;
+        let gateway = topology.gateways.get(gateway).object;
+        let class = gateway.root().get("spec").get("gatewayClassName");
+        let name = class.str().unwrap_or_default();
+        // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
+        if name.is_empty() || self.ours.classes.contains_key(name) {
+            return None;
+        }
+        let is_gateway = matches!(node, Node::Gateway(_) | Node::Listener(..));
+        let target = if is_gateway {
+            format!("{}, which is not rendered", gateway.identity())
+        } else {
+            format!("{}, to which no Gateway of ours leads", topology.described(node))
+        };
+        Some(
+            policy
+                .object
+                .finding(
+                    Code::POLICY_OTHER_CLASS,
+                    &format!("{}/name", declared.pointer),
+                    format!("targets {target}, so it is not shipped"),
+                )
+                .label(if is_gateway {
+                    "a Gateway of another class"
+                } else {
+                    "behind a Gateway of another class"
+                })
+                .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
+                .follows_from(gateway.place(&class.pointer()))
+                .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
+        )
     }
 
     /// A policy of a kind that the class of a Gateway does not sync; `elsewhere`: that of another one does.
     fn unsynced(
-        &self,
+        self,
         policy: &Policy<'_>,
         declared: &Declared,
         id: OurGatewayId,
@@ -289,12 +298,12 @@ impl<'a> Targets<'_, 'a> {
         finding.help(self.kind_entry(policy, id))
     }
 
-    fn kind_info(&self, object: &Object) -> Option<&KindInfo> {
+    fn kind_info(self, object: &Object) -> Option<&'a KindInfo> {
         self.hub.kinds.kind(&object.api_version.group, &object.kind)
     }
 
     /// What to add to the parameters for the kind of a policy.
-    fn kind_entry(&self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
+    fn kind_entry(self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
         let class = self.ours.gateways.get(gateway).gateway.class_name;
         match self.kind_info(policy.object) {
             Some(kind) if kind.scope == Scope::Cluster => {
@@ -314,7 +323,7 @@ impl<'a> Targets<'_, 'a> {
     }
 
     /// What to add to the parameters for the target of a policy.
-    fn target_entry(&self, node: Node, gateway: OurGatewayId) -> Option<String> {
+    fn target_entry(self, node: Node, gateway: OurGatewayId) -> Option<String> {
         let class = self.ours.gateways.get(gateway).gateway.class_name;
         let object = self.unsynced_parent(node, gateway)?;
         let listed = self.kind_info(object)?.listed(object);
@@ -322,9 +331,9 @@ impl<'a> Targets<'_, 'a> {
     }
 
     /// The route or ListenerSet that would have to be synced for a node to go with a Gateway.
-    fn unsynced_parent(&self, node: Node, gateway: OurGatewayId) -> Option<&'a Object> {
+    fn unsynced_parent(self, node: Node, gateway: OurGatewayId) -> Option<&'a Object> {
         let topology = &self.attachments.topology;
-        let unsynced = |object: &&'a Object| !self.kinds.syncs_route(gateway, object);
+        let unsynced = |object: &&'a Object| !self.routes.kinds.syncs_route(gateway, object);
         let of_route = |route: &RouteNode<'a>| {
             let parents = topology.parents_of(&route.route);
             let sets = parents.iter().filter_map(|parent| {
@@ -388,64 +397,21 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
     )
 }
 
-/// A policy of a synced kind on a Gateway of another class, or on what only such Gateways lead to.
-fn other_class(
-    attachments: &Attachments<'_>,
-    policy: &Policy<'_>,
-    declared: &Declared,
-    (node, gateway): (Node, GatewayId),
-    ours: &Ours<'_>,
-) -> Option<Finding> {
-    let topology = &attachments.topology;
-    let gateway = topology.gateways.get(gateway).object;
-    let class = gateway.root().get("spec").get("gatewayClassName");
-    let name = class.str().unwrap_or_default();
-    // A broken Gateway, or one whose class has unusable parameters, is a finding of its own.
-    if name.is_empty() || ours.classes.contains_key(name) {
-        return None;
-    }
-    let is_gateway = matches!(node, Node::Gateway(_) | Node::Listener(..));
-    let target = if is_gateway {
-        format!("{}, which is not rendered", gateway.identity())
-    } else {
-        format!("{}, to which no Gateway of ours leads", topology.described(node))
-    };
-    Some(
-        policy
-            .object
-            .finding(
-                Code::POLICY_OTHER_CLASS,
-                &format!("{}/name", declared.pointer),
-                format!("targets {target}, so it is not shipped"),
-            )
-            .label(if is_gateway {
-                "a Gateway of another class"
-            } else {
-                "behind a Gateway of another class"
-            })
-            .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
-            .follows_from(gateway.place(&class.pointer()))
-            .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
-    )
-}
-
-/// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives; `clusters` are
-/// those of each.
-pub fn report_unused(
-    attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
-    ours: &Ours<'_>,
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    objects: &Objects,
-    findings: &mut Findings,
-) {
+/// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives.
+pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
+    let Syncing {
+        attachments,
+        ours,
+        clusters,
+        ..
+    } = syncing;
     for policy in attachments.policies.rows() {
         let reached: BTreeSet<OurGatewayId> = policy
             .nodes()
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
-            .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
-            .filter(|gateway| kinds.syncs(*gateway, policy.kind))
+            .filter_map(|gateway| syncing.our_gateway(gateway))
+            .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
             .collect();
         let goes_anywhere = |gateway: &OurGatewayId| !clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
@@ -470,7 +436,7 @@ pub fn report_unused(
         findings.push(gateways.fold(finding, |finding, gateway| {
             let named = gateway.label(PLACEMENT_LABEL);
             let placement = named.and_then(|name| {
-                objects.find(
+                syncing.hub.objects.find(
                     ocm_placement::GROUP,
                     "Placement",
                     gateway.namespace.as_deref(),
@@ -485,15 +451,11 @@ pub fn report_unused(
 
 /// Turns errors into warnings in policies that only Gateways of other classes lead to: the owner of those Gateways has
 /// to fix them, and nothing of ours depends on it. If a target is unknown, an error stays one.
-pub fn leave_others_alone(
-    attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
-    ours: &Ours<'_>,
-    found: Findings,
-) -> Findings {
+pub fn leave_others_alone(syncing: Syncing<'_>, mut found: Findings) -> Findings {
     let mut policies: HashMap<DocumentId, Vec<(String, &Policy<'_>)>> = HashMap::new();
     if found.has_errors() {
-        for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
+        let all = syncing.attachments.policies.rows().iter();
+        for policy in all.filter(|policy| !policy.local) {
             // What a ClusterOverlay sets is found there.
             for origin in policy.object.origins() {
                 let there = policies.entry(origin.document).or_default();
@@ -501,56 +463,41 @@ pub fn leave_others_alone(
             }
         }
     }
-    let others = Others {
-        topology: &attachments.topology,
-        kinds,
-        ours,
-    };
-    let mut kept = Findings::new();
-    kept.extend(found.into_iter().map(|finding| {
-        let here = policies_at(&policies, &finding.place);
-        let are_others = !here.is_empty() && here.iter().all(|policy| others.have(policy));
-        if are_others && finding.severity == Severity::Error {
-            let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
-            Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
-        } else {
-            finding
+    found.revise(|finding| {
+        let place = finding.place.field();
+        // One in its document, or all for which an entry of a ClusterOverlay sets the place.
+        let here = place.into_iter().flat_map(|(document, pointer)| {
+            let there = policies.get(&document).into_iter().flatten();
+            there.filter(move |(outer, _)| inside(pointer, outer).is_some())
+        });
+        let mut here = here.peekable();
+        let are_others = finding.severity == Severity::Error
+            && here.peek().is_some()
+            && here.all(|(_, policy)| syncing.is_others(policy));
+        if are_others {
+            let finding = Arc::make_mut(finding);
+            finding.severity = Severity::Warning;
+            let note = "it is not shipped: only Gateways of other classes lead to its target";
+            finding.notes.push(note.into());
         }
-    }));
-    kept
+        true
+    });
+    found
 }
 
-/// The policies that a place is in: one of those in its document, or all for which an entry of a ClusterOverlay sets it.
-fn policies_at<'p, 'a>(
-    policies: &HashMap<DocumentId, Vec<(String, &'p Policy<'a>)>>,
-    place: &Place,
-) -> Vec<&'p Policy<'a>> {
-    let Place::Field {
-        document, pointer, ..
-    } = place
-    else {
-        return Vec::new();
-    };
-    let here = policies.get(document).into_iter().flatten();
-    let here = here.filter(|(outer, _)| inside(pointer, outer).is_some());
-    here.map(|(_, policy)| *policy).collect()
-}
-
-struct Others<'o, 'a> {
-    topology: &'o Topology<'a>,
-    kinds: &'o SyncedKinds,
-    ours: &'o Ours<'a>,
-}
-
-impl Others<'_, '_> {
+impl Syncing<'_> {
     /// Whether every target of a policy is known, and no Gateway that leads there is or may be ours.
-    fn have(&self, policy: &Policy<'_>) -> bool {
+    fn is_others(self, policy: &Policy<'_>) -> bool {
         !policy.targets.is_empty()
             && (policy.invalid.is_none() || declares(policy) == policy.targets.len())
-            && policy.targets.iter().all(|declared| self.has(policy, declared))
+            && policy
+                .targets
+                .iter()
+                .all(|declared| self.is_behind_others(policy, declared))
     }
 
-    fn has(&self, policy: &Policy<'_>, declared: &Declared) -> bool {
+    fn is_behind_others(self, policy: &Policy<'_>, declared: &Declared) -> bool {
+        let topology = &self.attachments.topology;
         let node = match declared.target {
             Target::Attached(node) => Some(node),
             // Why it is not attached may be what is wrong.
@@ -559,31 +506,27 @@ impl Others<'_, '_> {
             }
             Target::Virtual => None,
         };
-        let gateways = node
-            .map(|node| self.topology.gateways_of(node))
-            .unwrap_or_default();
+        let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
         !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
     }
 
     /// The node of a reference, or the whole object if it has no such section.
-    fn meant(&self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
+    fn meant(self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
         let own = policy.object.namespace_or_empty();
         let namespace = declared.namespace.as_deref().unwrap_or(own);
         let mut reference = declared.locator(namespace);
         reference.section = None;
-        match self.topology.locate(reference) {
+        match self.attachments.topology.locate(reference) {
             Located::Node(node) => Some(node),
             Located::Missing | Located::Elsewhere => None,
         }
     }
 
     /// Whether a Gateway's class is there, and another controller's.
-    fn is_foreign(&self, gateway: GatewayId) -> bool {
-        let class = self
-            .topology
-            .classes
-            .get(self.topology.gateways.get(gateway).class);
-        self.kinds.gateway(Node::Gateway(gateway)).is_none()
+    fn is_foreign(self, gateway: GatewayId) -> bool {
+        let topology = &self.attachments.topology;
+        let class = topology.classes.get(topology.gateways.get(gateway).class);
+        self.our_gateway(gateway).is_none()
             && class.object.is_some()
             && !self.ours.classes.contains_key(class.name)
     }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 
 use super::copies::PlacedGateway;
-use super::reference_fields::{Labels, made_by, texts};
+use super::reference_fields::{Labels, certificates, made_by, texts};
 use super::variants::{Copy, Variant};
-use crate::api::downstream::{downstream_name, downstream_namespace};
-use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
+use crate::api::downstream::downstream_name;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
@@ -84,12 +84,11 @@ impl<'s> OnSpokes<'s> {
     ) {
         for placed in gateways.rows() {
             let object = placed.gateway.object;
-            let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
+            let Some(namespace) = placed.namespace() else {
                 continue;
             };
             if copied {
-                let listeners = &placed.gateway.listeners;
-                self.add_secrets(object, &namespace, listeners, (grants, &placed.clusters));
+                self.add_secrets(object, &namespace, (grants, &placed.clusters));
             }
             let identity = Identity::new(GROUP, "Gateway", Some(&namespace), &object.name);
             self.add(identity, &placed.clusters);
@@ -98,8 +97,8 @@ impl<'s> OnSpokes<'s> {
             let clusters = &variant.clusters;
             for Copy { object, .. } in &variant.copies {
                 self.add(object.identity(), clusters);
-                if copied {
-                    self.add_secrets_of_set(object, grants, clusters);
+                if copied && is_listener_set(&object.api_version.group, &object.kind) {
+                    self.add_secrets(object, object.namespace_or_empty(), (grants, clusters));
                 }
                 for (secret, labels) in secrets_of(object, by_name) {
                     self.add(secret.clone(), clusters);
@@ -119,29 +118,19 @@ impl<'s> OnSpokes<'s> {
         &mut self,
         holder: &Object,
         namespace: &str,
-        listeners: &[Listener<'_>],
         (grants, clusters): (&Grants<'_>, &Clusters),
     ) {
         let own = holder.namespace_or_empty();
         let (group, kind) = (holder.api_version.group.as_str(), holder.kind.as_str());
-        let references = listeners.iter().flat_map(|listener| &listener.certificate_refs);
-        for secret in references.filter(|secret| (secret.group, secret.kind) == ("", "Secret")) {
-            let from = secret.namespace.unwrap_or(own);
-            let objects = &self.hub.objects;
-            if grants.permit((group, kind, own), from, ("", "Secret", secret.name))
-                && objects.find("", "Secret", Some(from), secret.name).is_some()
+        let certificates = certificates(holder, Some(own)).into_iter();
+        for (secret, _) in certificates.filter(|(one, _)| one.group_kind == GroupKind::new("", "Secret")) {
+            let from = secret.namespace.as_deref().unwrap_or_default();
+            if grants.permit((group, kind, own), from, ("", "Secret", &secret.name))
+                && self.hub.objects.get(&secret).is_some()
             {
-                let name = downstream_name(from, secret.name, own);
+                let name = downstream_name(from, &secret.name, own);
                 self.add(Identity::new("", "Secret", Some(namespace), &name), clusters);
             }
-        }
-    }
-
-    fn add_secrets_of_set(&mut self, set: &Object, grants: &Grants<'_>, clusters: &Clusters) {
-        if is_listener_set(&set.api_version.group, &set.kind)
-            && let Some(view) = ListenerSet::read(set, &mut Findings::new())
-        {
-            self.add_secrets(set, set.namespace_or_empty(), &view.listeners, (grants, clusters));
         }
     }
 
@@ -220,11 +209,7 @@ type ByName<'g, 'a> = BTreeMap<(String, &'g str), &'g PlacedGateway<'a>>;
 fn by_name_there<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
     let placed = gateways.rows().iter();
     placed
-        .filter_map(|placed| {
-            let object = placed.gateway.object;
-            let namespace = downstream_namespace(object.namespace_or_empty())?;
-            Some(((namespace, object.name.as_str()), placed))
-        })
+        .filter_map(|placed| Some(((placed.namespace()?, placed.gateway.object.name.as_str()), placed)))
         .collect()
 }
 

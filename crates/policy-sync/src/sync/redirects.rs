@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use apimachinery::Work;
 use kube_json::Value;
 
-use super::shadowed::items;
+use super::synced_object::Syncing;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::Ours;
-use crate::policy::Attachments;
-use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
+use crate::topology::{
+    GatewayId, ListenerNode, Request, RouteId, RouteMatch, RouteNode, RuleId, Topology, covers, items,
+};
 
 /// The longest circle that is found: clients follow more redirects, but nobody writes such circles by mistake.
 const LONGEST_CIRCLE: usize = 8;
@@ -23,16 +23,16 @@ struct Redirect<'r> {
     rule_id: RuleId,
     /// Where its redirect is in the route.
     pointer: String,
-    rule: &'r Value,
+    matches: Vec<RouteMatch<'r>>,
     filter: &'r Value,
 }
 
 /// Reports redirects of routes of ours that lead back to the request that they answer, by themselves or over others.
-pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
-    let topology = &attachments.topology;
+pub fn report_redirects(syncing: Syncing<'_>, findings: &mut Findings) {
+    let topology = &syncing.attachments.topology;
     let mut reported = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
-        if ours.find_object(node.object).is_none() {
+        if syncing.our_gateway(gateway).is_none() {
             continue;
         }
         let mut redirects = Vec::new();
@@ -118,7 +118,7 @@ fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
         Some(Redirect {
             rule_id: *id,
             pointer: format!("/spec/rules/{position}/filters/{at}/requestRedirect"),
-            rule,
+            matches: RouteMatch::of_rule(&route.object.kind, rule),
             filter,
         })
     });
@@ -127,22 +127,17 @@ fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
 
 /// A request that the rule is meant for; none where its matches ask for more than a path.
 fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redirect<'_>) -> Option<Request> {
-    let scheme = match listener.protocol() {
+    let scheme = match listener.protocol {
         "HTTP" => "http",
         "HTTPS" => "https",
         _ => return None,
     };
-    let path = match items(redirect.rule.get("matches")) {
-        [] => "/",
-        matches => matches.iter().find_map(|one| {
-            let fields = one.as_object()?;
-            let is_path_alone = fields.keys().all(|key| *key == "path");
-            let path = one.get("path");
-            let text = |key: &str| path.and_then(|path| path.get(key)?.as_str());
-            let is_text = text("type").is_none_or(|kind| ["Exact", "PathPrefix"].contains(&kind));
-            (is_path_alone && is_text).then(|| text("value").unwrap_or("/"))
-        })?,
-    };
+    let is_path_alone =
+        |one: &&RouteMatch<'_>| one.method.is_none() && one.headers.is_empty() && one.parameters.is_empty();
+    let mut paths = redirect.matches.iter().filter(is_path_alone);
+    let path = paths
+        .find(|one| ["Exact", "PathPrefix"].contains(&one.kind))?
+        .path();
     let hosts = listener.common_hostnames(&route.route);
     // The host that it leads to may be one of those that lead here.
     let to = redirect.filter.get("hostname").and_then(Value::as_str);
@@ -151,7 +146,7 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redire
         Some(host) => host.to_owned(),
         None => hosts.first()?.replace('*', "any"),
     };
-    request(scheme, &host, listener.port()?, path)
+    request(scheme, &host, listener.port?, path)
 }
 
 fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {
@@ -162,7 +157,8 @@ fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {
 
 /// The request that a client sends next. Without a port, a redirect with a scheme leads to the usual port of the scheme:
 /// kubernetes-sigs/gateway-api apis/v1/httproute_types.go@v1.6.1, HTTPRequestRedirectFilter.
-fn redirected(Redirect { rule, filter, .. }: &Redirect<'_>, from: &Request) -> Option<Request> {
+fn redirected(redirect: &Redirect<'_>, from: &Request) -> Option<Request> {
+    let filter = redirect.filter;
     let text = |key: &str| filter.get(key).and_then(Value::as_str);
     let own = if from.scheme.is_encrypted() {
         "https"
@@ -179,8 +175,7 @@ fn redirected(Redirect { rule, filter, .. }: &Redirect<'_>, from: &Request) -> O
     let path = match (replaced("replaceFullPath"), replaced("replacePrefixMatch")) {
         (Some(path), _) => path.to_owned(),
         (_, Some(prefix)) => {
-            let matches = items(rule.get("matches")).iter();
-            let prefixes = matches.filter_map(|one| one.pointer("/path/value")?.as_str());
+            let prefixes = redirect.matches.iter().map(RouteMatch::path);
             let rests = prefixes.filter_map(|prefix| from.path.strip_prefix(prefix.trim_end_matches('/')));
             let rest = rests.min_by_key(|rest| rest.len()).unwrap_or(&from.path);
             [prefix.trim_end_matches('/'), rest].concat()

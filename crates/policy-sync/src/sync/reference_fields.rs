@@ -239,6 +239,19 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
     found
 }
 
+/// The certificates that the listeners of a Gateway or a ListenerSet refer to if it is in a namespace, with the pointer of
+/// each reference.
+pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity, String)> {
+    let mut found = Vec::new();
+    let path = ("listeners.*.tls.certificateRefs.*", "");
+    walk(&holder.root().get("spec"), path, &mut |field| {
+        if let Some(Needed::Object(certificate)) = needed(own, field, SECRET) {
+            found.push((certificate, field.pointer()));
+        }
+    });
+    found
+}
+
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
     let own = own.map(str::to_owned);

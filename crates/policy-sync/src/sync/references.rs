@@ -10,16 +10,16 @@ use rayon::prelude::*;
 use super::copies::PlacedGateway;
 use super::grants::MissingGrants;
 use super::on_spokes::{OnSpokes, Without, is_among};
-use super::reference_fields::{Labels, Needed, needed_by};
+use super::reference_fields::{Labels, Needed, certificates, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::{Copy, Variant};
-use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
+use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name};
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::topology::{Sources, Suggestion, Suggestions};
+use crate::topology::{Sources, Suggestions};
 
 /// So many places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
@@ -94,7 +94,7 @@ pub fn report_references(
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
         let object = placed.gateway.object;
-        if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {
+        if let Some(namespace) = placed.namespace() {
             let sources = [object];
             let copied = (sources.as_slice(), namespace.as_str(), placed.clusters.as_ref());
             look(needed, copied, there, (&mut missing_grants, &mut all));
@@ -133,12 +133,8 @@ pub fn report_references(
 
 /// The objects that a Gateway's copy needs, without those that a reference is redirected to.
 fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Needed, String)> {
-    let object = placed.gateway.object;
-    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
-        return Vec::new();
-    };
-    let mut needed = needed_by(object, Some(&downstream));
-    let redirected = redirected_to(placed, &downstream, &needed, there);
+    let redirected = redirected(placed, there);
+    let mut needed = needed_by(placed.gateway.object, placed.namespace().as_deref());
     needed.retain(|(_, pointer)| {
         let reference = pointer.strip_suffix("/name");
         !redirected
@@ -152,39 +148,24 @@ fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(N
 /// the copy, which is in the namespace of the Gateway's copy.
 pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
     let object = placed.gateway.object;
-    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
+    let own = object.namespace_or_empty();
+    let Some(downstream) = placed.namespace() else {
         return Vec::new();
     };
-    let needed = needed_by(object, Some(&downstream));
-    redirected_to(placed, &downstream, &needed, there)
-}
-
-fn redirected_to(
-    placed: &PlacedGateway<'_>,
-    downstream: &str,
-    needed: &[(Needed, String)],
-    there: &OnSpokes<'_>,
-) -> Vec<(String, String)> {
-    let own = placed.gateway.object.namespace_or_empty();
-    let listeners = placed.gateway.listeners.iter();
-    let certificates = listeners.flat_map(|listener| &listener.certificate_refs);
-    let certificates = certificates.map(|secret| {
-        let namespace = Some(secret.namespace.unwrap_or(downstream));
-        let secret_there = Identity::new(secret.group, secret.kind, namespace, secret.name);
-        (secret_there, secret.pointer.clone())
-    });
-    let others = needed.iter().filter_map(|(needed, pointer)| match needed {
-        Needed::Object(identity) => Some((identity.clone(), pointer.strip_suffix("/name")?.to_owned())),
+    let certificates = certificates(object, Some(&downstream)).into_iter();
+    let others = needed_by(object, Some(&downstream)).into_iter();
+    let others = others.filter_map(|(needed, pointer)| match needed {
+        Needed::Object(identity) => Some((identity, pointer.strip_suffix("/name")?.to_owned())),
         _ => None,
     });
     let redirect = |(needed, pointer): (Identity, String)| {
         let namespace = needed
             .namespace
             .as_deref()
-            .filter(|namespace| *namespace != downstream)?;
+            .filter(|namespace| *namespace != downstream.as_str())?;
         let name = downstream_name(namespace, &needed.name, own);
         let copy = Identity {
-            namespace: Some(downstream.to_owned()),
+            namespace: Some(downstream.clone()),
             name: name.clone(),
             ..needed
         };
@@ -393,7 +374,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
-            let Some(near @ Suggestion::Name(_)) = near.find(&service) else {
+            let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
             let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));

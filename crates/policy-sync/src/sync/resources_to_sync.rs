@@ -6,29 +6,29 @@
 //! ReferenceGrant lets that Gateway refer to it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::reference_fields::needed_by;
 use super::routes::SyncedRoutes;
-use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds, key};
-use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
+use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds};
+use super::synced_object::{SyncedObject, SyncedTarget, Syncing, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity};
-use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{Grants, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 use crate::policy::{Attachments, Target};
+use crate::topology::object_key;
 
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways.
     pub fn new(
         attachments: &Attachments<'a>,
-        kinds: &SyncedKinds,
+        kinds: SyncedKinds,
         ours: &Ours<'_>,
         (objects, grants): (&'a Objects, &Grants<'_>),
     ) -> Self {
         let mut routes = Self::from_topology(&attachments.topology, kinds);
-        routes.chosen = choose(objects, (attachments, kinds, &routes), ours, grants);
+        routes.chosen = choose(objects, (attachments, &routes), ours, grants);
         routes
     }
 }
@@ -36,7 +36,7 @@ impl<'a> SyncedRoutes<'a> {
 /// Finds what the parameters of our Gateways choose among `objects`, and where it goes with these routes.
 fn choose<'a>(
     objects: &'a Objects,
-    (attachments, kinds, routes): (&Attachments<'a>, &SyncedKinds, &SyncedRoutes<'a>),
+    (attachments, routes): (&Attachments<'a>, &SyncedRoutes<'a>),
     ours: &Ours<'_>,
     grants: &Grants<'_>,
 ) -> ChosenObjects<'a> {
@@ -61,7 +61,7 @@ fn choose<'a>(
     if chosen.is_empty() {
         return found;
     }
-    let referred_to = referred_to(attachments, kinds, routes);
+    let referred_to = referred_to(attachments, routes);
     for object in chosen
         .into_iter()
         .flat_map(|(group, kind)| objects.of_kind(group, kind))
@@ -69,7 +69,7 @@ fn choose<'a>(
         let namespace = object.namespace_or_empty();
         let asks =
             |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
-        let (group, kind, _, name) = key(object);
+        let (group, kind, _, name) = object_key(object);
         let with_gateways = ours.gateways.ids().filter(|gateway| {
             let own = ours.gateways.get(*gateway).gateway.object.namespace_or_empty();
             grants.permit((GROUP, "Gateway", own), namespace, (group, kind, name))
@@ -82,7 +82,7 @@ fn choose<'a>(
             in_place: in_place.into_iter().filter(asks).collect(),
         };
         if !(chosen.with_gateways.is_empty() && chosen.in_place.is_empty()) {
-            found.objects.insert(key(object), chosen);
+            found.objects.insert(object_key(object), chosen);
         }
     }
     for chosen in found.objects.values() {
@@ -121,7 +121,6 @@ impl<'a> ChosenObject<'a> {
 /// The other namespaces that shipped routes and policies refer to, with the Gateways that bring them.
 fn referred_to(
     attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
     routes: &SyncedRoutes<'_>,
 ) -> BTreeMap<String, BTreeSet<OurGatewayId>> {
     let mut found: BTreeMap<String, BTreeSet<OurGatewayId>> = BTreeMap::new();
@@ -140,19 +139,19 @@ fn referred_to(
         .policies
         .rows()
         .iter()
-        .filter(|policy| kinds.any(policy.kind))
+        .filter(|policy| routes.kinds.any(policy.kind))
     {
         add(policy.object, &|| {
             let targets = policy
                 .targets
                 .iter()
                 .filter_map(|declared| match declared.target {
-                    Target::Attached(node) => Some(routes.gateways_of(&attachments.topology, kinds, node)),
+                    Target::Attached(node) => Some(routes.gateways_of(&attachments.topology, node)),
                     _ => None,
                 });
             targets
                 .flatten()
-                .filter(|gateway| kinds.syncs(*gateway, policy.kind))
+                .filter(|gateway| routes.kinds.syncs(*gateway, policy.kind))
                 .collect()
         });
     }
@@ -186,17 +185,15 @@ fn not_in_the_input(
 
 /// Reports each object that an entry of `resourcesToSync` chooses and that goes nowhere, although Gateways of the class go
 /// somewhere, and each name that no object has.
-pub fn report_chosen_nowhere(
-    hub: &Hub,
-    ours: &Ours<'_>,
-    routes: &SyncedRoutes<'_>,
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    findings: &mut Findings,
-) {
+pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
+    let Syncing {
+        hub, ours, routes, ..
+    } = syncing;
     for (name, class) in &ours.classes {
         let Ok(params) = &class.params else { continue };
         let is_placed = |gateway: OurGatewayId| {
-            ours.gateways.get(gateway).gateway.class_name == *name && !clusters.get(gateway).is_empty()
+            ours.gateways.get(gateway).gateway.class_name == *name
+                && !syncing.clusters.get(gateway).is_empty()
         };
         // That nothing is placed is reported where it is not.
         if !ours.gateways.ids().any(is_placed) {

@@ -14,9 +14,10 @@ use crate::diagnostic::{Code, Finding, Findings, Severity, first_items};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
-use crate::policy::Attachments;
+use crate::policy::{Attachments, KindId};
 use crate::topology::{
-    BackendId, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, RouteId, Topology,
+    BackendId, Condition, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, Refusal,
+    RouteId, Topology,
 };
 
 /// Most clusters that one finding names.
@@ -85,9 +86,11 @@ pub(super) fn set_of(topology: &Topology<'_>, node: Node) -> Option<ListenerSetI
     }
 }
 
-/// The routes that go to the spokes.
+/// What goes to the spokes with our Gateways: the kinds of policies, ListenerSets, routes, and other objects.
 #[derive(Debug, Default)]
 pub struct SyncedRoutes<'a> {
+    /// What the classes of our Gateways sync.
+    pub kinds: SyncedKinds,
     routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
@@ -162,24 +165,25 @@ impl SyncedRoute<'_> {
 impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them. The objects
     /// that are chosen are not there yet.
-    pub(super) fn from_topology(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
+    pub(super) fn from_topology(topology: &Topology<'a>, kinds: SyncedKinds) -> Self {
         let mut found = Self {
-            sets: synced_sets(topology, kinds),
+            sets: synced_sets(topology, &kinds),
+            kinds,
             ..Self::default()
         };
         for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
             let named = topology.parents_of(&node.route);
-            if named.is_empty() && kinds.syncs_kind_of(object) {
+            if named.is_empty() && found.kinds.syncs_kind_of(object) {
                 found.parentless.push((id, object));
             }
             for parent in named.iter() {
-                match found.parent(topology, kinds, &node.route, parent) {
-                    Parent::Goes(parent) => parents.push(parent),
-                    Parent::Loose(loose) if loose.why == Why::OtherClass => unsynced.push(loose),
-                    Parent::Loose(loose) => found.loose.push(loose),
-                    Parent::NotOurs => {}
+                match found.parent(topology, &node.route, parent) {
+                    Some(Ok(parent)) => parents.push(parent),
+                    Some(Err(loose)) if loose.why == Why::OtherClass => unsynced.push(loose),
+                    Some(Err(loose)) => found.loose.push(loose),
+                    None => {}
                 }
             }
             if !parents.is_empty() {
@@ -189,12 +193,12 @@ impl<'a> SyncedRoutes<'a> {
                 found.loose.append(&mut unsynced);
             }
         }
-        found.add_children(topology, kinds);
+        found.add_children(topology);
         found
     }
 
     /// Adds the routes that get requests from a route that is synced.
-    fn add_children(&mut self, topology: &Topology<'a>, kinds: &SyncedKinds) {
+    fn add_children(&mut self, topology: &Topology<'a>) {
         // Whatever hands requests on is before what takes them.
         for delegation in topology.delegations() {
             let object = topology.routes.get(delegation.child).object;
@@ -204,7 +208,7 @@ impl<'a> SyncedRoutes<'a> {
             let parents: Vec<SyncedParent> = from
                 .parents
                 .iter()
-                .filter(|parent| kinds.syncs_route(parent.gateway, object))
+                .filter(|parent| self.kinds.syncs_route(parent.gateway, object))
                 .map(|parent| SyncedParent {
                     pointer: String::new(),
                     gateway: parent.gateway,
@@ -229,69 +233,57 @@ impl<'a> SyncedRoutes<'a> {
         }
     }
 
+    /// Whether a route is shipped with a parent. `None`: the parent is nothing that is synced, or something that is reported
+    /// elsewhere.
     fn parent(
         &self,
         topology: &Topology<'a>,
-        kinds: &SyncedKinds,
         route: &Route<'a>,
         parent: &ParentRef<'_>,
-    ) -> Parent<'a> {
+    ) -> Option<Result<SyncedParent, Loose<'a>>> {
         let object = route.object;
-        let Ok(owner) = topology.parent(object.namespace_or_empty(), parent) else {
-            return Parent::NotOurs;
-        };
+        let owner = topology.parent(object.namespace_or_empty(), parent).ok()?;
         let (node, set) = owner;
-        let Some(gateway) = kinds.gateway(Node::Gateway(node)) else {
-            return Parent::NotOurs;
-        };
-        let named = topology.listeners_of(owner, parent.section_name);
+        let gateway = self.kinds.gateway(Node::Gateway(node))?;
+        let section = parent.section_name;
         let loose = |why| {
-            let listener = named.first().filter(|_| parent.section_name.is_some());
-            Parent::Loose(Loose {
+            let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
+            Some(Err(Loose {
                 object,
                 pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
                 listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
                 why,
-            })
+            }))
         };
-        if !kinds.syncs_route(gateway, object) {
+        if !self.kinds.syncs_route(gateway, object) {
             return loose(Why::OtherClass);
         }
         if set.is_some_and(|set| !self.sets.contains_key(&set)) {
             return loose(Why::ListenerSet);
         }
-        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
-            .iter()
-            .map(|id| (*id, topology.listeners.get(*id)))
-            .filter(|(_, listener)| listener.is_meant(parent))
-            .collect();
-        let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
-        let listeners: Vec<ListenerId> = serving
-            .clone()
-            .filter(|(_, listener)| !surely_gives_way(topology, listener))
-            .map(|(id, _)| *id)
-            .collect();
-        let gives_way = serving.count() > 0;
-        if !listeners.is_empty() {
-            return Parent::Goes(SyncedParent {
+        let conditions: [Condition<'_, 'a>; 3] = [
+            (&|listener| listener.is_meant(parent), Refusal::Port),
+            (&|listener| listener.serves(route), Refusal::Hostname),
+            (
+                &|listener| !surely_gives_way(topology, listener),
+                Refusal::GivesWay,
+            ),
+        ];
+        match topology.listeners_with(owner, section, &conditions) {
+            Ok(listeners) => Some(Ok(SyncedParent {
                 pointer: parent.pointer(),
                 gateway,
                 node,
                 set,
                 listeners,
-            });
-        }
-        match (
-            meant.is_empty(),
-            !named.is_empty() || parent.section_name.is_none(),
-        ) {
-            (false, _) if gives_way => loose(Why::GivesWay),
-            (false, _) => loose(Why::Hostname),
+            })),
             // That the section does not exist is reported about every route.
-            (true, false) => Parent::NotOurs,
-            (true, true) => loose(Why::Port),
+            Err(Refusal::Section) if section.is_some() => None,
+            Err(Refusal::GivesWay) => loose(Why::GivesWay),
+            Err(Refusal::Hostname) => loose(Why::Hostname),
+            Err(_) => loose(Why::Port),
         }
     }
 
@@ -364,16 +356,6 @@ impl<'a> SyncedRoutes<'a> {
 fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
     let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
     winner.is_some_and(|winner| winner.set.is_none())
-}
-
-/// The result for one parentRef.
-enum Parent<'a> {
-    /// It is shipped.
-    Goes(SyncedParent),
-    /// It is a Gateway of ours, and no listener takes the route.
-    Loose(Loose<'a>),
-    /// It is nothing that is synced, or something that was reported elsewhere.
-    NotOurs,
 }
 
 impl Loose<'_> {
@@ -471,12 +453,7 @@ impl<'t> Destination<'t> {
 
 impl<'a> SyncedRoutes<'a> {
     /// Where what targets a node goes; nowhere if the node is on no cluster, or on all of them by itself.
-    pub(super) fn destinations<'t>(
-        &'t self,
-        topology: &'t Topology<'a>,
-        kinds: &SyncedKinds,
-        node: Node,
-    ) -> Vec<Destination<'t>> {
+    pub(super) fn destinations<'t>(&'t self, topology: &'t Topology<'a>, node: Node) -> Vec<Destination<'t>> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
                 let route = self.get(route).into_iter();
@@ -493,11 +470,11 @@ impl<'a> SyncedRoutes<'a> {
                     set.collect()
                 }
                 None => vec![Destination::with_gateways(
-                    kinds.gateway(node).into_iter().collect(),
+                    self.kinds.gateway(node).into_iter().collect(),
                 )],
             },
-            Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, kinds, backend),
-            Node::Namespace(namespace) => self.of_namespace(topology, kinds, namespace),
+            Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, backend),
+            Node::Namespace(namespace) => self.of_namespace(topology, namespace),
             // No work has a GatewayClass, and a mesh is not a Gateway's.
             Node::Class(_) | Node::Mesh(_) => Vec::new(),
         };
@@ -507,12 +484,7 @@ impl<'a> SyncedRoutes<'a> {
 
     /// A Service or another backend is where the routes are that send requests to it, shipped or brought by another tool;
     /// and where it is shipped itself.
-    fn of_backend<'t>(
-        &'t self,
-        topology: &'t Topology<'a>,
-        kinds: &SyncedKinds,
-        backend: BackendId,
-    ) -> Vec<Destination<'t>> {
+    fn of_backend<'t>(&'t self, topology: &'t Topology<'a>, backend: BackendId) -> Vec<Destination<'t>> {
         let backend = topology.backends.get(backend);
         let mut in_place: BTreeSet<OurGatewayId> = BTreeSet::new();
         for id in &backend.routes {
@@ -521,8 +493,8 @@ impl<'a> SyncedRoutes<'a> {
                 None => {
                     let route = topology.routes.get(*id);
                     let gateways = route.gateways.iter();
-                    let ours = gateways.filter_map(|gateway| kinds.gateway(Node::Gateway(*gateway)));
-                    in_place.extend(ours.filter(|gateway| !kinds.syncs_route(*gateway, route.object)));
+                    let ours = gateways.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
+                    in_place.extend(ours.filter(|gateway| !self.kinds.syncs_route(*gateway, route.object)));
                 }
             }
         }
@@ -539,16 +511,11 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// A Namespace is wherever a Gateway, a ListenerSet, a route, or a chosen object of it is shipped.
-    fn of_namespace<'t>(
-        &'t self,
-        topology: &'t Topology<'a>,
-        kinds: &SyncedKinds,
-        id: NamespaceId,
-    ) -> Vec<Destination<'t>> {
+    fn of_namespace<'t>(&'t self, topology: &'t Topology<'a>, id: NamespaceId) -> Vec<Destination<'t>> {
         let namespace = topology.namespaces.get(id);
         let own = namespace.gateways.iter();
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
-        let with_gateways = own.filter_map(|gateway| kinds.gateway(Node::Gateway(*gateway)));
+        let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
         let in_place = self.chosen().shipped_in(namespace.name);
         vec![
             Destination::with_gateways(with_gateways.collect()),
@@ -557,27 +524,29 @@ impl<'a> SyncedRoutes<'a> {
     }
 
     /// The Gateways of ours with which something that targets a node goes.
-    pub fn gateways_of(
-        &self,
-        topology: &Topology<'a>,
-        kinds: &SyncedKinds,
-        node: Node,
-    ) -> BTreeSet<OurGatewayId> {
-        let destinations = self.destinations(topology, kinds, node).into_iter();
+    pub fn gateways_of(&self, topology: &Topology<'a>, node: Node) -> BTreeSet<OurGatewayId> {
+        let destinations = self.destinations(topology, node).into_iter();
         destinations
             .flat_map(|destination| destination.gateways)
             .collect()
+    }
+
+    /// Whether policies of a kind on a node go to clusters.
+    pub fn syncs(&self, topology: &Topology<'a>, kind: KindId, node: Node) -> bool {
+        let gateways = self.gateways_of(topology, node);
+        gateways
+            .into_iter()
+            .any(|gateway| self.kinds.syncs(gateway, kind))
     }
 
     /// The clusters where something that targets a node would be.
     pub fn clusters_of<'c>(
         &self,
         topology: &Topology<'a>,
-        kinds: &SyncedKinds,
         clusters: &'c Table<OurGatewayId, Arc<[String]>>,
         node: Node,
     ) -> BTreeSet<&'c str> {
-        let gateways = self.gateways_of(topology, kinds, node).into_iter();
+        let gateways = self.gateways_of(topology, node).into_iter();
         let clusters = gateways.flat_map(|gateway| clusters.get(gateway).iter());
         clusters.map(String::as_str).collect()
     }

@@ -5,15 +5,11 @@
 //! mistake, because DNS prefers the name (RFC 4592, section 2.2.1), and a listener without a hostname states none.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
-use super::synced_kinds::SyncedKinds;
+use super::synced_object::Syncing;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
-use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
-use crate::policy::Attachments;
-use crate::topology::Node;
 
 /// So many clusters are named in a message.
 const MOST_CLUSTERS: usize = 3;
@@ -38,36 +34,29 @@ fn add<'a>(hostnames: &mut Hostnames<'a>, hostname: &str, serving: Serving<'a>) 
     }
 }
 
-/// Reports the hostnames of our Gateways that other Gateways of their clusters have, too. `clusters` are those of each
-/// Gateway of ours.
-pub fn report_same_hostnames(
-    attachments: &Attachments<'_>,
-    kinds: &SyncedKinds,
-    hub: &Hub,
-    clusters: &Table<OurGatewayId, Arc<[String]>>,
-    findings: &mut Findings,
-) {
-    let topology = &attachments.topology;
+/// Reports the hostnames of our Gateways that other Gateways of their clusters have, too.
+pub fn report_same_hostnames(syncing: Syncing<'_>, findings: &mut Findings) {
+    let topology = &syncing.attachments.topology;
     let mut hostnames = Hostnames::default();
     for (id, node) in topology.gateways.iter() {
-        let Some(ours) = kinds.gateway(Node::Gateway(id)) else {
+        let Some(ours) = syncing.our_gateway(id) else {
             continue;
         };
         for listener in node.listeners.iter().map(|id| topology.listeners.get(*id)) {
             let set = listener.set.map(|set| topology.listener_sets.get(set).object);
-            if let Some(hostname) = listener.hostname() {
+            if let Some(hostname) = listener.hostname {
                 let owner = set.unwrap_or(node.object);
                 let serving = Serving {
                     gateway: node.object,
                     listener: owner.place(&format!("{}/hostname", listener.pointer)),
-                    clusters: clusters.get(ours),
+                    clusters: syncing.clusters.get(ours),
                     is_local: false,
                 };
                 add(&mut hostnames, hostname, serving);
             }
         }
     }
-    for (cluster, objects) in hub.spokes.as_ref() {
+    for (cluster, objects) in syncing.hub.spokes.as_ref() {
         for gateway in objects.of_kind(GROUP, "Gateway") {
             for listener in gateway.root().get("spec").get("listeners").items() {
                 let hostname = listener.get("hostname");

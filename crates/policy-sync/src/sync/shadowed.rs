@@ -1,28 +1,28 @@
 //! Routes on one listener of ours that match the same requests: only one of them gets any
 //! (docs/systems/gateway-api.md#which-rule-wins).
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use kube_json::Value;
 
+use super::synced_object::Syncing;
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
-use crate::hub::{Ours, RowId as _};
+use crate::hub::RowId as _;
 use crate::object::Rank;
 use crate::parallel;
-use crate::policy::Attachments;
-use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayNode, ListenerId, RouteId, RouteMatch, RouteNode, Topology, items};
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
 
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
-pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
-    let topology = &attachments.topology;
-    let is_ours = |gateway: &&GatewayNode<'_>| ours.find_object(gateway.object).is_some();
-    let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
+pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
+    let topology = &syncing.attachments.topology;
+    let gateways = topology.gateways.iter();
+    let gateways = gateways.filter(|(id, _)| syncing.our_gateway(*id).is_some());
+    let gateways: Vec<&GatewayNode<'_>> = gateways.map(|(_, gateway)| gateway).collect();
     let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
     let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
     let attached: Vec<RouteId> = attached.into_iter().collect();
@@ -135,6 +135,9 @@ struct Shadow {
     groups: Vec<usize>,
 }
 
+/// The kind of a route, and a match in one form: equal for matches of the same requests.
+type Form<'a> = (&'a str, RouteMatch<'a>);
+
 /// The matches of a route.
 struct Asking<'a> {
     route: &'a Route<'a>,
@@ -145,8 +148,8 @@ struct Asking<'a> {
 /// The requests of one match of a rule.
 struct Asked<'a> {
     rule: usize,
-    /// Its position in the rule; none if the rule has no matches.
-    one: Option<usize>,
+    /// Its position in the rule.
+    one: usize,
     /// Equal for matches of the same requests.
     form: Form<'a>,
 }
@@ -158,39 +161,36 @@ impl<'a> Asking<'a> {
         if !is_route(&object.api_version.group, &object.kind) {
             return None;
         }
-        let asked = |rule, one, value| {
-            let form = Form::new(&object.kind, value);
-            Asked { rule, one, form }
+        let rules = match object.value.get("spec").and_then(|spec| spec.get("rules")) {
+            // A route without rules matches everything.
+            None | Some(Value::Null) => &[Value::Null],
+            rules => items(rules),
         };
-        // A rule without matches, and a route without rules, match everything.
-        let rules = object.value.get("spec").and_then(|spec| spec.get("rules"));
-        let mut matches = Vec::new();
-        for (rule, value) in items(rules).iter().enumerate() {
-            let listed = items(value.get("matches"));
-            matches.extend((0..).zip(listed).map(|(at, one)| asked(rule, Some(at), one)));
-            matches.extend(listed.is_empty().then(|| asked(rule, None, &Value::Null)));
-        }
-        if rules.is_none_or(Value::is_null) {
-            matches.push(asked(0, None, &Value::Null));
-        }
+        let matches = rules.iter().enumerate().flat_map(|(rule, value)| {
+            let matches = RouteMatch::of_rule(&object.kind, value).into_iter().enumerate();
+            matches.map(move |(one, asked)| Asked {
+                rule,
+                one,
+                form: (&object.kind, asked.normalized()),
+            })
+        });
         Some(Self {
             route: &node.route,
             rank: &node.rank,
-            matches,
+            matches: matches.collect(),
         })
     }
 
     /// Where a match is, or what has none.
     fn place(&self, at: usize) -> Place {
         let object = self.route.object;
-        let rules = object.root().get("spec").get("rules");
-        match self.matches.get(at) {
-            Some(Asked { rule, one, .. }) if rules.is_present() => object.place(&match one {
-                Some(one) => format!("/spec/rules/{rule}/matches/{one}"),
-                None => format!("/spec/rules/{rule}"),
-            }),
-            _ => object.place("/spec"),
-        }
+        let pointers = self.matches.get(at).map(|Asked { rule, one, .. }| {
+            let rule = format!("/spec/rules/{rule}");
+            [format!("{rule}/matches/{one}"), rule]
+        });
+        let mut pointers = pointers.into_iter().flatten();
+        let written = pointers.find(|pointer| object.value.pointer(pointer).is_some());
+        object.place(written.as_deref().unwrap_or("/spec"))
     }
 }
 
@@ -257,94 +257,6 @@ fn shadowed(
         }
     }
     lost
-}
-
-/// A match with its defaults, in one order: two that are equal ask for the same requests.
-#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Form<'a> {
-    /// The kind of the route. All but the two below match by hostname or by port alone.
-    kind: &'a str,
-    /// Of an HTTPRoute, the type of its path, the path, and the method; of a GRPCRoute, the type of its method, the
-    /// service, and the method.
-    words: [Option<&'a str>; 3],
-    headers: Named<'a>,
-    query: Named<'a>,
-}
-
-/// Names with type and value, sorted, each name once.
-type Named<'a> = Vec<(Cow<'a, str>, [&'a str; 2])>;
-
-impl<'a> Form<'a> {
-    fn new(kind: &'a str, one: &'a Value) -> Self {
-        let mut form = Self {
-            kind,
-            ..Self::default()
-        };
-        match kind {
-            "HTTPRoute" => {
-                let [by, value] = path(one);
-                form.words = [Some(by), Some(value), given(one, "method")];
-                form.query = named(one, "queryParams", Cow::Borrowed);
-            }
-            "GRPCRoute" => {
-                let method = part(one, "method");
-                let by = text(method, "type", "Exact");
-                form.words = [Some(by), given(method, "service"), given(method, "method")];
-            }
-            _ => return form,
-        }
-        form.headers = named(one, "headers", in_lower_case);
-        form
-    }
-}
-
-/// Of several entries with one name the first counts.
-fn named<'a>(one: &'a Value, list: &str, name_of: fn(&'a str) -> Cow<'a, str>) -> Named<'a> {
-    let entries = items(one.get(list)).iter().map(|entry| {
-        let name = name_of(text(entry, "name", ""));
-        (name, [text(entry, "type", "Exact"), text(entry, "value", "")])
-    });
-    let mut entries: Named<'a> = entries.collect();
-    entries.sort_by(|(name, _), (other, _)| name.cmp(other));
-    entries.dedup_by(|(name, _), (first, _)| name == first);
-    entries
-}
-
-/// The type of the path of a match, and its value.
-fn path(one: &Value) -> [&str; 2] {
-    let path = part(one, "path");
-    let (by, value) = (text(path, "type", "PathPrefix"), text(path, "value", "/"));
-    if by == "PathPrefix" {
-        // `/a/` and `/a` are one prefix.
-        [by, value.trim_end_matches('/')]
-    } else {
-        [by, value]
-    }
-}
-
-fn part<'v>(one: &'v Value, name: &str) -> &'v Value {
-    one.get(name).unwrap_or(&Value::Null)
-}
-
-fn given<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
-    value.get(name).and_then(Value::as_str)
-}
-
-fn text<'v>(value: &'v Value, name: &str, default: &'static str) -> &'v str {
-    given(value, name).unwrap_or(default)
-}
-
-/// The items of a list; none if it is absent or no list.
-pub(super) fn items(list: Option<&Value>) -> &[Value] {
-    list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-fn in_lower_case(name: &str) -> Cow<'_, str> {
-    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        Cow::Owned(name.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(name)
-    }
 }
 
 fn finding(

@@ -10,7 +10,7 @@ use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, KindId};
-use crate::topology::{GatewayId, Node};
+use crate::topology::{GatewayId, Node, ObjectKey, object_key};
 
 /// The policy kinds that the classes of our Gateways sync.
 #[derive(Debug, Default)]
@@ -110,13 +110,10 @@ impl SyncedKinds {
 #[derive(Debug, Default)]
 pub struct ChosenObjects<'a> {
     /// Those that go anywhere, by kind, namespace, and name.
-    pub(super) objects: BTreeMap<Key<'a>, ChosenObject<'a>>,
+    pub(super) objects: BTreeMap<ObjectKey<'a>, ChosenObject<'a>>,
     /// By namespace of the hub: the Gateways that bring anything that keeps this namespace.
     pub(super) shipped_in: BTreeMap<&'a str, BTreeSet<OurGatewayId>>,
 }
-
-/// Group, kind, namespace, and name.
-pub(super) type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// A chosen object, and the Gateways that it goes with.
 #[derive(Debug)]
@@ -128,16 +125,10 @@ pub(super) struct ChosenObject<'a> {
     pub(super) in_place: Vec<OurGatewayId>,
 }
 
-/// The key of an object.
-pub(super) fn key(object: &Object) -> Key<'_> {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    (group, kind, object.namespace_or_empty(), &object.name)
-}
-
 impl<'a> ChosenObjects<'a> {
     /// The chosen object that an object of the hub is, if it goes anywhere.
     pub(super) fn get<'s>(&'s self, object: &'s Object) -> Option<&'s ChosenObject<'a>> {
-        self.objects.get(&key(object))
+        self.objects.get(&object_key(object))
     }
 
     /// Whether an object is chosen to be in the namespace of a Gateway's copy.

@@ -9,15 +9,14 @@ use kube_json::Value;
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
 use super::routes::{Destination, SyncedRoutes};
 use super::same_target::{Resolution, SyncedPolicy, SyncedSpec, resolve};
-use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::params::{Role, SyncedResource};
 use crate::diagnostic::broken;
-use crate::hub::{OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, KindId, PolicyId, Rule, Target};
-use crate::topology::Node;
+use crate::topology::{GatewayId, Node};
 
 /// One policy or route for the spokes.
 #[derive(Debug, Clone)]
@@ -131,28 +130,26 @@ pub struct SyncedObjects<'a> {
     pub withheld: Vec<Withheld<'a>>,
 }
 
-/// The data that decides about it.
+/// What decides about all that is synced.
 #[derive(Debug, Clone, Copy)]
 pub struct Syncing<'a> {
-    /// The policies of the hub.
-    pub attachments: &'a Attachments<'a>,
-    /// Which of them go with which Gateway.
-    pub kinds: &'a SyncedKinds,
-    /// The routes that go along.
-    pub routes: &'a SyncedRoutes<'a>,
-    /// The objects that live on each cluster.
-    pub locals: &'a BTreeMap<&'a str, LocalPolicies<'a>>,
+    /// The hub.
+    pub hub: &'a Hub,
     /// Our Gateways.
     pub ours: &'a Ours<'a>,
     /// The clusters of each.
     pub clusters: &'a Table<OurGatewayId, Arc<[String]>>,
+    /// The policies of the hub.
+    pub attachments: &'a Attachments<'a>,
+    /// What goes with which Gateway.
+    pub routes: &'a SyncedRoutes<'a>,
 }
 
 impl<'a> SyncedObjects<'a> {
-    /// Decides for every target and the kinds that are synced there.
-    pub fn new(syncing: Syncing<'a>) -> Self {
+    /// Decides for every target and the kinds that are synced there. `locals` are the policies that live on each cluster.
+    pub fn new(syncing: Syncing<'a>, locals: &'a BTreeMap<&'a str, LocalPolicies<'a>>) -> Self {
         let mut disturbed: BTreeMap<(KindId, Node), Vec<&LocalPolicies<'a>>> = BTreeMap::new();
-        for there in syncing.locals.values() {
+        for there in locals.values() {
             for target in there.targets() {
                 disturbed.entry(target).or_default().push(there);
             }
@@ -164,7 +161,7 @@ impl<'a> SyncedObjects<'a> {
             withheld: Vec::new(),
         };
         let kinds = syncing.attachments.kinds.iter();
-        let kinds = kinds.filter(|(kind, _)| syncing.kinds.any(*kind));
+        let kinds = kinds.filter(|(kind, _)| syncing.routes.kinds.any(*kind));
         let targets = kinds.flat_map(|(kind, known)| known.nodes.keys().map(move |node| (kind, *node)));
         let mut targets: Vec<(KindId, Node)> = targets.collect();
         targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
@@ -255,14 +252,24 @@ struct Grouping<'a> {
 }
 
 impl<'a> Syncing<'a> {
+    /// The Gateway of ours that one of the hierarchy is.
+    pub(super) fn our_gateway(self, gateway: GatewayId) -> Option<OurGatewayId> {
+        self.routes.kinds.gateway(Node::Gateway(gateway))
+    }
+
+    /// Whether policies of a kind on a node go to clusters.
+    pub fn is_synced(self, kind: KindId, node: Node) -> bool {
+        self.routes.syncs(&self.attachments.topology, kind, node)
+    }
+
     /// Where the policies of a kind on a node go, with Gateways whose class syncs the kind.
     fn destinations(self, kind: KindId, node: Node) -> Vec<Destination<'a>> {
         let topology = &self.attachments.topology;
-        let mut all = self.routes.destinations(topology, self.kinds, node);
+        let mut all = self.routes.destinations(topology, node);
         for destination in &mut all {
             destination
                 .gateways
-                .retain(|gateway| self.kinds.syncs(*gateway, kind));
+                .retain(|gateway| self.routes.kinds.syncs(*gateway, kind));
         }
         all.retain(|destination| !destination.gateways.is_empty());
         all

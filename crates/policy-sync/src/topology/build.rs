@@ -6,7 +6,7 @@ use apimachinery::{GroupKind, Identity, Work};
 
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
-    route_key,
+    object_key,
 };
 use super::listener::ListenerNode;
 use super::names::rule_name;
@@ -264,7 +264,7 @@ impl<'a> Topology<'a> {
             assumed,
             rank: seniority.rank(object, original),
         });
-        self.route_ids.entry(route_key(object)).or_insert(id);
+        self.route_ids.entry(object_key(object)).or_insert(id);
         id
     }
 

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::{Identity, Work};
-use kube_json::{Map, Value, json};
+use kube_json::Value;
 
 use super::hierarchy::{Delegation, Delegations, RouteNode, Topology};
 use super::node::{DelegationId, RouteId, RuleId};
+use super::route_match::{NamedMatch, RouteMatch, items};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::GROUP;
 use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
@@ -117,6 +118,8 @@ impl<'a> Topology<'a> {
     fn inherit_gateways(&mut self) {
         let ways: Vec<(RouteId, RouteId)> = self
             .delegations
+            .all
+            .rows()
             .iter()
             .map(|delegation| (delegation.from.0, delegation.child))
             .collect();
@@ -180,7 +183,7 @@ struct Following<'t, 'r, 'a> {
     topology: &'t Topology<'a>,
     rules: &'r Table<RouteId, Vec<RouteRule<'a>>>,
     by_namespace: ByNamespace<'a>,
-    found: Delegations,
+    found: Delegations<'a>,
     work: Work,
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
@@ -196,7 +199,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         &mut self,
         above: Option<DelegationId>,
         (id, rule, position): (RouteId, RuleId, usize),
-        matches: &[Value],
+        matches: &[RouteMatch<'a>],
         way: &mut Vec<RouteId>,
     ) {
         let rules: &'r Vec<RouteRule<'a>> = self.rules.get(id);
@@ -289,9 +292,9 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         &mut self,
         (_, parent, _): (Option<DelegationId>, RouteId, RuleId),
         child: RouteId,
-        matches: &[Value],
+        matches: &[RouteMatch<'a>],
         way: &[RouteId],
-    ) -> Result<Vec<(RuleId, usize, Vec<Value>)>, Why> {
+    ) -> Result<Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>, Why> {
         let node = self.topology.routes.get(child);
         let route = &node.route;
         let identity = || route.object.identity();
@@ -320,7 +323,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             let pairs = matches
                 .iter()
                 .flat_map(|parent| own.iter().map(move |own| (parent, own)));
-            let together: Vec<Value> = pairs
+            let together: Vec<RouteMatch<'a>> = pairs
                 .filter_map(|(parent, own)| {
                     if inherits {
                         Some(merged(parent, own))
@@ -346,7 +349,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         &mut self,
         (above, parent, rule): (Option<DelegationId>, RouteId, RuleId),
         child: RouteId,
-        rules: Vec<(RuleId, usize, Vec<Value>)>,
+        rules: Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>,
         way: &mut Vec<RouteId>,
     ) {
         let listed = rules.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
@@ -468,93 +471,44 @@ fn is_child(child: &Route<'_>, parent: &Object) -> bool {
     child.parents.is_empty() || child.parents.iter().any(names_it)
 }
 
-/// The matches of a rule as the API server stores them: what is left out has its default.
-fn matches_of(route: &Object, position: usize) -> Vec<Value> {
-    let rules = route.root().get("spec").get("rules");
-    let rule = rules.items().nth(position);
-    let listed: Vec<Value> = rule
-        .iter()
-        .flat_map(|rule| rule.get("matches").items())
-        .map(|listed| stored(listed.value().unwrap_or(&Value::Null)))
-        .collect();
-    if listed.is_empty() {
-        return vec![stored(&Value::Null)];
-    }
-    listed
-}
-
-fn stored(listed: &Value) -> Value {
-    let mut fields = listed.as_object().cloned().unwrap_or_default();
-    let path = fields.get("path").and_then(Value::as_object);
-    let of_path = |field: &str, or: &str| {
-        let text = path.and_then(|path| path.get(field)).and_then(Value::as_str);
-        text.unwrap_or(or).to_owned()
-    };
-    let path = json!({"type": of_path("type", "PathPrefix"), "value": of_path("value", "/")});
-    fields.insert("path".to_owned(), path);
-    for list in ["headers", "queryParams"] {
-        let listed = fields.get_mut(list).and_then(Value::as_array_mut);
-        for one in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
-            one.insert_if_absent("type", || json!("Exact"));
-        }
-    }
-    Value::Object(fields)
-}
-
-fn path_of(listed: &Value) -> (&str, &str) {
-    let text = |pointer: &str| listed.pointer(pointer).and_then(Value::as_str);
-    (
-        text("/path/type").unwrap_or_default(),
-        text("/path/value").unwrap_or_default(),
-    )
-}
-
-fn list_of<'v>(listed: &'v Value, field: &str) -> &'v [Value] {
-    let list = listed.get(field).and_then(Value::as_array);
-    list.map(Vec::as_slice).unwrap_or_default()
+/// The matches of a rule of a route.
+fn matches_of(route: &Object, position: usize) -> Vec<RouteMatch<'_>> {
+    let rule = items(route.value.pointer("/spec/rules")).get(position);
+    RouteMatch::of_rule(&route.kind, rule.unwrap_or(&Value::Null))
 }
 
 /// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its
 /// elements.
-fn is_covered(parent: &Value, child: &Value) -> bool {
-    let ((kind, prefix), (_, path)) = (path_of(parent), path_of(child));
-    let lists = ["headers", "queryParams"];
-    let has_all = |list: &&str| {
-        let own = list_of(child, list);
-        list_of(parent, list).iter().all(|asked| own.contains(asked))
-    };
-    let method = parent.get("method").filter(|method| !method.is_null());
-    kind == "PathPrefix"
-        && path.starts_with(prefix)
-        && lists.iter().all(has_all)
-        && method.is_none_or(|method| child.get("method") == Some(method))
+fn is_covered(parent: &RouteMatch<'_>, child: &RouteMatch<'_>) -> bool {
+    parent.kind == "PathPrefix"
+        && child.path().starts_with(parent.path())
+        && parent.headers.iter().all(|asked| child.headers.contains(asked))
+        && parent
+            .parameters
+            .iter()
+            .all(|asked| child.parameters.contains(asked))
+        && parent.method.is_none_or(|method| child.method == Some(method))
 }
 
 /// A match with what another one asks for: the path below the other one's, and of two that ask for one header,
 /// parameter or method the other one's.
-fn merged(parent: &Value, child: &Value) -> Value {
-    let mut fields: Map = child.as_object().cloned().unwrap_or_default();
-    let ((_, above), (kind, below)) = (path_of(parent), path_of(child));
-    fields.insert(
-        "path".to_owned(),
-        json!({"type": kind, "value": joined(above, below)}),
-    );
-    for list in ["headers", "queryParams"] {
-        let named = |one: &Value| one.get("name").cloned();
-        let mut all: Vec<Value> = list_of(parent, list).to_vec();
-        for own in list_of(child, list) {
-            if !all.iter().any(|known| named(known) == named(own)) {
+fn merged<'a>(parent: &RouteMatch<'a>, child: &RouteMatch<'a>) -> RouteMatch<'a> {
+    let together = |above: &[NamedMatch<'a>], below: &[NamedMatch<'a>]| {
+        let mut all = above.to_vec();
+        for own in below {
+            if !all.iter().any(|known| known.name == own.name) {
                 all.push(own.clone());
             }
         }
-        if !all.is_empty() {
-            fields.insert(list.to_owned(), Value::Array(all));
-        }
+        all
+    };
+    RouteMatch {
+        kind: child.kind,
+        path: Some(joined(parent.path(), child.path()).into()),
+        method: parent.method.or(child.method),
+        headers: together(&parent.headers, &child.headers),
+        parameters: together(&parent.parameters, &child.parameters),
     }
-    if let Some(method) = parent.get("method").filter(|method| !method.is_null()) {
-        fields.insert("method".to_owned(), method.clone());
-    }
-    Value::Object(fields)
 }
 
 /// One path below another one, cleaned.

@@ -5,13 +5,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use apimachinery::{GroupKind, Identity};
-use kube_json::{Text, Value};
+use kube_json::Text;
 
 use super::listener::ListenerNode;
 use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
     PortId, RouteId, RuleId, Start,
 };
+use super::route_match::RouteMatch;
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
@@ -166,8 +167,11 @@ pub(super) struct Owned<'a> {
     pub(super) named: HashMap<&'a str, ListenerId>,
 }
 
-/// Group, kind, namespace and name of a route.
-pub(super) fn route_key(object: &Object) -> (&str, &str, &str, &str) {
+/// Group, kind, namespace and name.
+pub(crate) type ObjectKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The key of an object.
+pub(crate) fn object_key(object: &Object) -> ObjectKey<'_> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty(), &object.name)
 }
@@ -200,12 +204,11 @@ pub struct Topology<'a> {
     pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
     /// The ListenerSets that are attached to no Gateway, and why.
     pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
-    /// By group, kind, namespace and name.
-    pub(super) route_ids: HashMap<(&'a str, &'a str, &'a str, &'a str), RouteId>,
+    pub(super) route_ids: HashMap<ObjectKey<'a>, RouteId>,
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
-    pub(super) delegations: Delegations,
+    pub(super) delegations: Delegations<'a>,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
@@ -285,7 +288,7 @@ impl<'a> Topology<'a> {
 /// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
 /// which requests it matches, and which policies it inherits, depends on the way.
 #[derive(Debug, Clone)]
-pub struct Delegation {
+pub struct Delegation<'a> {
     /// How the rule that hands them on comes by the requests; `None`: from a listener.
     pub(crate) above: Option<DelegationId>,
     /// That rule.
@@ -293,31 +296,23 @@ pub struct Delegation {
     /// The route that takes them.
     pub child: RouteId,
     /// Its rules that take any, each with its matches on this way.
-    pub(super) rules: Vec<(RuleId, Vec<Value>)>,
+    pub(super) rules: Vec<(RuleId, Vec<RouteMatch<'a>>)>,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct Delegations {
-    all: Table<DelegationId, Delegation>,
+pub(super) struct Delegations<'a> {
+    /// In the order in which they were found: what is above one is before it.
+    pub(super) all: Table<DelegationId, Delegation<'a>>,
     handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
 }
 
-impl Delegations {
-    pub(super) fn add(&mut self, delegation: Delegation) -> DelegationId {
+impl<'a> Delegations<'a> {
+    pub(super) fn add(&mut self, delegation: Delegation<'a>) -> DelegationId {
         let from = (delegation.above, delegation.from.1);
         let id = self.all.push(delegation);
         self.handed_on.entry(from).or_default().push(id);
         id
-    }
-
-    pub(super) fn get(&self, id: DelegationId) -> &Delegation {
-        self.all.get(id)
-    }
-
-    /// All, in the order in which they were found: what is above one is before it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
-        self.all.rows().iter()
     }
 
     /// The routes to which a rule hands on its requests; none if it serves them itself.
@@ -380,17 +375,18 @@ impl Topology<'_> {
     }
 
     /// The delegations that lead to one, the outermost first.
-    pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation> {
-        let step = |delegation: &&Delegation| delegation.above.map(|above| self.delegations.get(above));
-        let innermost = via.map(|via| self.delegations.get(via));
-        let mut chain: Vec<&Delegation> = std::iter::successors(innermost, step).collect();
+    pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation<'_>> {
+        let step =
+            |delegation: &&Delegation<'_>| delegation.above.map(|above| self.delegations.all.get(above));
+        let innermost = via.map(|via| self.delegations.all.get(via));
+        let mut chain: Vec<&Delegation<'_>> = std::iter::successors(innermost, step).collect();
         chain.reverse();
         chain
     }
 
     /// Every route that gets requests from others, with the way on which it does.
-    pub fn delegations(&self) -> impl Iterator<Item = &Delegation> {
-        self.delegations.iter()
+    pub fn delegations(&self) -> impl Iterator<Item = &Delegation<'_>> {
+        self.delegations.all.rows().iter()
     }
 
     /// The routes to which a rule hands on the requests that it gets on a way, each with its own way; none if it serves
@@ -401,7 +397,7 @@ impl Topology<'_> {
         rule: RuleId,
     ) -> impl Iterator<Item = (DelegationId, RouteId)> {
         let ways = self.delegations.from(via, rule).iter();
-        ways.map(|way| (*way, self.delegations.get(*way).child))
+        ways.map(|way| (*way, self.delegations.all.get(*way).child))
     }
 
     /// The rules of a route that take anything on a way, in their order.
@@ -409,7 +405,7 @@ impl Topology<'_> {
         match via {
             None => self.routes.get(route).rules.clone(),
             Some(via) => {
-                let rules = self.delegations.get(via).rules.iter();
+                let rules = self.delegations.all.get(via).rules.iter();
                 rules.map(|(rule, _)| *rule).collect()
             }
         }

@@ -19,10 +19,14 @@ pub struct ListenerNode<'a> {
     pub gives_way_to: Option<ListenerId>,
     /// Where it is in its owner.
     pub pointer: String,
-    hostname: Option<&'a str>,
-    port: Option<i64>,
-    protocol: &'a str,
-    passes_through: bool,
+    /// Its hostname as written; none is any.
+    pub hostname: Option<&'a str>,
+    /// Its port; none is one that its implementation chooses.
+    pub port: Option<i64>,
+    /// Its protocol.
+    pub protocol: &'a str,
+    /// Whether TLS ends behind it, so that it sees no request.
+    pub(crate) passes_through: bool,
     admission: Admission,
 }
 
@@ -54,13 +58,11 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// How many hosts without wildcards it serves for an HTTPRoute or a GRPCRoute.
-    pub(crate) fn exact_hosts(&self, route: &Object) -> usize {
-        let is_of_http = route.is(GROUP, "HTTPRoute") || route.is(GROUP, "GRPCRoute");
-        let hostnames = route.root().get("spec").get("hostnames");
-        let hostnames: Vec<&str> = hostnames.items().filter_map(|hostname| hostname.str()).collect();
-        let common = common_hostnames(self.hostname, &hostnames);
-        let exact = common.iter().filter(|host| is_of_http && !host.contains('*'));
-        exact.count()
+    pub(crate) fn exact_hosts(&self, route: &Route<'_>) -> usize {
+        let object = route.object;
+        let is_of_http = object.is(GROUP, "HTTPRoute") || object.is(GROUP, "GRPCRoute");
+        let common = self.common_hostnames(route).into_iter();
+        common.filter(|host| is_of_http && !host.contains('*')).count()
     }
 
     /// The hostnames that it serves for a route, in lower case; `*` is any.
@@ -68,25 +70,10 @@ impl<'a> ListenerNode<'a> {
         common_hostnames(self.hostname, &route.hostnames)
     }
 
-    /// Its hostname as written; none is any.
-    pub const fn hostname(&self) -> Option<&'a str> {
-        self.hostname
-    }
-
-    /// Its port; none is one that its implementation chooses.
-    pub const fn port(&self) -> Option<i64> {
-        self.port
-    }
-
     /// How specific its hostname is: a full name most, none least.
     pub(crate) fn specificity(&self) -> (bool, usize) {
         let hostname = self.hostname.unwrap_or("*");
         (!hostname.starts_with('*'), hostname.len())
-    }
-
-    /// Whether TLS ends behind it, so that it sees no request.
-    pub(crate) const fn passes_through(&self) -> bool {
-        self.passes_through
     }
 
     /// The requests that it receives: `https://*.example.com:443`.
@@ -101,11 +88,6 @@ impl<'a> ListenerNode<'a> {
     pub(crate) fn admits_kind(&self, route: &Object) -> bool {
         let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
         self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
-    }
-
-    /// Its protocol.
-    pub const fn protocol(&self) -> &'a str {
-        self.protocol
     }
 
     /// Which namespaces it takes routes from.
@@ -176,7 +158,7 @@ pub(super) struct Ports {
 impl Ports {
     /// Adds a listener that gives way to none. Listeners are added in order.
     pub(super) fn add(&mut self, id: ListenerId, listener: &ListenerNode<'_>) {
-        if let (Some(port), Some(family)) = (listener.port(), Family::of(listener.protocol())) {
+        if let (Some(port), Some(family)) = (listener.port, Family::of(listener.protocol)) {
             self.of_family.entry((port, family)).or_insert(id);
             let hostname = (port, family, lower(listener));
             self.of_hostname.entry(hostname).or_insert(id);
@@ -185,7 +167,7 @@ impl Ports {
 
     /// The first listener that another one conflicts with.
     pub(super) fn in_the_way_of(&self, listener: &ListenerNode<'_>) -> Option<(ListenerId, Clash)> {
-        let (port, family) = (listener.port()?, Family::of(listener.protocol())?);
+        let (port, family) = (listener.port?, Family::of(listener.protocol)?);
         let of_family = |family| self.of_family.get(&(port, family)).copied();
         let same = match family {
             Family::Tcp | Family::Udp => of_family(family).map(|id| (id, Clash::Port)),
@@ -204,5 +186,5 @@ impl Ports {
 }
 
 fn lower(listener: &ListenerNode<'_>) -> Option<String> {
-    listener.hostname().map(str::to_ascii_lowercase)
+    listener.hostname.map(str::to_ascii_lowercase)
 }

@@ -11,6 +11,7 @@ mod node;
 mod parents;
 mod request_matching;
 mod route_attachment;
+mod route_match;
 mod sources;
 mod suggestions;
 
@@ -18,7 +19,7 @@ mod suggestions;
 mod tests;
 
 pub use hierarchy::Topology;
-pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
+pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key};
 pub(crate) use hostname_intersection::covers;
 pub use listener::ListenerNode;
 pub(crate) use names::{Located, Reference};
@@ -27,6 +28,7 @@ pub use node::{
     RuleId, Start,
 };
 pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
-pub(crate) use route_attachment::Refusal;
+pub(crate) use route_attachment::{Condition, Refusal};
+pub(crate) use route_match::{RouteMatch, items};
 pub use sources::{Controllers, Original, Seniority, Sources};
 pub(crate) use suggestions::{Suggestion, Suggestions};

@@ -70,7 +70,7 @@ pub(super) fn missing_parents<'a>(
         // A reference without a `kind` means a Gateway.
         let as_set = || {
             let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);
-            sources.get(&set).filter(|_| is_gateway).map(Suggestion::Kind)
+            sources.get(&set).filter(|_| is_gateway).map(Suggestion::kind)
         };
         let finding = match (parent_node, parent.section_name) {
             (Some(node), Some(section)) => {

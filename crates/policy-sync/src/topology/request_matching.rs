@@ -7,16 +7,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use apimachinery::{Field, PatternError, Spent, Work};
+use apimachinery::{PatternError, Spent, Work};
 use kube_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
 use super::listener::ListenerNode;
 use super::node::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
+use super::route_match::{NamedMatch, RouteMatch, items};
 use crate::api::gateway::GROUP;
+use crate::api::route::Route;
 use crate::object;
-use crate::object::Object;
 
 /// A request to a Gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,7 +271,7 @@ pub struct Candidate {
 }
 
 /// How specific a match is: the smaller, the earlier. The fields are in the order in which they decide.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Characters of the route's hostname that is the host itself.
     whole_hostname: Reverse<usize>,
@@ -290,10 +291,11 @@ struct Rank {
 }
 
 /// Gateway API leaves it to implementations where regular expressions stand; Envoy's put them in the middle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum PathKind {
     Exact,
     RegularExpression,
+    #[default]
     Prefix,
 }
 
@@ -373,19 +375,17 @@ impl Topology<'_> {
         if object.api_version.group != GROUP {
             return;
         }
-        let passes_through = self.listeners.get(taken.listener).passes_through();
+        let passes_through = self.listeners.get(taken.listener).passes_through;
         let matches: Match = match object.kind.as_str() {
             "HTTPRoute" if !request.scheme.is_grpc() && !passes_through => http_match,
             "GRPCRoute" if request.scheme.is_grpc() && !passes_through => grpc_match,
             "TLSRoute" if passes_through => |_, _, _| Ok(Some(Rank::default())),
             _ => return,
         };
-        let Some((whole_hostname, hostname)) = hostname_of(object, &request.host) else {
+        let Some((whole_hostname, hostname)) = hostname_of(&route.route, &request.host) else {
             return;
         };
-        let spec = object.root().get("spec");
-        let written: Vec<Field<'_>> = spec.get("rules").items().collect();
-        let nothing = Field::new(&Value::Null);
+        let written = items(object.value.pointer("/spec/rules"));
         let hostname = Rank {
             whole_hostname: Reverse(whole_hostname),
             hostname: Reverse(hostname),
@@ -393,23 +393,15 @@ impl Topology<'_> {
         };
         for (position, rule) in route.rules.iter().copied().enumerate() {
             // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
-            let field = written.get(position);
-            let listed: Vec<Field<'_>> = field
-                .into_iter()
-                .flat_map(|rule| rule.get("matches").items())
-                .collect();
-            let tried = if listed.is_empty() {
-                vec![nothing.clone()]
-            } else {
-                listed
-            };
+            let written = written.get(position).unwrap_or(&Value::Null);
+            let listed = RouteMatch::of_rule(&object.kind, written);
             let asked = Asked {
                 matches,
                 request,
                 work,
                 hostname: &hostname,
             };
-            self.match_rule((None, id, rule), &tried, &asked, taken);
+            self.match_rule((None, id, rule), &listed, &asked, taken);
         }
     }
 
@@ -417,16 +409,15 @@ impl Topology<'_> {
     fn match_rule(
         &self,
         (via, id, rule): (Option<DelegationId>, RouteId, RuleId),
-        listed: &[Field<'_>],
+        listed: &[RouteMatch<'_>],
         asked: &Asked<'_>,
         taken: &mut Taken,
     ) {
         let mut takes_itself = true;
         for (way, child) in self.handed_on(via, rule) {
             takes_itself = false;
-            for (rule, matches) in &self.delegations.get(way).rules {
-                let listed: Vec<Field<'_>> = matches.iter().map(Field::new).collect();
-                self.match_rule((Some(way), child, *rule), &listed, asked, taken);
+            for (rule, listed) in &self.delegations.all.get(way).rules {
+                self.match_rule((Some(way), child, *rule), listed, asked, taken);
             }
         }
         if !takes_itself {
@@ -476,39 +467,15 @@ struct Asked<'q> {
 }
 
 /// Whether a match of a rule fits a request, and how specific it is; or why that is not known.
-type Match = fn(&Field<'_>, &Request, &Work) -> Result<Option<Rank>, String>;
-
-impl Default for Rank {
-    fn default() -> Self {
-        let none = Reverse(0);
-        Self {
-            whole_hostname: none,
-            hostname: none,
-            path: PathKind::Prefix,
-            path_length: none,
-            method: none,
-            headers: none,
-            parameters: none,
-            route: object::Rank::default(),
-            position: (0, 0),
-        }
-    }
-}
+type Match = fn(&RouteMatch<'_>, &Request, &Work) -> Result<Option<Rank>, String>;
 
 /// Characters of the hostname of a route that covers a host: of one that is the host, and of any. `None`: it has
 /// hostnames, and none does.
-fn hostname_of(route: &Object, host: &str) -> Option<(usize, usize)> {
-    let hostnames: Vec<&str> = route
-        .root()
-        .get("spec")
-        .get("hostnames")
-        .items()
-        .filter_map(|field| field.str())
-        .collect();
-    if hostnames.is_empty() {
+fn hostname_of(route: &Route<'_>, host: &str) -> Option<(usize, usize)> {
+    if route.hostnames.is_empty() {
         return Some((0, 0));
     }
-    let covering = hostnames.iter().filter(|hostname| covers(hostname, host));
+    let covering = route.hostnames.iter().filter(|hostname| covers(hostname, host));
     covering
         .map(|hostname| {
             let length = hostname.chars().count();
@@ -517,20 +484,18 @@ fn hostname_of(route: &Object, host: &str) -> Option<(usize, usize)> {
         .max()
 }
 
-fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
-    let method = listed.get("method");
-    if method.str().is_some_and(|method| method != request.method) {
+fn http_match(listed: &RouteMatch<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
+    if listed.method.is_some_and(|method| method != request.method) {
         return Ok(None);
     }
-    let path = listed.get("path");
-    let wanted = path.text("value").unwrap_or("/");
-    let (kind, fits) = match path.text("type").unwrap_or("PathPrefix") {
+    let wanted = listed.path();
+    let (kind, fits) = match listed.kind {
         "PathPrefix" => (PathKind::Prefix, Ok(is_below(&request.path, wanted))),
         "RegularExpression" => (PathKind::RegularExpression, is_match(wanted, &request.path, work)),
         other => (PathKind::Exact, fits(other, wanted, &request.path, work)),
     };
-    let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
-    let parameters = all_match(&listed.get("queryParams"), |name| request.parameter(name), work);
+    let headers = all_match(&listed.headers, |name| request.header(name), work);
+    let parameters = all_match(&listed.parameters, |name| request.parameter(name), work);
     // A mismatch decides, whatever the rest results in.
     if matches!(fits, Ok(false)) || matches!(headers, Ok(None)) || matches!(parameters, Ok(None)) {
         return Ok(None);
@@ -539,14 +504,14 @@ fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
     Ok(headers?.zip(parameters?).map(|(headers, parameters)| Rank {
         path: kind,
         path_length: Reverse(wanted.chars().count()),
-        method: Reverse(usize::from(method.is_present())),
+        method: Reverse(usize::from(listed.method.is_some())),
         headers: Reverse(headers),
         parameters: Reverse(parameters),
         ..Rank::default()
     }))
 }
 
-fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
+fn grpc_match(listed: &RouteMatch<'_>, request: &Request, work: &Work) -> Result<Option<Rank>, String> {
     let called = request
         .path
         .strip_prefix('/')
@@ -554,13 +519,12 @@ fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
     let Some((service, call)) = called else {
         return Ok(None);
     };
-    let method = listed.get("method");
-    let kind = method.text("type").unwrap_or("Exact");
-    let fits =
-        |wanted: Option<&str>, there: &str| wanted.map_or(Ok(true), |wanted| fits(kind, wanted, there, work));
-    let (wanted_service, wanted_call) = (method.text("service"), method.text("method"));
+    let fits = |wanted: Option<&str>, there: &str| {
+        wanted.map_or(Ok(true), |wanted| fits(listed.kind, wanted, there, work))
+    };
+    let (wanted_service, wanted_call) = (listed.path.as_deref(), listed.method);
     let (service, call) = (fits(wanted_service, service), fits(wanted_call, call));
-    let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
+    let headers = all_match(&listed.headers, |name| request.header(name), work);
     if matches!(service, Ok(false)) || matches!(call, Ok(false)) || matches!(headers, Ok(None)) {
         return Ok(None);
     }
@@ -577,20 +541,18 @@ fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
 
 /// How many are asked for, if all are there. Of several with one name the first counts.
 fn all_match<'r>(
-    listed: &Field<'_>,
+    listed: &[NamedMatch<'_>],
     value: impl Fn(&str) -> Option<&'r str>,
     work: &Work,
 ) -> Result<Option<usize>, String> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut unknown = None;
-    for wanted in listed.items() {
-        let name = wanted.text("name").unwrap_or_default();
-        if !names.insert(name.to_ascii_lowercase()) {
+    for wanted in listed {
+        if !names.insert(wanted.name.to_ascii_lowercase()) {
             continue;
         }
-        let text = wanted.text("value").unwrap_or_default();
-        let kind = wanted.text("type").unwrap_or("Exact");
-        match value(name).map_or(Ok(false), |there| fits(kind, text, there, work)) {
+        let there = value(&wanted.name);
+        match there.map_or(Ok(false), |there| fits(wanted.kind, wanted.value, there, work)) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(because) => unknown = unknown.or(Some(because)),
@@ -642,10 +604,10 @@ impl ListenerNode<'_> {
             &["HTTP"]
         };
         self.gives_way_to.is_none()
-            && self.port() == Some(request.port)
-            && protocols.contains(&self.protocol())
+            && self.port == Some(request.port)
+            && protocols.contains(&self.protocol)
             && self
-                .hostname()
+                .hostname
                 .is_none_or(|hostname| covers(hostname, &request.host))
     }
 }
@@ -725,7 +687,8 @@ mod tests {
     fn tried(listed: &Value, request: &str, work: &Work) -> Result<Option<Rank>, String> {
         let request = Request::parse(request, &["x-user=alice".to_owned(), "x-team=red".to_owned()])
             .expect("a request");
-        http_match(&Field::new(listed), &request, work)
+        let rule = json!({"matches": [listed]});
+        http_match(&RouteMatch::of_rule("HTTPRoute", &rule)[0], &request, work)
     }
 
     #[test]

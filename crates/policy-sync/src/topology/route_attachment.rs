@@ -65,7 +65,7 @@ impl Refusal {
 }
 
 /// What a listener must meet to take a route, and why it does not, otherwise.
-type Condition<'c, 'a> = (&'c dyn Fn(&ListenerNode<'a>) -> bool, Refusal);
+pub(crate) type Condition<'c, 'a> = (&'c dyn Fn(&ListenerNode<'a>) -> bool, Refusal);
 
 impl<'a> Topology<'a> {
     /// The parents of a route: those that it names, and the default Gateways, if it requests them
@@ -127,30 +127,29 @@ impl<'a> Topology<'a> {
                 Refusal::Namespace,
             ),
         ];
-        let listeners = self.listeners_of(owner, parent.section_name);
-        let takes = |id: &&ListenerId| {
-            let listener = self.listeners.get(**id);
-            conditions.iter().all(|(holds, _)| holds(listener))
-        };
-        let taken: Vec<ListenerId> = listeners.iter().filter(takes).copied().collect();
-        if taken.is_empty() {
-            return Err(self.refusal(listeners, &conditions));
-        }
-        Ok((gateway, taken))
+        Ok((
+            gateway,
+            self.listeners_with(owner, parent.section_name, &conditions)?,
+        ))
     }
 
-    /// Why no listener meets all conditions: the first one after which none is left.
-    fn refusal(&self, listeners: &[ListenerId], conditions: &[Condition<'_, 'a>]) -> Refusal {
-        let mut left: Vec<&ListenerNode<'a>> = listeners.iter().map(|id| self.listeners.get(*id)).collect();
+    /// The listeners of an owner that meet all conditions, never none; or the first one after which none is left.
+    pub(crate) fn listeners_with(
+        &self,
+        owner: Owner,
+        section: Option<&str>,
+        conditions: &[Condition<'_, 'a>],
+    ) -> Result<Vec<ListenerId>, Refusal> {
+        let mut left = self.listeners_of(owner, section).to_vec();
         let mut why = Refusal::Section;
         for (holds, refusal) in conditions {
             if left.is_empty() {
                 break;
             }
-            left.retain(|listener| holds(listener));
+            left.retain(|listener| holds(self.listeners.get(*listener)));
             why = *refusal;
         }
-        why
+        if left.is_empty() { Err(why) } else { Ok(left) }
     }
 
     /// Where it is said why a parent takes no route, if that is reported about the parent.

@@ -13,24 +13,33 @@ use crate::diagnostic::{Finding, NameIndex, Place, Severity, nearest};
 use crate::object::Object;
 
 /// The nearest definition.
-pub(crate) enum Suggestion<'a> {
-    /// This object of the same namespace has a near name.
-    Name(&'a Object),
-    /// This object of the same name is in a near namespace.
-    Namespace(&'a Object),
-    /// This object of the same name and namespace has a near kind, of the same group.
-    Kind(&'a Object),
-    /// This object of the same kind, name, and namespace has a near group.
-    Group(&'a Object),
-    /// This object of the same name is in another namespace, which the reference does not name.
-    Elsewhere(&'a Object),
-    /// The object has a section of this near name, which is at this place.
-    Section(String, Place),
+pub(crate) struct Suggestion<'a> {
+    /// The field of the reference that is probably wrong.
+    pub(crate) field: &'static str,
+    help: String,
+    object: &'a Object,
+    /// Where it is defined.
+    there: Place,
 }
 
-impl Suggestion<'_> {
+impl<'a> Suggestion<'a> {
+    /// What is meant is at a pointer of an object.
+    fn new(field: &'static str, meant: &str, object: &'a Object, pointer: &str) -> Self {
+        Self {
+            field,
+            help: format!("did you mean `{meant}`?"),
+            object,
+            there: object.place(pointer),
+        }
+    }
+
+    /// An object of the same name and namespace has a near kind, of the same group.
+    pub(crate) fn kind(object: &'a Object) -> Self {
+        Self::new("kind", &object.kind, object, "/kind")
+    }
+
     /// The section of `object` whose name is nearest to `section`: a listener, a rule, or a port.
-    pub(crate) fn section(object: &Object, section: &str) -> Option<Self> {
+    pub(crate) fn section(object: &'a Object, section: &str) -> Option<Self> {
         let spec = object.root().get("spec");
         let lists = ["listeners", "rules", "ports"].map(|list| spec.get(list));
         let names = lists
@@ -39,55 +48,25 @@ impl Suggestion<'_> {
         let names: Vec<_> = names.filter(|name| name.str().is_some()).collect();
         let near = nearest(section, names.iter().filter_map(|name| name.str()))?;
         let at = names.iter().find(|name| name.str() == Some(near))?;
-        Some(Self::Section(near.to_owned(), object.place(&at.pointer())))
+        Some(Self::new("sectionName", near, object, &at.pointer()))
     }
 
     /// Whether it is an object of such a group and kind.
     pub(crate) fn is(&self, wanted: impl Fn(&str, &str) -> bool) -> bool {
-        match self {
-            Self::Name(object)
-            | Self::Namespace(object)
-            | Self::Kind(object)
-            | Self::Group(object)
-            | Self::Elsewhere(object) => wanted(&object.api_version.group, &object.kind),
-            Self::Section(..) => false,
-        }
+        wanted(&self.object.api_version.group, &self.object.kind)
     }
 
     /// The error with this as its help; `what` does not exist. `place` is where the reference has a field, or else the
     /// object that refers: a namespace may be in its metadata.
     pub(crate) fn explain(
-        &self,
+        self,
         finding: Finding,
         what: &str,
         place: impl FnOnce(&'static str) -> Place,
     ) -> Finding {
-        let (field, meant, there) = match self {
-            Self::Name(object) => ("name", object.name.as_str(), object.place("/metadata/name")),
-            Self::Elsewhere(object) => ("name", object.name.as_str(), object.place("/metadata/namespace")),
-            Self::Namespace(object) => (
-                "namespace",
-                object.namespace_or_empty(),
-                object.place("/metadata/namespace"),
-            ),
-            Self::Kind(object) => ("kind", object.kind.as_str(), object.place("/kind")),
-            Self::Group(object) => (
-                "group",
-                object.api_version.group.as_str(),
-                object.place("/apiVersion"),
-            ),
-            Self::Section(name, there) => ("sectionName", name.as_str(), there.clone()),
-        };
-        let meant = match self {
-            Self::Namespace(_) => format!("did you mean namespace `{meant}`?"),
-            Self::Elsewhere(object) => format!(
-                "did you mean {}? A reference without `namespace` stays in its own",
-                object.identity()
-            ),
-            _ => format!("did you mean `{meant}`?"),
-        };
-        let mut finding = finding.severity(Severity::Error).help(meant).lacks(what, there);
-        finding.place = place(field);
+        let finding = finding.severity(Severity::Error).help(self.help);
+        let mut finding = finding.lacks(what, self.there);
+        finding.place = place(self.field);
         finding
     }
 }
@@ -122,8 +101,14 @@ impl<'a> Suggestions<'a> {
         let all = self.sources.all();
         let named = all.flat_map(|objects| objects.of_kind(group, kind));
         let named = named.filter(|object| object.name == missing.name.as_str());
-        let first = named.min_by_key(|object| object.namespace.as_deref());
-        first.map(Suggestion::Elsewhere)
+        let object = named.min_by_key(|object| object.namespace.as_deref())?;
+        Some(Suggestion {
+            help: format!(
+                "did you mean {}? A reference without `namespace` stays in its own",
+                object.identity()
+            ),
+            ..Suggestion::new("name", "", object, "/metadata/namespace")
+        })
     }
 
     /// The nearest object: one of its namespace first, then one of its name, then one of a near kind or group. None
@@ -145,9 +130,8 @@ impl<'a> Suggestions<'a> {
         let is_at =
             |object: &&Object, namespace: &str, name: &str| is_in(object, namespace) && object.name == name;
         if let Some(near) = names.nearest(name) {
-            return of_kind()
-                .find(|object| is_at(object, namespace, near))
-                .map(Suggestion::Name);
+            let object = of_kind().find(|object| is_at(object, namespace, near))?;
+            return Some(Suggestion::new("name", near, object, "/metadata/name"));
         }
         let namespaces = self.namespaces.entry(key(name)).or_insert_with(|| {
             let named = of_kind().filter(|object| object.name == name);
@@ -158,25 +142,27 @@ impl<'a> Suggestions<'a> {
         let on_cluster = of_kind().any(|object| is_at(&object, &downstream, name));
         let near = namespaces.nearest(namespace);
         if let Some(near) = near.or(on_cluster.then_some(downstream.as_str())) {
-            return of_kind()
-                .find(|object| is_at(object, near, name))
-                .map(Suggestion::Namespace);
+            let object = of_kind().find(|object| is_at(object, near, name))?;
+            return Some(Suggestion {
+                help: format!("did you mean namespace `{}`?", object.namespace_or_empty()),
+                ..Suggestion::new("namespace", "", object, "/metadata/namespace")
+            });
         }
         let named = sources.all().flat_map(|objects| {
             let kinds = objects.group_kinds().into_iter();
             kinds.filter_map(|known| {
-                let near: fn(&'a Object) -> Suggestion<'a> =
-                    match (known.group == *group, known.kind == *kind) {
-                        (true, false) if nearest(kind, [known.kind.as_str()]).is_some() => Suggestion::Kind,
-                        (false, true) if nearest(group, [known.group.as_str()]).is_some() => {
-                            Suggestion::Group
-                        }
-                        _ => return None,
-                    };
-                let object = [Some(namespace), None]
-                    .into_iter()
-                    .find_map(|namespace| objects.find(&known.group, &known.kind, namespace, name))?;
-                Some(near(object))
+                let is_near = match (known.group == *group, known.kind == *kind) {
+                    (true, false) => nearest(kind, [known.kind.as_str()]).is_some(),
+                    (false, true) => nearest(group, [known.group.as_str()]).is_some(),
+                    _ => false,
+                };
+                let mut namespaces = [Some(namespace), None].into_iter().filter(|_| is_near);
+                let found = namespaces.find_map(|own| objects.find(&known.group, &known.kind, own, name))?;
+                Some(if known.group == *group {
+                    Suggestion::kind(found)
+                } else {
+                    Suggestion::new("group", &known.group, found, "/apiVersion")
+                })
             })
         });
         named.into_iter().next()

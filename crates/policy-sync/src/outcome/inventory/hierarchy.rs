@@ -185,9 +185,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 let at = *gateway.listeners.entry(locator).or_insert_with_key(|locator| {
                     listeners.push(ListenerEntry {
                         listener: locator.as_str().into(),
-                        hostname: row.hostname().unwrap_or("*").to_owned(),
-                        port: row.port(),
-                        protocol: row.protocol().to_owned(),
+                        hostname: row.hostname.unwrap_or("*").to_owned(),
+                        port: row.port,
+                        protocol: row.protocol.to_owned(),
                         listener_set: row
                             .set
                             .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),

@@ -69,7 +69,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
         let Some(gateway) = topology.gateways_of(node).first().copied() else {
             return false;
         };
-        let port = topology.listeners.get(listener).port();
+        let port = topology.listeners.get(listener).port;
         let port = port.filter(|_| is_plain(topology, listener));
         let there = port.and_then(|port| self.there(gateway).get(&port));
         there.is_some_and(|there| there.iter().any(|one| !is_meant(topology, node, *one)))
@@ -81,7 +81,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused
             .iter()
-            .filter_map(|listener| topology.listeners.get(*listener).port());
+            .filter_map(|listener| topology.listeners.get(*listener).port);
         let ports: BTreeSet<i64> = ports.collect();
         let there = self.there(gateway);
         let others = ports.iter().filter_map(|port| there.get(port)).flatten();
@@ -122,7 +122,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
             for gateway in gateways {
                 for listener in &topology.gateways.get(gateway).listeners {
-                    let port = topology.listeners.get(*listener).port();
+                    let port = topology.listeners.get(*listener).port;
                     if let Some(port) = port.filter(|_| is_plain(topology, *listener)) {
                         by_port.entry(port).or_default().push((gateway, *listener));
                     }
@@ -135,7 +135,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
 
 fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
     let listener = topology.listeners.get(listener);
-    listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
+    listener.protocol == "HTTP" && listener.gives_way_to.is_none()
 }
 
 /// Whether a listener is one of those that a policy on a node is for.
@@ -171,8 +171,8 @@ pub(crate) fn wrong_setting_at(
     listener: ListenerId,
 ) -> Option<Rejection> {
     let listener = topology.listeners.get(listener);
-    let ends_tls = !listener.passes_through();
-    let (http, tls) = match listener.protocol() {
+    let ends_tls = !listener.passes_through;
+    let (http, tls) = match listener.protocol {
         "HTTP" => (true, false),
         "HTTPS" => (true, ends_tls),
         "TLS" => (false, ends_tls),
@@ -220,8 +220,8 @@ pub(crate) fn no_default_host(
     listener: ListenerId,
 ) -> Option<&'static str> {
     let node = topology.listeners.get(listener);
-    let is_http = matches!(node.protocol(), "HTTP" | "HTTPS");
-    let has_host = node.hostname().is_some_and(|hostname| !hostname.contains('*'));
+    let is_http = matches!(node.protocol, "HTTP" | "HTTPS");
+    let has_host = node.hostname.is_some_and(|hostname| !hostname.contains('*'));
     if !is_http || has_host || node.gives_way_to.is_some() {
         return None;
     }
@@ -229,8 +229,8 @@ pub(crate) fn no_default_host(
     let hosts = attached
         .filter(|(there, _)| *there == listener)
         .map(|(_, route)| {
-            let route = topology.routes.get(*route).object;
-            let rules = route.root().get("spec").get("rules");
+            let route = &topology.routes.get(*route).route;
+            let rules = route.object.root().get("spec").get("rules");
             let matches = rules
                 .items()
                 .map(|rule| rule.get("matches").items().count().max(1));

@@ -31,8 +31,8 @@ struct Received<'r> {
     hub: &'r Hub,
     grants: &'r Grants<'r>,
     attachments: &'r Attachments<'r>,
-    kinds: &'r SyncedKinds,
     routes: &'r SyncedRoutes<'r>,
+    syncing: Syncing<'r>,
     clusters: &'r Clusters,
     synced: &'r SyncedObjects<'r>,
     making: Spokes<'r, 'r>,
@@ -60,7 +60,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
     let grants = Grants::new(hub, &mut Findings::new());
     let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(&attachments, &ours);
-    let routes = SyncedRoutes::new(&attachments, &kinds, &ours, (&hub.objects, &grants));
+    let routes = SyncedRoutes::new(&attachments, kinds, &ours, (&hub.objects, &grants));
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let clusters: Clusters = gateways
         .iter()
@@ -72,14 +72,14 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
     });
     let of_gateways = placed.map(|(_, placed)| Arc::clone(&placed.clusters));
     let locals = locals(hub, &attachments, &Options::default(), &mut Findings::new());
-    let mut synced = SyncedObjects::new(Syncing {
-        attachments: &attachments,
-        kinds: &kinds,
-        routes: &routes,
-        locals: &locals,
+    let syncing = Syncing {
+        hub,
         ours: &ours,
         clusters: &of_gateways,
-    });
+        attachments: &attachments,
+        routes: &routes,
+    };
+    let mut synced = SyncedObjects::new(syncing, &locals);
     let mut variants: Vec<Vec<Variant>> = synced
         .objects
         .iter()
@@ -91,15 +91,13 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         hub,
         grants: &grants,
         attachments: &attachments,
-        kinds: &kinds,
         routes: &routes,
+        syncing,
         clusters: &clusters,
         synced: &synced,
         making: Spokes {
-            hub,
+            syncing,
             local: &hub.spokes,
-            attachments: &attachments,
-            ours: &ours,
             gateways: &placed,
             synced: &synced.objects,
             variants: &variants,
@@ -140,10 +138,9 @@ impl Received<'_> {
         for withheld in &self.synced.withheld {
             let mut on = match withheld.cluster {
                 Some(cluster) => BTreeSet::from([cluster]),
-                None => {
-                    self.routes
-                        .clusters_of(&self.attachments.topology, self.kinds, &placed, withheld.node)
-                }
+                None => self
+                    .routes
+                    .clusters_of(&self.attachments.topology, &placed, withheld.node),
             };
             on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);
@@ -161,7 +158,6 @@ impl Received<'_> {
             spokes: views,
             fates,
             clusters: self.clusters,
-            kinds: self.kinds,
             routes: self.routes,
             cluster,
             refusals: crate::outcome::Refusals::new(),

@@ -9,7 +9,7 @@ use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
-use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, check_admission};
+use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, Syncing, check_admission};
 use crate::topology::{Node, Sources};
 
 const OURS: &str = "kuadrant.io/mgc-gw-controller";
@@ -78,10 +78,17 @@ fn decided_of<T>(
         &mut findings,
     );
     let kinds = SyncedKinds::new(&attachments, &ours);
-    let routes = SyncedRoutes::new(&attachments, &kinds, &ours, (&hub.objects, &grants));
+    let routes = SyncedRoutes::new(&attachments, kinds, &ours, (&hub.objects, &grants));
     let clusters = ours.gateways.map(|_| ["c1".to_owned(), "c2".to_owned()].into());
     routes.report_loose(&ours, &clusters, &mut findings);
-    let labels = check_admission(&routes, &attachments, hub, &ours, &clusters, &mut findings);
+    let syncing = Syncing {
+        hub,
+        ours: &ours,
+        clusters: &clusters,
+        attachments: &attachments,
+        routes: &routes,
+    };
+    let labels = check_admission(syncing, &mut findings);
     findings.finish(&BTreeMap::default(), Warnings::Reported);
     look(&routes, &ours, findings, &labels)
 }
@@ -300,7 +307,7 @@ fn what_targets_a_route_goes_where_the_references_go_that_are_shipped() {
             .gateways
             .map(|(_, placed)| std::sync::Arc::clone(&placed.clusters));
         let clusters = |node: Node| {
-            let all = routes.clusters_of(&attachments.topology, received.kinds, &placed, node);
+            let all = routes.clusters_of(&attachments.topology, &placed, node);
             all.into_iter().collect::<Vec<_>>()
         };
         let topology = &attachments.topology;

@@ -120,8 +120,6 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
     );
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
     let class = special.replace(GW, "kind: GatewayClass, name: gc");
-    // A Service of one cluster ties nothing on the others.
-    let together_there = [("c1", "other"), ("c1", "gw"), ("c2", "gw other")];
     for (tie, text, local, expected) in [
         ("a route of both", &to_both, &special, together.as_slice()),
         (
@@ -134,7 +132,7 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
             "a Service that routes may lead to",
             &text,
             &(special.clone() + service),
-            &together_there,
+            &together,
         ),
         ("a policy on neither", &text, &class, &together),
     ] {
@@ -579,8 +577,8 @@ fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
         &[("c1", local)],
     );
     received(&hub, &[("infra/gw", &["c1"])], |received| {
-        let ours = received.making.ours;
-        let found = affected_gateways(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
+        let ours = received.syncing.ours;
+        let found = affected_gateways(&hub.spokes["c1"], received.syncing, by_other_targets)?;
         let names = found
             .iter()
             .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.to_string());

@@ -10,13 +10,7 @@ use crate::sync::{report_misspelled_backends, report_other_versions, report_unkn
 use ocm_hub::source::Room;
 
 fn other_versions(received: &Received<'_>, findings: &mut Findings) {
-    report_other_versions(
-        received.attachments,
-        received.kinds,
-        received.hub,
-        received.making.ours,
-        findings,
-    );
+    report_other_versions(received.syncing, findings);
 }
 
 fn misspelled_backends(received: &Received<'_>, findings: &mut Findings) {
@@ -24,14 +18,7 @@ fn misspelled_backends(received: &Received<'_>, findings: &mut Findings) {
 }
 
 fn unknown_kinds(received: &Received<'_>, findings: &mut Findings) {
-    let Received { attachments, hub, .. } = received;
-    report_unknown_kinds(
-        attachments,
-        &Profiles::built_in(),
-        hub,
-        received.making.ours,
-        findings,
-    );
+    report_unknown_kinds(received.syncing, &Profiles::built_in(), findings);
 }
 
 #[test]

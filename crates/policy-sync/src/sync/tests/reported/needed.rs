@@ -12,7 +12,7 @@ fn references(received: &Received<'_>, findings: &mut Findings) {
         hub, grants, synced, ..
     } = received;
     let (ours, gateways, variants) = (
-        received.making.ours,
+        received.syncing.ours,
         received.making.gateways,
         received.making.variants,
     );

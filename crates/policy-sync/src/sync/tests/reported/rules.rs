@@ -8,26 +8,18 @@ use crate::policy::testing::{SMALL, hub, small_with_params};
 use crate::sync::{report_broken_rules, report_shadowed};
 
 fn broken_rules(received: &Received<'_>, findings: &mut Findings) {
-    report_broken_rules(
-        received.attachments,
-        received.hub,
-        received.making.ours,
-        |_, _| true,
-        &Findings::new(),
-        findings,
-    );
+    report_broken_rules(received.syncing, |_, _| true, &Findings::new(), findings);
 }
 
 fn shadowed(received: &Received<'_>, findings: &mut Findings) {
-    report_shadowed(received.attachments, received.making.ours, findings);
+    report_shadowed(received.syncing, findings);
 }
 
 /// How many rules a route is said to break, after these findings of reading.
 fn broken_rules_of_r2(hub: &Hub, said: &Findings) -> usize {
     let mut findings = Findings::new();
     received(hub, &[("infra/gw", &["c1"])], |received| {
-        let (attachments, ours) = (received.attachments, received.making.ours);
-        report_broken_rules(attachments, received.hub, ours, |_, _| true, said, &mut findings);
+        report_broken_rules(received.syncing, |_, _| true, said, &mut findings);
     });
     let of_route = findings
         .iter()
@@ -300,16 +292,8 @@ fn what_is_wrong_with_a_policy_stops_a_run_only_if_the_policy_is_shipped() {
         let hub = hub(&text, &[]);
         let mut findings = Findings::new();
         received(&hub, &[("infra/gw", &["c1"])], |received| {
-            let (attachments, ours) = (received.attachments, received.making.ours);
             let nothing = Findings::new();
-            report_broken_rules(
-                attachments,
-                received.hub,
-                ours,
-                |_, _| is_synced,
-                &nothing,
-                &mut findings,
-            );
+            report_broken_rules(received.syncing, |_, _| is_synced, &nothing, &mut findings);
         });
         let of_policy = findings
             .iter()

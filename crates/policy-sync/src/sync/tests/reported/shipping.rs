@@ -7,32 +7,14 @@ use super::{
 };
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::policy::testing::{color, color_crd, hub, limit, small_with_params};
-use crate::sync::{is_synced, leave_others_alone, report_not_synced, report_unused};
+use crate::sync::{leave_others_alone, report_not_synced, report_unused};
 
 fn not_synced(received: &Received<'_>, findings: &mut Findings) {
-    let Received {
-        attachments,
-        kinds,
-        routes,
-        hub,
-        ..
-    } = received;
-    report_not_synced(attachments, kinds, routes, hub, received.making.ours, findings);
+    report_not_synced(received.syncing, findings);
 }
 
 fn unused(received: &Received<'_>, findings: &mut Findings) {
-    let Received {
-        attachments,
-        kinds,
-        hub,
-        ..
-    } = received;
-    let ours = received.making.ours;
-    let clusters = received
-        .making
-        .gateways
-        .map(|(_, placed)| std::sync::Arc::clone(&placed.clusters));
-    report_unused(attachments, kinds, ours, &clusters, &hub.objects, findings);
+    report_unused(received.syncing, findings);
 }
 
 #[test]
@@ -238,11 +220,8 @@ fn a_mistake_in_a_policy_on_gateways_of_other_classes_stops_no_run() {
         + &limit("theirs", "kind: Gateway, name: foreign", LIMIT);
     let hub = hub(&text, &[]);
     received(&hub, &[("infra/gw", &["c1"])], |received| {
-        let Received {
-            attachments, kinds, ..
-        } = received;
         let place = |name: &str| {
-            let policies = attachments.policies.rows();
+            let policies = received.attachments.policies.rows();
             let policy = policies.iter().find(|policy| policy.object.name == name).unwrap();
             policy.object.place("/spec/limits")
         };
@@ -250,7 +229,7 @@ fn a_mistake_in_a_policy_on_gateways_of_other_classes_stops_no_run() {
         for name in ["ours", "theirs"] {
             found.push(Finding::new(Code::POLICY_INVALID, place(name), name));
         }
-        let left = leave_others_alone(attachments, kinds, received.making.ours, found);
+        let left = leave_others_alone(received.syncing, found);
         let told: Vec<_> = left
             .iter()
             .map(|finding| (finding.message.clone(), finding.severity, finding.notes.len()))
@@ -331,14 +310,13 @@ fn whether_a_policy_goes_to_clusters_is_decided_by_its_target() {
     let synced = |text: &str| {
         let hub = hub(text, &[]);
         received(&hub, &[("infra/gw", &["c1"])], |received| {
-            let topology = &received.attachments.topology;
             let kind = received.attachments.policies.rows()[0].kind;
             let node = received.attachments.policies.rows()[0]
                 .nodes()
                 .into_iter()
                 .next()
                 .unwrap();
-            is_synced(topology, (received.kinds, received.routes), kind, node)
+            received.syncing.is_synced(kind, node)
         })
     };
     let base = small_with_params();
