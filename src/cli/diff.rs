@@ -403,7 +403,7 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        print::note(text, self.options.speech);
+        self.options.speech.note(text);
     }
 }
 
@@ -477,9 +477,8 @@ impl BudgetOptions {
             );
         }
         if configured.max_lost_policies.is_some() {
-            print::note(
+            speech.note(
                 "note: `maxLostPolicies` is not checked: a rendered tree does not say which policies applied",
-                speech,
             );
         }
         Ok(Budget {

@@ -114,14 +114,11 @@ impl GraphCommand {
         }
         let everything = graph.things();
         if !self.all && graph.collapse() {
-            print::calm(
-                &format!(
-                    "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
-                     and `spokewright page` shows it",
-                    graph.nodes()
-                ),
-                self.options.speech,
-            );
+            self.options.speech.calm(&format!(
+                "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
+                 and `spokewright page` shows it",
+                graph.nodes()
+            ));
         }
         if self.format == Language::Mermaid && graph.edges() > MOST_OF_MERMAID {
             return refuse(

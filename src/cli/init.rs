@@ -85,10 +85,8 @@ impl Init {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.from_live {
             print::text(EXPORT)?;
-            print::calm(
-                "next: `spokewright init DIR --from exported.yaml` sorts it into files",
-                self.speech,
-            );
+            self.speech
+                .calm("next: `spokewright init DIR --from exported.yaml` sorts it into files");
             return Ok(Status::Done);
         }
         let mut files = tool_files(&self.with);
@@ -112,7 +110,7 @@ impl Init {
                 if findings.has_errors() {
                     print::findings(&findings, &loaded.sources, self.speech);
                     let errors = counted(findings.count(Severity::Error), "error");
-                    print::note(&format!("{errors}; nothing was written"), self.speech);
+                    self.speech.note(&format!("{errors}; nothing was written"));
                     return Ok(Status::of(&findings));
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
@@ -160,38 +158,32 @@ impl Init {
         }
         output::write_files(&self.directory, &files)?;
         let directory = shell_path(&self.directory.display().to_string());
-        print::calm(
-            &format!("{} written into {directory}", counted(files.len(), "file")),
-            self.speech,
-        );
+        self.speech.calm(&format!(
+            "{} written into {directory}",
+            counted(files.len(), "file")
+        ));
         if !left_out.is_empty() {
             let more = if self.speech.verbose {
                 ""
             } else {
                 " (-v lists them)"
             };
-            print::calm(
-                &format!(
-                    "left out, because it does not belong in Git: {}{more}",
-                    left_out.join(", ")
-                ),
-                self.speech,
-            );
+            self.speech.calm(&format!(
+                "left out, because it does not belong in Git: {}{more}",
+                left_out.join(", ")
+            ));
         }
         for note in self.with.iter().filter_map(|tool| note_on(tool, &self.directory)) {
-            print::calm(&note, self.speech);
+            self.speech.calm(&note);
         }
         let path = if self.directory.as_os_str() == "." {
             String::new()
         } else {
             format!(" {directory}")
         };
-        print::calm(
-            &format!(
-                "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
-            ),
-            self.speech,
-        );
+        self.speech.calm(&format!(
+            "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
+        ));
         reporting::without_owner(&self.directory, self.speech);
         Ok(Status::Done)
     }

@@ -95,27 +95,21 @@ impl PruneListCommand {
             } else {
                 "the rendered tree"
             };
-            print::calm(
-                &if list.waiting.is_empty() {
-                    format!("nothing to delete: {what} has no work of this input that is not planned")
-                } else {
-                    "nothing to delete now".to_owned()
-                },
-                speech,
-            );
+            speech.calm(&if list.waiting.is_empty() {
+                format!("nothing to delete: {what} has no work of this input that is not planned")
+            } else {
+                "nothing to delete now".to_owned()
+            });
         }
         let waiting = list.waiting.iter();
         let waiting = waiting.map(|(entry, because)| format!("{entry} must wait: {because}"));
         let unclaimed = list.unclaimed.iter();
         let unclaimed = unclaimed.map(|entry| format!("{entry} is not planned, and its owner is unknown"));
         for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {
-            print::first_lines("note", &lines, MOST_NAMED, |line| print::note(line, speech));
+            print::first_lines("note", &lines, MOST_NAMED, |line| speech.note(line));
         }
         if !list.unclaimed.is_empty() {
-            print::note(
-                "help: if no other input renders into this hub, add `--sole`",
-                speech,
-            );
+            speech.note("help: if no other input renders into this hub, add `--sole`");
         }
     }
 }

@@ -492,7 +492,7 @@ impl Render {
     }
 
     fn say(&self, text: &str) {
-        print::calm(text, self.options.speech);
+        self.options.speech.calm(text);
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {

@@ -188,7 +188,7 @@ impl Answer {
                 move |out: &mut dyn Write| match comment {
                     Some(comment) => writeln!(out, "{comment}{refused}"),
                     None => {
-                        print::note(&refused, speech);
+                        speech.note(&refused);
                         Ok(())
                     }
                 }
@@ -213,7 +213,7 @@ impl Answer {
             let check = command("check", &options.paths);
             let suppressed = print::suppressed(findings);
             let warnings = counted(warnings, "warning");
-            print::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
+            speech.calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"));
         }
     }
 }
@@ -261,25 +261,18 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
         return;
     }
     let directory = word(&loaded.output);
-    print::calm(
-        &format!(
-            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
-        ),
-        speech,
-    );
-    print::calm(
-        "      `spokewright diff` then shows what a change does to every cluster",
-        speech,
-    );
+    speech.calm(&format!(
+        "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
+    ));
+    speech.calm("      `spokewright diff` then shows what a change does to every cluster");
 }
 
 /// After nothing was written because nothing changed.
 pub(crate) fn after_no_change(loaded: &Loaded, options: &ReadOptions) {
     let (directory, page) = (word(&loaded.output), command("page", &options.paths));
-    print::calm(
-        &format!("next: open {directory}, or make one page of it: `{page} -o fleet.html`"),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: open {directory}, or make one page of it: `{page} -o fleet.html`"
+    ));
 }
 
 /// Where files of tools in the directory of the configuration name spokewright's repository without its owner.
@@ -288,7 +281,7 @@ pub(crate) fn without_owner(directory: &Path, speech: Speech) {
     if !files.is_empty() {
         let files = files.join(", ");
         let line = format!("next: put the owner of spokewright's repository in place of OWNER in {files}");
-        print::calm(&line, speech);
+        speech.calm(&line);
     }
 }
 
@@ -303,14 +296,11 @@ pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
     if left == 0 {
         return;
     }
-    print::calm(
-        &format!(
-            "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
-            counted(left, "work"),
-            command("prune-list", &options.paths),
-        ),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
+        counted(left, "work"),
+        command("prune-list", &options.paths),
+    ));
 }
 
 /// After nothing was wrong in an input that was never rendered.
@@ -321,14 +311,11 @@ pub(crate) fn after_clean_check(loaded: &Loaded, options: &ReadOptions) {
     if is_configured || options.reads_stdin() || output::is_tree(&loaded.output) {
         return;
     }
-    print::calm(
-        &format!(
-            "next: `{}` writes one directory per cluster into {}",
-            command("render", &options.paths),
-            word(&loaded.output)
-        ),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: `{}` writes one directory per cluster into {}",
+        command("render", &options.paths),
+        word(&loaded.output)
+    ));
 }
 
 /// Where the input has no Placement.
@@ -355,17 +342,14 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
 pub(crate) fn nothing_to_show(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
     if !loaded.hub.objects.is_empty() {
         for line in lines {
-            print::calm(line, speech);
+            speech.calm(line);
         }
         return;
     }
-    print::calm("no Kubernetes object was read", speech);
-    print::calm(
-        &format!(
-            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
-        ),
-        speech,
-    );
+    speech.calm("no Kubernetes object was read");
+    speech.calm(&format!(
+        "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
+    ));
 }
 
 /// A command over the same input.

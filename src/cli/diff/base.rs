@@ -252,13 +252,10 @@ fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
         && same(path)
         && options.state_option().is_empty()
     {
-        print::note(
-            &format!(
-                "note: the base `{}` is the input itself; name another directory or a revision",
-                base.display()
-            ),
-            options.speech,
-        );
+        options.speech.note(&format!(
+            "note: the base `{}` is the input itself; name another directory or a revision",
+            base.display()
+        ));
     }
 }
 
@@ -305,26 +302,19 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
         print::findings(&errors, &sources, speech);
         let status = Status::of(&errors);
         if status == Status::Io {
-            print::note(
-                &format!("the base `{title}` could not be read; nothing was compared"),
-                speech,
-            );
+            speech.note(&format!(
+                "the base `{title}` could not be read; nothing was compared"
+            ));
             return Err(Ended(status).into());
         }
-        print::note(
-            &format!(
-                "the base `{title}` has {}: objects that it could not render are shown as added",
-                counted(errors.count(Severity::Error), "error")
-            ),
-            speech,
-        );
+        speech.note(&format!(
+            "the base `{title}` has {}: objects that it could not render are shown as added",
+            counted(errors.count(Severity::Error), "error")
+        ));
     } else if base.loaded.hub.objects.is_empty() {
-        print::note(
-            &format!(
-                "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
-            ),
-            speech,
-        );
+        speech.note(&format!(
+            "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
+        ));
     }
     Ok(())
 }
