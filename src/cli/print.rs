@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items,
-    json_text, shell_path, whole_line, wrapped_hanging,
+    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items, hanging,
+    json_text, shell_path, whole_line,
 };
 use spokewright::output::{self, OutputError};
 use spokewright::pipeline::Loaded;
@@ -227,9 +227,8 @@ fn wrapping(text: &str) {
     let text = whole_line(text);
     let indented = text.len().saturating_sub(text.trim_start().len());
     let hang = " ".repeat(indented.saturating_add(HANG));
-    let rows = wrapped_hanging(&text, width(), width().saturating_sub(hang.len()));
-    for (number, row) in rows.into_iter().enumerate() {
-        line(&format!("{}{row}", if number == 0 { "" } else { &hang }));
+    for row in hanging(&text, "", &hang, width()) {
+        line(&row);
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::IsTerminal as _;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::nearest;
+use spokewright::diagnostic::did_you_mean;
 use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 
 use super::print::{Status, refuse};
@@ -53,11 +53,8 @@ impl Schema {
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),
                 None => {
-                    let near = nearest(wanted, names.iter().copied());
-                    let help = near.map_or_else(
-                        || format!("the schemas are: {}", names.join(", ")),
-                        |near| format!("did you mean `{near}`?"),
-                    );
+                    let help = did_you_mean(wanted, names.iter().copied())
+                        .unwrap_or_else(|| format!("the schemas are: {}", names.join(", ")));
                     return refuse(&format!("there is no schema `{wanted}`"), &help);
                 }
             },

@@ -29,6 +29,7 @@ use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use crate::object::{Object, Origin};
 use crate::sync::PlacedGateway;
+use apimachinery::key;
 use apimachinery::names::SUBDOMAIN_MAX;
 use apimachinery::pointer::inside;
 use kube_yaml::{KeyOrder, append_entry};
@@ -362,9 +363,8 @@ fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
     let parts = all.into_iter().flat_map(|(word, manifests)| {
         let manifests = manifests.into_iter();
         manifests.map(move |(resource, manifest)| {
-            let slash = if resource.namespace.is_empty() { "" } else { "/" };
-            let ResourceIdentifier { namespace, name, .. } = resource;
-            format!("{word} {} {namespace}{slash}{name}", manifest.kind)
+            let key = key(&resource.namespace, &resource.name);
+            format!("{word} {} {key}", manifest.kind)
         })
     });
     parts.collect::<Vec<String>>().join(", ")

@@ -61,7 +61,6 @@ pub struct Aggregated {
 /// How many works are as they should be, and which are not.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkSummary {
     /// Works of the plan.

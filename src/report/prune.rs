@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use apimachinery::key;
 use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Ownership, Parents, Shared, manifest_names};
@@ -284,8 +285,7 @@ impl<'x> Pruning<'x> {
                 !carriers.any(|carried| comparable(carried) == comparable(**manifest))
             });
             if let Some([_, kind, namespace, name]) = not_yet {
-                let slash = if namespace.is_empty() { "" } else { "/" };
-                let moved = format!("{kind} {namespace}{slash}{name} moved to another work");
+                let moved = format!("{kind} {} moved to another work", key(namespace, name));
                 return Some(if self.exported.is_some() {
                     format!("{moved}, which is not applied on {cluster} yet")
                 } else {

@@ -77,7 +77,6 @@ impl fmt::Debug for ClusterReports<'_> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ClusterReport {
     name: String,
     works: Vec<WorkReport>,
@@ -118,7 +117,6 @@ struct SetReport<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ObjectReport {
     group: String,
     kind: String,
@@ -131,7 +129,6 @@ struct ObjectReport {
 /// A policy that is not shipped although its kind is synced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldPolicy {
     /// Locator of the policy.

@@ -68,7 +68,7 @@ impl Evaluated {
         let (received, spokes) = analysis.received(None);
         let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
-        let effective = effective.map_err(|too_much| findings.push(too_much)).ok();
+        let effective = effective.map_err(|too_much| findings.push(*too_much)).ok();
         loaded.finish(&mut findings);
         Self {
             loaded,
@@ -84,7 +84,7 @@ impl Evaluated {
         let spokes = analysis.spokes_as_in(&other.loaded);
         let view = analysis.evaluate(&spokes, &mut Findings::new());
         EffectiveSettings::new(&view, |cluster| self.loaded.admits(cluster))
-            .map_err(|too_much| self.findings.push(too_much))
+            .map_err(|too_much| self.findings.push(*too_much))
             .ok()
     }
 }

@@ -57,7 +57,6 @@ struct Summary {
 /// What is lost.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Lost<'a> {
     /// Clusters that only the old side has.
     clusters: Vec<&'a str>,
@@ -73,7 +72,6 @@ struct Lost<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct LostObject<'a> {
     namespace: &'a str,
     name: &'a str,
@@ -82,7 +80,6 @@ struct LostObject<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct LostSettings<'a> {
     kind: &'a str,
     /// Rules or JSON pointers.
@@ -99,7 +96,6 @@ struct LostSettings<'a> {
 /// Clusters that receive the same.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
     names: Vec<&'a str>,
     /// Clusters that were there before and receive the same; none if no cluster does.
@@ -108,7 +104,6 @@ struct NewClusters<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
     presence: Presence,
@@ -142,7 +137,6 @@ struct Entry<'a> {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Origin {
     /// `old` or `new`: whose file it is.
     side: &'static str,

@@ -259,7 +259,6 @@ pub enum Limit {
 /// A limit that a change exceeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Exceeded {
     /// The limit that is exceeded.

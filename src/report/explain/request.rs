@@ -77,7 +77,6 @@ pub struct Answer {
 /// A policy that some clusters do not get.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldThere {
     /// Its locator.
@@ -91,7 +90,6 @@ pub struct WithheldThere {
 /// A rule of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleLine {
     /// Its locator.
@@ -107,7 +105,6 @@ pub struct RuleLine {
 /// A rule of which it is not known whether it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownRule {
     /// The rule.

@@ -274,6 +274,18 @@ pub fn wrapped_hanging(text: &str, first: usize, others: usize) -> Vec<&str> {
     lines
 }
 
+/// The lines of `text` behind one of two beginnings, that of the first line and that of those after it, each at most `width`
+/// columns wide if its words allow that.
+pub fn hanging(text: &str, first: &str, others: &str, width: usize) -> Vec<String> {
+    let room = |beginning: &str| width.saturating_sub(beginning.chars().count());
+    let lines = wrapped_hanging(text, room(first), room(others)).into_iter();
+    let beginnings = std::iter::once(first).chain(std::iter::repeat(others));
+    lines
+        .zip(beginnings)
+        .map(|(line, beginning)| [beginning, line].concat())
+        .collect()
+}
+
 /// Where the words are, as byte offsets; blanks before the first one belong to it.
 fn words(text: &str) -> Vec<(usize, usize)> {
     let mut words = Vec::new();

@@ -362,6 +362,12 @@ pub struct SourceLine {
     pub line: usize,
 }
 
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.path, self.line)
+    }
+}
+
 impl SourceLine {
     /// The line of a place, where there is a text.
     pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
