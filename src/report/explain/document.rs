@@ -1,6 +1,4 @@
 //! The document `Explanation`, and its parts.
-//!
-//! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
 use std::sync::Arc;
 
@@ -199,7 +197,7 @@ pub struct ExplainedPaths {
     /// Its group.
     pub group: String,
     /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
+    pub paths: Vec<Vec<Arc<str>>>,
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
