@@ -314,15 +314,6 @@ pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses an unknown cluster.
-pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> {
-    let known = loaded.known_clusters();
-    if known.contains(name) {
-        return Ok(());
-    }
-    Err(unknown_cluster(name, &known))
-}
-
 /// The same words and the same status, whichever option names an unknown cluster.
 pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
     let help = if known.is_empty() {

@@ -11,11 +11,11 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Locate, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Summary};
-use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Request, start};
-use spokewright::report::{ExportedWorks, WorksAndSets};
+use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
+use spokewright::report::{ExportedWorks, PolicyView, WorksAndSets};
 use spokewright::source::{RootRelative, Sources};
 
-use super::options::ReadOptions;
+use super::options::{ReadOptions, unknown_cluster};
 use super::print::{self, MessageFormat, Refusal, Speech, Status, UNWRITTEN, refuse, to_stdout, whole};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
@@ -133,18 +133,25 @@ impl<F: FnOnce(&mut dyn Write) -> io::Result<()>> Write for After<'_, F> {
     }
 }
 
-/// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
-pub(crate) fn finish(
-    loaded: &Loaded,
-    mut findings: Findings,
+/// Evaluates the policies of an input, as one cluster sees them if it is asked about, and prints an answer.
+pub(crate) fn evaluate(
     options: &ReadOptions,
-    data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    request: &Request,
+    cluster: Option<&str>,
+    answer: impl FnOnce(&Loaded, &Analysis<'_>, &Spokes<'_>, &PolicyView<'_>, Findings) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
-    loaded.finish(&mut findings);
-    to_stdout(data)?;
-    options.write_also(&mut findings, &loaded.sources);
-    print::findings(&findings, &loaded.sources, options.speech);
-    Ok(Status::of(&findings))
+    let loaded = kept(options.load(request, EmptyResult::Refused)?);
+    print::read(&loaded, options.speech);
+    let mut findings = Findings::new();
+    let known = loaded.known_clusters();
+    if let Some(unknown) = cluster.filter(|name| !known.contains(name)) {
+        return Err(unknown_cluster(unknown, &known).into());
+    }
+    let analysis = kept(Analysis::new(&loaded, &mut findings));
+    let (received, spokes) = analysis.received(cluster);
+    let spokes = kept(spokes);
+    let view = kept(analysis.policies(received, &spokes, &mut findings));
+    answer(&loaded, &analysis, &spokes, &view, findings)
 }
 
 /// How an answer about an input is printed.
@@ -168,7 +175,8 @@ impl Answer {
         }
     }
 
-    /// Prints an answer: as [`finish`] does, with a first line if `render` refuses the input.
+    /// Prints an answer: the data on stdout, while it is made, with a first line if `render` refuses the input; the
+    /// findings on stderr, which decide the status.
     pub(crate) fn finish(
         self,
         loaded: &Loaded,
@@ -216,6 +224,11 @@ impl Answer {
             speech.calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"));
         }
     }
+}
+
+/// Whether both paths lead to one file that is there.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(one).is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// Whether a file is standard output.

@@ -75,6 +75,18 @@ pub struct Request {
     pub progress: Progress,
 }
 
+impl Request {
+    /// Whether the output is standard output.
+    pub(super) fn is_stream(&self) -> bool {
+        self.output.is_some() && self.named_output().is_none()
+    }
+
+    /// The directory that the command line names for the output.
+    pub(super) fn named_output(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|output| output.as_os_str() != "-")
+    }
+}
+
 /// Files of the input, from number `first` on, that can be read and are empty: the objects that were in them leave the
 /// clusters.
 pub(super) fn empty_files(

@@ -670,7 +670,7 @@ impl<'a> WorkNames<'a> {
         if let Some(owner) = self.taken.get(name) {
             let ours = owner.identity() == object.identity();
             if !ours {
-                findings.push(taken(name, object, owner));
+                findings.push(taken(&format!("work `{name}`"), [object, owner], place));
             }
             return ours;
         }
@@ -705,15 +705,17 @@ fn place(object: &Object) -> crate::diagnostic::Place {
     }
 }
 
-fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
+/// What to say of two objects that would share a work or a file.
+pub(super) fn taken(
+    shared: &str,
+    [object, owner]: [&Object; 2],
+    place: impl Fn(&Object) -> crate::diagnostic::Place,
+) -> Finding {
+    let both = format!("{} and {}", object.identity(), owner.identity());
     Finding::new(
         Code::WORK_NAME_TAKEN,
         place(object),
-        format!(
-            "{} and {} would share the work `{name}`",
-            object.identity(),
-            owner.identity()
-        ),
+        format!("{both} would share the {shared}"),
     )
     .label("this one")
     .related(place(owner), "and this one")

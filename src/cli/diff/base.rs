@@ -16,6 +16,7 @@ use spokewright::source::{Files, GitTree, Sources};
 
 use crate::cli::options::{ReadOptions, first_path};
 use crate::cli::print::{self, Ended, Refusal, Speech, Status, refuse};
+use crate::cli::reporting::is_same_file;
 
 /// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
@@ -244,12 +245,8 @@ fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Resu
 
 /// Nothing can differ from itself, unless it is read in another state.
 fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
-    let same = |path: &PathBuf| match (std::fs::canonicalize(path), std::fs::canonicalize(base)) {
-        (Ok(path), Ok(base)) => path == base,
-        _ => false,
-    };
     if let [path] = request.paths.as_slice()
-        && same(path)
+        && is_same_file(path, base)
         && options.state_option().is_empty()
     {
         options.speech.note(&format!(

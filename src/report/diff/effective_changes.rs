@@ -472,12 +472,11 @@ impl<'s> Comparing<'s> {
             changes.extend(collapsed.map(|collapsed| changed(kind, on_path, &clusters, collapsed)));
         }
         changes.sort_by(|one, other| {
-            let key = |change: &EffectiveChange| (change.path.clone(), change.clusters.clone());
-            key(one)
-                .cmp(&key(other))
-                .then_with(|| one.new_policies.cmp(&other.new_policies))
-                .then_with(|| one.old_policies.cmp(&other.old_policies))
-                .then_with(|| one.label.cmp(&other.label))
+            let [one, other] = [one, other].map(|change| {
+                let policies = (&change.new_policies, &change.old_policies);
+                (&change.path, &change.clusters, policies, &change.label)
+            });
+            one.cmp(&other)
         });
         changes
     }
