@@ -1,8 +1,4 @@
 //! `spokewright argocd`: the config management plugin of Argo CD, as three commands.
-//!
-//! Owns: these commands, the rule that a wrong parameter ends the run, and the warning about output that Argo CD would
-//! not accept. Flows in: arguments, the environment that Argo CD sets. Flows out: manifests, announcements or
-//! `plugin.yaml` on stdout. Must not know: what a parameter means.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -1,7 +1,4 @@
 //! `spokewright graph`: a picture of what is attached to what.
-//!
-//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what is attached to
-//! what.
 
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;

@@ -1,7 +1,4 @@
 //! `spokewright init`: creates a directory to start with.
-//!
-//! Owns: the report about the new files. Flows in: a directory, what to add, an export. Flows out: new files.
-//! Must not know: what is in them.
 
 use std::path::{Path, PathBuf};
 

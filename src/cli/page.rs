@@ -1,7 +1,4 @@
 //! `spokewright page`: one HTML file that shows the fleet.
-//!
-//! Owns: its options, and which comparisons a page is made with. Flows in: arguments. Flows out: a file, or HTML on stdout.
-//! Must not know: what is on the page.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,7 +1,4 @@
 //! `spokewright placement`: which clusters OCM's scheduler selects, and why.
-//!
-//! Owns: its options, and which decisions would be in the input twice. Flows in: arguments. Flows out: a table, an
-//! explanation or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,4 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
-//!
-//! Owns: the options of both, and the choice between one cluster and the hub. Flows in: arguments. Flows out: trees
-//! or JSON on stdout. Must not know: why a policy wins.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,4 @@
 //! `spokewright prune-list`: the works on the hub that are ours and no longer planned.
-//!
-//! Owns: its options, and the report about works that are not listed. Flows in: arguments, exported works. Flows out:
-//! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: who owns a work, or which may be
-//! deleted.
 
 use std::path::PathBuf;
 

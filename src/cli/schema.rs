@@ -1,8 +1,5 @@
 //! `spokewright schema`: JSON Schemas of the configuration, of ClusterOverlays, of GatewayClass parameters, and of each
 //! report; the definition of ClusterOverlays; and the list of kinds whose schemas are built in.
-//!
-//! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
-//! it.
 
 use std::io::IsTerminal as _;
 

@@ -1,7 +1,4 @@
 //! Finds and reads configuration, input, and output.
-//!
-//! Owns: which file is the configuration, what is input, and what is output. Flows in: a [`Request`]. Flows out:
-//! [`Loaded`] input with all findings so far. Must not know: what is done with it.
 
 use std::path::{Path, PathBuf};
 

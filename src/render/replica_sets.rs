@@ -1,11 +1,6 @@
 //! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
 //! (docs/guides/replica-sets.md; docs/systems/ocm-work.md#manifestworkreplicaset).
 //!
-//! Owns: which works can be sets, their text, and the sets that contain RBAC.
-//! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings
-//! about works that are not the same on every cluster of a Placement.
-//! Must not know: files.
-//!
 //! RBAC: a cluster may be in several Placements and so get several of these sets, but the name of a ClusterRole is
 //! unique on a cluster. So each Placement has a set of its own for the kinds that its sets ship and their parameters
 //! list, regardless of its clusters today. Its roles have its name as soon as there is a second Placement, and rights

@@ -1,9 +1,4 @@
 //! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
-//!
-//! Owns: which work contains which hub object, the conditions over all clusters, addresses, listeners, and the problems
-//! of each work.
-//! Flows in: an [`Aggregation`]: the plan, exported ManifestWorks, what is ours. Flows out: [`Aggregated`].
-//! Must not know: files, how works are made.
 
 mod instance;
 mod rules;

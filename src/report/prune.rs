@@ -1,9 +1,5 @@
 //! Works and sets on the hub that are ours and no longer planned.
 //!
-//! Owns: which works and sets may be deleted, which have to wait and for what, and their text for `kubectl delete -f
-//! -`. Flows in: a [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a
-//! [`PruneList`]. Must not know: files.
-//!
 //! Two things make a deletion unsafe, and both are only a matter of order. An object that moves to another work must be
 //! applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the
 //! rights of an agent must outlive the objects that it has to delete. So a work that must wait is not listed now, but

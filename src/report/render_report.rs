@@ -1,7 +1,4 @@
 //! `render --report`: what was rendered, where it came from, what was withheld, and why.
-//!
-//! Owns: the document `RenderReport`. Flows in: a plan, statuses, findings. Flows out: serializable data with
-//! places. Must not know: how a work is made, or where the report goes.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,4 @@
 //! The versioned document, kind `DiffReport`.
-//!
-//! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
-//! sides are compared.
 
 use kube_json::Value;
 use serde::Serialize;
