@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
+use spokewright::diagnostic::{Findings, Severity, counted, first_items, one_or_many, shell_path};
 use spokewright::output;
 use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, TOOLS, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
@@ -140,7 +140,7 @@ impl Init {
         // Whoever has one keeps it: without the line, the next `render` heals the inventory of two branches as well.
         existing.retain(|path| path != GIT_ATTRIBUTES || files.remove(path).is_none());
         if !existing.is_empty() {
-            let verb = if existing.len() == 1 { "exists" } else { "exist" };
+            let verb = one_or_many(existing.len(), "exists", "exist");
             let message = format!(
                 "nothing was written, because {} {verb}",
                 first_items(&existing, 5)

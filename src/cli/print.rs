@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
     Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items, hanging,
-    json_text, shell_path, whole_line,
+    json_text, one_or_many, shell_path, whole_line,
 };
 use spokewright::output::{self, OutputError};
 use spokewright::pipeline::Loaded;
@@ -309,11 +309,11 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     let documents = loaded.hub.passed_over.len();
     let mut parts = Vec::new();
     if documents > 0 {
-        let are = if documents == 1 {
-            "is not a Kubernetes object"
-        } else {
-            "are not Kubernetes objects"
-        };
+        let are = one_or_many(
+            documents,
+            "is not a Kubernetes object",
+            "are not Kubernetes objects",
+        );
         parts.push(format!("{} {are}", counted(documents, "document")));
     }
     if !unused.is_empty() {
@@ -326,7 +326,7 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
             .iter()
             .map(|(kind, count)| format!("{count} {kind}"))
             .collect();
-        let are = if unused.len() == 1 { "is" } else { "are" };
+        let are = one_or_many(unused.len(), "is", "are");
         let objects = counted(unused.len(), "object");
         parts.push(format!(
             "{objects} {are} not used: {}",

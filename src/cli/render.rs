@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Locate as _, Severity, Warnings, counted, shell_path, write_json,
+    Code, Finding, Findings, Locate as _, Severity, Warnings, counted, one_or_many, shell_path, write_json,
 };
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, EmptyResult, InIndex, Loaded, Rendered, Request};
@@ -234,7 +234,7 @@ impl Run<'_> {
         };
         print::findings(&findings, sources, speech);
         if known > 0 {
-            let which = if known == 1 { "it" } else { "them" };
+            let which = one_or_many(known, "it", "them");
             let what = counted(known, "warning");
             self.say(&format!(
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
@@ -423,12 +423,9 @@ impl Run<'_> {
             ));
         }
         print::line(&format!(
-            "{} not up to date; run the same without `--check` to write",
-            if summary.differing.len() == 1 {
-                "1 file is".to_owned()
-            } else {
-                format!("{} files are", summary.differing.len())
-            }
+            "{} {} not up to date; run the same without `--check` to write",
+            counted(summary.differing.len(), "file"),
+            one_or_many(summary.differing.len(), "is", "are")
         ));
         Status::compared(true, &findings)
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, Locate, Severity, counted, shell_path, write_json};
+use spokewright::diagnostic::{Findings, Locate, Severity, counted, one_or_many, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Summary};
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
 use spokewright::report::{ExportedWorks, PolicyView, WorksAndSets};
@@ -217,7 +217,7 @@ impl Answer {
         print::findings(&findings.only(Severity::Error), &loaded.sources, speech);
         let warnings = findings.count(Severity::Warning);
         if warnings > 0 {
-            let them = if warnings == 1 { "it" } else { "them" };
+            let them = one_or_many(warnings, "it", "them");
             let check = command("check", &options.paths);
             let suppressed = print::suppressed(findings);
             let warnings = counted(warnings, "warning");

@@ -12,7 +12,7 @@ use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
-use crate::diagnostic::{Lines, and_more, counted, first_names, fitting_names, one_line};
+use crate::diagnostic::{Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many};
 use crate::outcome::{OverlayChanges, SourceLine};
 use crate::policy::Rule;
 
@@ -292,7 +292,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         let (whose, by): (_, Vec<String>) =
             (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
         text.push(format_args!("    overridden: {} of {whose}", loss.setting));
-        let win = if by.len() == 1 { "wins" } else { "win" };
+        let win = one_or_many(by.len(), "wins", "win");
         text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
     }
 }
@@ -372,7 +372,7 @@ pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
         objects.insert(&change.object);
         clusters.extend(&change.clusters);
     }
-    let verb = if changing.len() == 1 { "changes" } else { "change" };
+    let verb = one_or_many(changing.len(), "changes", "change");
     let overlays = counted(changing.len(), "overlay");
     let objects = counted(objects.len(), "object");
     let clusters = first_names(clusters, MOST_CLUSTERS);

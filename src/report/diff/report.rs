@@ -11,7 +11,7 @@ use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, Presence};
 use super::terms::Terms;
 use crate::api::config::Budget;
-use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted};
+use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
 use crate::render::REPLICA_SETS;
 use crate::report::render_report::key_of;
 
@@ -227,7 +227,7 @@ impl DiffReport {
             "replica sets change".to_owned()
         } else {
             let changed = comparison.changed_clusters;
-            let change = if changed == 1 { "changes" } else { "change" };
+            let change = one_or_many(changed, "changes", "change");
             format!("{changed} of {} {change}", counted(fleet, "cluster"))
         };
         let left = match comparison.orphaned {

@@ -151,6 +151,17 @@ fn columns_of(name: &str) -> usize {
     name.chars().count().saturating_add(2)
 }
 
+/// What is said of one, or of any other number.
+///
+/// ```
+/// # use ocm_hub::diagnostic::one_or_many;
+/// assert_eq!(one_or_many(1, "leaves", "leave"), "leaves");
+/// assert_eq!(one_or_many(0, "it", "them"), "them");
+/// ```
+pub const fn one_or_many<'t>(count: usize, one: &'t str, many: &'t str) -> &'t str {
+    if count == 1 { one } else { many }
+}
+
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
 pub fn row(cells: &[&str], widths: &[usize]) -> String {
     let mut line = String::new();
