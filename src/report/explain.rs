@@ -330,8 +330,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             // Equal lists are one.
             let same = (on.result, clusters.as_ptr(), clusters.len());
             let position = groups.position(same, || ExplainedPaths {
-                everywhere,
                 clusters,
+                everywhere,
                 ..of.clone()
             });
             if let Some(group) = groups.list.get_mut(position) {
