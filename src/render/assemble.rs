@@ -13,7 +13,7 @@ use apimachinery::{Identity, pointer};
 use super::carried::{Carried, Kinds, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::names::work_name;
+use super::names::{taken, work_name};
 use super::plan::{Plan, Work, WorkId};
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{
@@ -703,25 +703,6 @@ fn place(object: &Object) -> crate::diagnostic::Place {
     } else {
         object.place("/metadata/name")
     }
-}
-
-/// What to say of two objects that would share a work or a file.
-pub(super) fn taken(
-    shared: &str,
-    [object, owner]: [&Object; 2],
-    place: impl Fn(&Object) -> crate::diagnostic::Place,
-) -> Finding {
-    let both = format!("{} and {}", object.identity(), owner.identity());
-    Finding::new(
-        Code::WORK_NAME_TAKEN,
-        place(object),
-        format!("{both} would share the {shared}"),
-    )
-    .label("this one")
-    .related(place(owner), "and this one")
-    .help(format!(
-        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
-    ))
 }
 
 fn reserved(name: &str, object: &Object) -> Finding {

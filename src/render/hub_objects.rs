@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use kube_json::{Value, json};
 use serde::Serialize;
 
-use super::assemble::taken;
 use super::carried::Carried;
 use super::input::Input;
-use super::names::work_name;
+use super::names::{taken, work_name};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
