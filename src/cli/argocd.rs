@@ -1,8 +1,4 @@
 //! `spokewright argocd`: the config management plugin of Argo CD, as three commands.
-//!
-//! Owns: these commands, the rule that a wrong parameter ends the run, and the warning about output that Argo CD would
-//! not accept. Flows in: arguments, the environment that Argo CD sets. Flows out: manifests, announcements or
-//! `plugin.yaml` on stdout. Must not know: what a parameter means.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -97,7 +93,9 @@ impl Argocd {
 
 fn generate() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
-    let parameters = Parameters::read(&environment("ARGOCD_APP_PARAMETERS"), &mut findings);
+    // What is not UTF-8 fails as a value later.
+    let parameters = std::env::var_os("ARGOCD_APP_PARAMETERS").unwrap_or_default();
+    let parameters = Parameters::read(&parameters.to_string_lossy(), &mut findings);
     let variables: BTreeSet<String> = std::env::vars_os()
         .map(|(name, _)| name.to_string_lossy().into_owned())
         .collect();
@@ -169,13 +167,6 @@ fn checkout() -> anyhow::Result<Checkout> {
 
 fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// A variable that Argo CD sets, `""` where it does not. What is not UTF-8 fails as a value later.
-fn environment(name: &str) -> String {
-    std::env::var_os(name)
-        .map(|value| value.to_string_lossy().into_owned())
-        .unwrap_or_default()
 }
 
 /// Counts what passes.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use apimachinery::Locators;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use clap_complete::engine::{CompletionCandidate, complete};
 use clap_complete::env::Shells;
 use clap_mangen::Man as Page;
@@ -46,28 +46,15 @@ pub(crate) const KUBECTL: &str = "kubectl_complete-spokewright";
 #[command(arg_required_else_help = true)]
 pub(crate) struct Completions {
     /// Shell to complete in
-    shell: Shell,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Shell {
-    Bash,
-    Elvish,
-    Fish,
-    Powershell,
-    Zsh,
+    #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    shell: String,
 }
 
 impl Completions {
     /// Prints a script that asks this program for candidates: they depend on the hub in the current directory.
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let shell = self.shell.to_possible_value();
-        let shells = Shells::builtins();
-        let completer = shell
-            .as_ref()
-            .and_then(|shell| shells.completer(shell.get_name()));
         let mut script = Vec::new();
-        if let Some(completer) = completer {
+        if let Some(completer) = Shells::builtins().completer(&self.shell) {
             let name = "spokewright";
             completer
                 .write_registration(VARIABLE, name, name, name, &mut script)

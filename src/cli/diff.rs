@@ -181,8 +181,6 @@ impl Diff {
 
     fn against_tree(&self, request: &Request, path: &Path) -> anyhow::Result<Status> {
         let new = self.evaluate(request)?;
-        self.check_clusters(&[&new])?;
-        self.judge(&new)?;
         let side = Side::of_plan(&new.rendered.plan);
         let files = read_tree(path, &side, self.options.speech)?;
         self.judge_outputs(&new, None)?;
@@ -248,8 +246,6 @@ impl Diff {
     /// What the work tree lacks without one object.
     fn without(&self, request: &Request, object: &str) -> anyhow::Result<Status> {
         let with = self.evaluate(request)?;
-        self.check_clusters(&[&with])?;
-        self.judge(&with)?;
         let (mut loaded, _) = self.options.read(request)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
@@ -291,9 +287,13 @@ impl Diff {
         Ok(Status::compared(differs, &found))
     }
 
+    /// One side alone; errors in it end the run.
     fn evaluate(&self, request: &Request) -> anyhow::Result<Evaluated> {
         let (loaded, _) = self.options.read(request)?;
-        Ok(Evaluated::new(loaded, empty_result(self.allow_empty)))
+        let evaluated = Evaluated::new(loaded, empty_result(self.allow_empty));
+        self.check_clusters(&[&evaluated])?;
+        self.judge(&evaluated)?;
+        Ok(evaluated)
     }
 
     /// A cluster that joins or leaves is known to one of both sides.
@@ -403,7 +403,7 @@ impl Diff {
     }
 
     fn say(&self, text: &str) {
-        print::note(text, self.options.speech);
+        self.options.speech.note(text);
     }
 }
 
@@ -477,9 +477,8 @@ impl BudgetOptions {
             );
         }
         if configured.max_lost_policies.is_some() {
-            print::note(
+            speech.note(
                 "note: `maxLostPolicies` is not checked: a rendered tree does not say which policies applied",
-                speech,
             );
         }
         Ok(Budget {

@@ -1,19 +1,16 @@
 //! `spokewright graph`: a picture of what is attached to what.
-//!
-//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what is attached to
-//! what.
 
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{Analysis, EmptyResult};
-use spokewright::report::{Graph, Only};
+use spokewright::pipeline::Loaded;
+use spokewright::report::{Graph, Only, PolicyView};
 
-use super::options::{ClustersOption, ReadOptions, check_cluster, named};
+use super::options::{ClustersOption, ReadOptions, named};
 use super::print::{Status, refuse, whole};
-use super::reporting::Answer;
-use super::{completions, print, reporting};
+use super::reporting::{Answer, evaluate};
+use super::{completions, reporting};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -70,43 +67,45 @@ enum Language {
 impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.clusters.request(&self.options)?;
-        let loaded = self.options.load(&request, EmptyResult::Refused)?;
-        print::read(&loaded, self.options.speech);
-        let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
-        cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
+        evaluate(
+            &self.options,
+            &request,
+            cluster,
+            |loaded, _, _, view, findings| self.draw(loaded, view, findings),
+        )
+    }
+
+    fn draw(&self, loaded: &Loaded, view: &PolicyView<'_>, mut findings: Findings) -> anyhow::Result<Status> {
         let answer = Answer::new(Some(match self.format {
             Language::Mermaid => "%% ",
             Language::Dot => "// ",
         }));
-        let analysis = Analysis::new(&loaded, &mut findings);
-        let (received, spokes) = analysis.received(cluster);
-        let view = analysis.policies(received, &spokes, &mut findings);
         let admits = |cluster: &str| loaded.admits(cluster);
         let mut graph = if self.all {
-            match Graph::whole(&view, admits) {
+            match Graph::whole(view, admits) {
                 Ok(graph) => graph,
                 Err(too_many) => {
                     findings.push(*too_many);
-                    return answer.finish(&loaded, findings, &self.options, whole(""));
+                    return answer.finish(loaded, findings, &self.options, whole(""));
                 }
             }
         } else {
-            Graph::new(&view, admits)
+            Graph::new(view, admits)
         };
         let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
         // What only a route names, and a cluster, has a node and no object.
         let only = self
             .only
             .iter()
-            .filter_map(|text| match named(&loaded, &objects, text) {
+            .filter_map(|text| match named(loaded, &objects, text) {
                 Ok(object) => Only::parse(&object.identity().locator()),
                 Err(_) => Only::parse(text),
             });
         let only: Vec<Only> = only.collect();
         if !only.is_empty() && !graph.narrow(&only) {
             loaded.finish(&mut findings);
-            answer.findings(&loaded, &findings, &self.options);
+            answer.findings(loaded, &findings, &self.options);
             return refuse(
                 "nothing in the graph matches `--only`",
                 "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME",
@@ -114,14 +113,11 @@ impl GraphCommand {
         }
         let everything = graph.things();
         if !self.all && graph.collapse() {
-            print::calm(
-                &format!(
-                    "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
-                     and `spokewright page` shows it",
-                    graph.nodes()
-                ),
-                self.options.speech,
-            );
+            self.options.speech.calm(&format!(
+                "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
+                 and `spokewright page` shows it",
+                graph.nodes()
+            ));
         }
         if self.format == Language::Mermaid && graph.edges() > MOST_OF_MERMAID {
             return refuse(
@@ -136,13 +132,13 @@ impl GraphCommand {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        let status = answer.finish(&loaded, findings, &self.options, whole(&data))?;
+        let status = answer.finish(loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
             let lines = [
                 "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
                 "next: `spokewright check` shows what is missing to render",
             ];
-            reporting::nothing_to_show(&loaded, "graph", &lines, self.options.speech);
+            reporting::nothing_to_show(loaded, "graph", &lines, self.options.speech);
         }
         Ok(status)
     }

@@ -1,13 +1,10 @@
 //! `spokewright init`: creates a directory to start with.
-//!
-//! Owns: the report about the new files. Flows in: a directory, what to add, an export. Flows out: new files.
-//! Must not know: what is in them.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
+use spokewright::diagnostic::{Findings, Severity, counted, first_items, one_or_many, shell_path};
 use spokewright::output;
 use spokewright::pipeline::start::{CONTROLLERS, GIT_ATTRIBUTES, TOOLS, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{CONFIG_NAME, Request, load};
@@ -85,10 +82,8 @@ impl Init {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.from_live {
             print::text(EXPORT)?;
-            print::calm(
-                "next: `spokewright init DIR --from exported.yaml` sorts it into files",
-                self.speech,
-            );
+            self.speech
+                .calm("next: `spokewright init DIR --from exported.yaml` sorts it into files");
             return Ok(Status::Done);
         }
         let mut files = tool_files(&self.with);
@@ -112,7 +107,7 @@ impl Init {
                 if findings.has_errors() {
                     print::findings(&findings, &loaded.sources, self.speech);
                     let errors = counted(findings.count(Severity::Error), "error");
-                    print::note(&format!("{errors}; nothing was written"), self.speech);
+                    self.speech.note(&format!("{errors}; nothing was written"));
                     return Ok(Status::of(&findings));
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
@@ -145,7 +140,7 @@ impl Init {
         // Whoever has one keeps it: without the line, the next `render` heals the inventory of two branches as well.
         existing.retain(|path| path != GIT_ATTRIBUTES || files.remove(path).is_none());
         if !existing.is_empty() {
-            let verb = if existing.len() == 1 { "exists" } else { "exist" };
+            let verb = one_or_many(existing.len(), "exists", "exist");
             let message = format!(
                 "nothing was written, because {} {verb}",
                 first_items(&existing, 5)
@@ -160,38 +155,32 @@ impl Init {
         }
         output::write_files(&self.directory, &files)?;
         let directory = shell_path(&self.directory.display().to_string());
-        print::calm(
-            &format!("{} written into {directory}", counted(files.len(), "file")),
-            self.speech,
-        );
+        self.speech.calm(&format!(
+            "{} written into {directory}",
+            counted(files.len(), "file")
+        ));
         if !left_out.is_empty() {
             let more = if self.speech.verbose {
                 ""
             } else {
                 " (-v lists them)"
             };
-            print::calm(
-                &format!(
-                    "left out, because it does not belong in Git: {}{more}",
-                    left_out.join(", ")
-                ),
-                self.speech,
-            );
+            self.speech.calm(&format!(
+                "left out, because it does not belong in Git: {}{more}",
+                left_out.join(", ")
+            ));
         }
         for note in self.with.iter().filter_map(|tool| note_on(tool, &self.directory)) {
-            print::calm(&note, self.speech);
+            self.speech.calm(&note);
         }
         let path = if self.directory.as_os_str() == "." {
             String::new()
         } else {
             format!(" {directory}")
         };
-        print::calm(
-            &format!(
-                "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
-            ),
-            self.speech,
-        );
+        self.speech.calm(&format!(
+            "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
+        ));
         reporting::without_owner(&self.directory, self.speech);
         Ok(Status::Done)
     }

@@ -13,7 +13,7 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
-use spokewright::diagnostic::{Findings, Human, Locate, first_items, nearest};
+use spokewright::diagnostic::{Findings, Human, Locate, did_you_mean, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, PlacementMode, PlacementSource, Request};
 use spokewright::render::WorkKind;
 use spokewright::source::{GitTree, IndexError, IndexTree};
@@ -314,27 +314,14 @@ pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses an unknown cluster.
-pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> {
-    let known = loaded.known_clusters();
-    if known.contains(name) {
-        return Ok(());
-    }
-    Err(unknown_cluster(name, &known))
-}
-
 /// The same words and the same status, whichever option names an unknown cluster.
 pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
     let help = if known.is_empty() {
         "the input has no cluster: add ManagedClusters, as in `kubectl get managedcluster -o yaml`".to_owned()
     } else {
-        let all: Vec<&str> = known.iter().copied().collect();
         // A glob is near to nothing.
-        let near = nearest(name, all.iter().copied()).filter(|_| check_cluster_name(name).is_ok());
-        near.map_or_else(
-            || format!("the clusters are: {}", first_items(&all, MOST_NAMES)),
-            |near| format!("did you mean `{near}`?"),
-        )
+        let near = did_you_mean(name, known.iter().copied()).filter(|_| check_cluster_name(name).is_ok());
+        near.unwrap_or_else(|| format!("the clusters are: {}", first_items(known, MOST_NAMES)))
     };
     Refusal::new(
         Status::Usage,
@@ -481,14 +468,11 @@ pub(crate) fn of_kind<'a>(
         .iter()
         .map(|object| object.kind.as_str().to_lowercase())
         .collect();
-    let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
-    let help = near.map_or_else(
-        || {
-            let kinds: Vec<String> = kinds.iter().cloned().collect();
-            format!("the kinds of the input are: {}", kinds.join(", "))
-        },
-        |near| format!("did you mean `{near}`?"),
-    );
+    let near = did_you_mean(&kind.to_lowercase(), kinds.iter().map(String::as_str));
+    let help = near.unwrap_or_else(|| {
+        let kinds: Vec<String> = kinds.iter().cloned().collect();
+        format!("the kinds of the input are: {}", kinds.join(", "))
+    });
     refuse(&format!("the input contains no `{kind}`"), &help)
 }
 

@@ -1,7 +1,4 @@
 //! `spokewright page`: one HTML file that shows the fleet.
-//!
-//! Owns: its options, and which comparisons a page is made with. Flows in: arguments. Flows out: a file, or HTML on stdout.
-//! Must not know: what is on the page.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -118,10 +115,9 @@ impl PageCommand {
             None
         };
         if self.base.is_given() && old.is_none() {
-            print::note(
-                "note: the input has errors, so it is not compared with a base",
-                self.options.speech,
-            );
+            self.options
+                .speech
+                .note("note: the input has errors, so it is not compared with a base");
         }
         let sources = loaded.sources.root_relative();
         let nothing = Sources::default();
@@ -243,15 +239,12 @@ impl PageCommand {
                 .iter()
                 .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
         {
-            print::calm(
-                &format!(
-                    "{}: {}, {}",
-                    self.output.display(),
-                    counted(rendered.plan.gateways, "Gateway"),
-                    counted(rendered.plan.clusters.len(), "cluster")
-                ),
-                self.options.speech,
-            );
+            self.options.speech.calm(&format!(
+                "{}: {}, {}",
+                self.output.display(),
+                counted(rendered.plan.gateways, "Gateway"),
+                counted(rendered.plan.clusters.len(), "cluster")
+            ));
         }
         Ok(Status::of(&findings))
     }

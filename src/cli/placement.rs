@@ -1,13 +1,10 @@
 //! `spokewright placement`: which clusters OCM's scheduler selects, and why.
-//!
-//! Owns: its options, and which decisions would be in the input twice. Flows in: arguments. Flows out: a table, an
-//! explanation or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use ocm_placement::{Detail, Evaluation, Explanation, GROUP, Inventory, evaluate};
+use ocm_placement::{Detail, Evaluation, GROUP, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, counted};
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, EmptyResult, Loaded};
@@ -16,8 +13,8 @@ use spokewright::render::{PLACEMENT_LABEL_POINTER, decision_file, decision_files
 use spokewright::report::{PlacementExplanation, PlacementReport, placement_table, why_text};
 
 use super::options::{ClustersOption, ReadOptions, unknown_cluster};
-use super::print::{Refusal, Status};
-use super::reporting::{Reporting, finish};
+use super::print::{Status, to_stdout};
+use super::reporting::{Reporting, is_same_file};
 use super::{completions, print, reporting};
 
 const AFTER_HELP: &str = "\
@@ -61,14 +58,13 @@ impl Placement {
         let evaluation = evaluate(&input, Detail::Full);
         drop(stage);
         findings.extend(pipeline::problems(&loaded.hub, &evaluation));
-        let explanations = match self
-            .why
-            .as_deref()
-            .map(|cluster| explained(cluster, &evaluation, &inventory))
-        {
-            None => None,
-            Some(Ok(explanations)) => Some(explanations),
-            Some(Err(refusal)) => {
+        let explanations = self.why.as_deref().map(|cluster| {
+            let unknown = || unknown_cluster(cluster, &inventory.cluster_names().collect());
+            evaluation.explain(cluster).ok_or_else(unknown)
+        });
+        let explanations = match explanations.transpose() {
+            Ok(explanations) => explanations,
+            Err(refusal) => {
                 // It may be in a file that cannot be read: then this says so.
                 loaded.finish(&mut findings);
                 print::findings(&findings, &loaded.sources, self.options.speech);
@@ -82,7 +78,8 @@ impl Placement {
         let relative = loaded.sources.root_relative();
         let locate = self.reporting.locate(&loaded.sources, &relative);
         let source = loaded.config.placement.unwrap_or_default().source;
-        let status = finish(&loaded, findings, &self.options, |out| match &explanations {
+        loaded.finish(&mut findings);
+        to_stdout(|out| match &explanations {
             Some(explanations) => {
                 let cluster = self.why.as_deref().unwrap_or_default();
                 let report = PlacementExplanation::new(cluster, explanations, &loaded.hub, source, locate);
@@ -99,6 +96,9 @@ impl Placement {
                 self.reporting.write(out, &report, text)
             }
         })?;
+        self.options.write_also(&mut findings, &loaded.sources);
+        print::findings(&findings, &loaded.sources, self.options.speech);
+        let status = Status::of(&findings);
         if self.why.is_none() && inventory.placements().next().is_none() {
             reporting::without_placements(&loaded, self.options.speech);
         }
@@ -120,18 +120,8 @@ impl Placement {
     }
 }
 
-/// Why each Placement selects a cluster, or does not.
-fn explained(
-    cluster: &str,
-    evaluation: &Evaluation<'_>,
-    inventory: &Inventory<'_>,
-) -> Result<Vec<Explanation>, Refusal> {
-    let unknown = || unknown_cluster(cluster, &inventory.cluster_names().collect());
-    evaluation.explain(cluster).ok_or_else(unknown)
-}
-
 /// Decisions that already are in another file would stand twice.
-fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path::Path) -> Vec<Finding> {
+fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for object in evaluation.decision_objects() {
         let text = |pointer: &str| {
@@ -152,7 +142,7 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
         let same = loaded
             .sources
             .file(existing.origin.document.source)
-            .is_some_and(|file| same_file(std::path::Path::new(&file.shown), &target));
+            .is_some_and(|file| is_same_file(Path::new(&file.shown), &target));
         if !same {
             findings.push(
                 Finding::new(
@@ -166,11 +156,4 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
         }
     }
     findings
-}
-
-fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
-    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

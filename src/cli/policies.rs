@@ -1,7 +1,4 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
-//!
-//! Owns: the options of both, and the choice between one cluster and the hub. Flows in: arguments. Flows out: trees
-//! or JSON on stdout. Must not know: why a policy wins.
 
 use std::path::{Path, PathBuf};
 
@@ -10,16 +7,15 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
 use spokewright::diagnostic::{Code, Findings};
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Spokes};
 use spokewright::report::{
-    PolicyReport, PolicyView, Request, effective_paths, explain, explain_request, explanation_text,
-    is_request, policies_text, request_text,
+    PolicyReport, Request, effective_paths, explain, explain_request, explanation_text, is_request,
+    policies_text, request_text,
 };
 
 use super::finding::print_page;
-use super::options::{ReadOptions, check_cluster, named, one_text, without_first};
+use super::options::{ReadOptions, named, one_text, without_first};
 use super::print::{Refusal, Status, refuse, whole};
-use super::reporting::{ReportFormat, Reporting, kept};
+use super::reporting::{ReportFormat, Reporting, evaluate, kept};
 use super::{completions, print, reporting};
 
 const POLICIES_AFTER_HELP: &str = "\
@@ -95,87 +91,70 @@ struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Evaluates the input, as one cluster sees it if it is asked about, and prints an answer.
-    fn evaluate(
-        &self,
-        options: &ReadOptions,
-        answer: impl FnOnce(
-            &Loaded,
-            &Analysis<'_>,
-            &Spokes<'_>,
-            &PolicyView<'_>,
-            Findings,
-        ) -> anyhow::Result<Status>,
-    ) -> anyhow::Result<Status> {
-        let loaded = kept(options.load(&options.request()?, EmptyResult::Refused)?);
-        print::read(&loaded, options.speech);
-        let mut findings = Findings::new();
-        let cluster = self.cluster.as_deref();
-        cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (received, spokes) = analysis.received(cluster);
-        let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, &mut findings));
-        answer(&loaded, &analysis, &spokes, &view, findings)
-    }
-
     /// Explains an object.
     fn explain(&self, object: &str, options: &mut ReadOptions) -> anyhow::Result<Status> {
         let wanted = one_text(object, self.object_namespace.as_deref(), &mut options.paths);
         let (cluster, answer) = (self.cluster.as_deref(), self.reporting.answer());
         let options = &*options;
-        self.evaluate(options, |loaded, analysis, _, view, mut findings| {
-            let named_only = view.without_objects();
-            let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
-            // Of several clusters that have an object of one name, the first that is asked about.
-            there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
-            let objects: Vec<&Object> = loaded
-                .hub
-                .objects
-                .iter()
-                .chain(there.iter().flat_map(|(_, objects)| *objects))
-                .chain(&named_only)
-                .collect();
-            let object = match named(loaded, &objects, &wanted) {
-                Ok(object) => object,
-                Err(refusal) => {
-                    // It may be one that an API server would refuse: then this says so.
-                    loaded.finish(&mut findings);
-                    answer.findings(loaded, &findings, options);
-                    return Err(refusal.into());
+        let request = options.request()?;
+        evaluate(
+            options,
+            &request,
+            cluster,
+            |loaded, analysis, _, view, mut findings| {
+                let named_only = view.without_objects();
+                let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
+                // Of several clusters that have an object of one name, the first that is asked about.
+                there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
+                let objects: Vec<&Object> = loaded
+                    .hub
+                    .objects
+                    .iter()
+                    .chain(there.iter().flat_map(|(_, objects)| *objects))
+                    .chain(&named_only)
+                    .collect();
+                let object = match named(loaded, &objects, &wanted) {
+                    Ok(object) => object,
+                    Err(refusal) => {
+                        // It may be one that an API server would refuse: then this says so.
+                        loaded.finish(&mut findings);
+                        answer.findings(loaded, &findings, options);
+                        return Err(refusal.into());
+                    }
+                };
+                let identity = object.identity();
+                let lives_on: Vec<&str> = there
+                    .iter()
+                    .filter(|(_, objects)| objects.get(&identity).is_some())
+                    .map(|(name, _)| name.as_str())
+                    .collect();
+                if let Some(too_much) = view.too_much_to_explain(&identity) {
+                    findings.push(too_much);
+                    return answer.finish(loaded, findings, options, whole(""));
                 }
-            };
-            let identity = object.identity();
-            let lives_on: Vec<&str> = there
-                .iter()
-                .filter(|(_, objects)| objects.get(&identity).is_some())
-                .map(|(name, _)| name.as_str())
-                .collect();
-            if let Some(too_much) = view.too_much_to_explain(&identity) {
-                findings.push(too_much);
-                return answer.finish(loaded, findings, options, whole(""));
-            }
-            let without = view.is_policy(&identity).then(|| analysis.without(object));
-            let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
-            let without = without.as_ref().zip(spokes.as_ref());
-            let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
-            let relative = loaded.sources.root_relative();
-            let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
-            let explanation = explain(
-                view,
-                without.as_ref(),
-                &identity,
-                Some(object).filter(|_| is_object),
-                &lives_on,
-                loaded.overlays(),
-                self.reporting.locate(&loaded.sources, &relative),
-            );
-            answer.finish(loaded, findings, options, |out| {
-                self.reporting.write(out, &explanation, |report| {
-                    explanation_text(report, print::width())
+                let without = view.is_policy(&identity).then(|| analysis.without(object));
+                let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
+                let without = without.as_ref().zip(spokes.as_ref());
+                let without =
+                    without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
+                let relative = loaded.sources.root_relative();
+                let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
+                let explanation = explain(
+                    view,
+                    without.as_ref(),
+                    &identity,
+                    Some(object).filter(|_| is_object),
+                    &lives_on,
+                    loaded.overlays(),
+                    self.reporting.locate(&loaded.sources, &relative),
+                );
+                answer.finish(loaded, findings, options, |out| {
+                    self.reporting.write(out, &explanation, |report| {
+                        explanation_text(report, print::width())
+                    })
                 })
-            })
-        })
+            },
+        )
     }
 }
 
@@ -196,8 +175,12 @@ impl Policies {
             return refuse(&message, help);
         }
         let (options, reporting) = (&self.options, &self.report.reporting);
-        self.report
-            .evaluate(options, |loaded, analysis, spokes, view, mut findings| {
+        let (request, cluster) = (options.request()?, self.report.cluster.as_deref());
+        evaluate(
+            options,
+            &request,
+            cluster,
+            |loaded, analysis, spokes, view, mut findings| {
                 let answer = reporting.answer();
                 if let Some(too_much) = view.too_much_to_list() {
                     findings.push(too_much);
@@ -215,13 +198,14 @@ impl Policies {
                         |report: &PolicyReport| policies_text(report, paths.as_deref(), print::width());
                     reporting.write(out, &*report, text)
                 })?;
-                if report.policies.is_empty() && self.report.cluster.is_none() {
+                if report.policies.is_empty() && cluster.is_none() {
                     let next = "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in \
                                 the input";
                     reporting::nothing_to_show(loaded, "policies", &[next], options.speech);
                 }
                 Ok(status)
-            })
+            },
+        )
     }
 }
 
@@ -242,7 +226,8 @@ impl Explain {
         }
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
-        self.report.evaluate(options, |loaded, _, _, view, findings| {
+        let (input, cluster) = (options.request()?, self.report.cluster.as_deref());
+        evaluate(options, &input, cluster, |loaded, _, _, view, findings| {
             let relative = loaded.sources.root_relative();
             let locate = reporting.locate(&loaded.sources, &relative);
             let explanation = explain_request(view, &request, locate);

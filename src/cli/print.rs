@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items,
-    json_text, shell_path, whole_line, wrapped_hanging,
+    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items, hanging,
+    json_text, one_or_many, shell_path, whole_line,
 };
 use spokewright::output::{self, OutputError};
 use spokewright::pipeline::Loaded;
@@ -87,6 +87,20 @@ impl Speech {
     /// Whether calm lines are wanted: by people only, and not when they asked for silence.
     pub(crate) fn is_calm(self) -> bool {
         !self.quiet && self.message_format == MessageFormat::Human
+    }
+
+    /// Prints a calm line of success: for people only, and not when they asked for silence.
+    pub(crate) fn calm(self, text: &str) {
+        if self.is_calm() {
+            wrapping(text);
+        }
+    }
+
+    /// Prints a line about what is going on, in the same cases; as it is, because it may hold a command.
+    pub(crate) fn note(self, text: &str) {
+        if self.is_calm() {
+            line(text);
+        }
     }
 }
 
@@ -205,20 +219,6 @@ pub(crate) fn error(error: &anyhow::Error) -> Status {
     Status::Io
 }
 
-/// A calm line of success: for people only, and not when they asked for silence.
-pub(crate) fn calm(text: &str, speech: Speech) {
-    if speech.is_calm() {
-        wrapping(text);
-    }
-}
-
-/// A line about what is going on, in the same cases; as it is, because it may hold a command.
-pub(crate) fn note(text: &str, speech: Speech) {
-    if speech.is_calm() {
-        line(text);
-    }
-}
-
 /// A line that is wrapped on a terminal, and left whole for everything else.
 fn wrapping(text: &str) {
     if !std::io::stderr().is_terminal() {
@@ -227,9 +227,8 @@ fn wrapping(text: &str) {
     let text = whole_line(text);
     let indented = text.len().saturating_sub(text.trim_start().len());
     let hang = " ".repeat(indented.saturating_add(HANG));
-    let rows = wrapped_hanging(&text, width(), width().saturating_sub(hang.len()));
-    for (number, row) in rows.into_iter().enumerate() {
-        line(&format!("{}{row}", if number == 0 { "" } else { &hang }));
+    for row in hanging(&text, "", &hang, width()) {
+        line(&row);
     }
 }
 
@@ -243,13 +242,10 @@ pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
         .iter()
         .map(|kind| format!("{} ({})", kind.kind, kind.group))
         .collect();
-    calm(
-        &format!(
-            "not checked, as there is no schema: {}; add the CRD to the input, or to a directory that `crds` in spokewright.yaml names",
-            named.join(", ")
-        ),
-        speech,
-    );
+    speech.calm(&format!(
+        "not checked, as there is no schema: {}; add the CRD to the input, or to a directory that `crds` in spokewright.yaml names",
+        named.join(", ")
+    ));
 }
 
 /// `hub/a.yaml:3: `, before what is said of a place; nothing if the place is in no text.
@@ -313,11 +309,11 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     let documents = loaded.hub.passed_over.len();
     let mut parts = Vec::new();
     if documents > 0 {
-        let are = if documents == 1 {
-            "is not a Kubernetes object"
-        } else {
-            "are not Kubernetes objects"
-        };
+        let are = one_or_many(
+            documents,
+            "is not a Kubernetes object",
+            "are not Kubernetes objects",
+        );
         parts.push(format!("{} {are}", counted(documents, "document")));
     }
     if !unused.is_empty() {
@@ -330,7 +326,7 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
             .iter()
             .map(|(kind, count)| format!("{count} {kind}"))
             .collect();
-        let are = if unused.len() == 1 { "is" } else { "are" };
+        let are = one_or_many(unused.len(), "is", "are");
         let objects = counted(unused.len(), "object");
         parts.push(format!(
             "{objects} {are} not used: {}",
@@ -339,12 +335,12 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     }
     if !parts.is_empty() {
         let list = if speech.verbose { "" } else { " (-v lists them)" };
-        calm(&format!("{}{list}", parts.join("; ")), speech);
+        speech.calm(&format!("{}{list}", parts.join("; ")));
     }
     if speech.verbose {
         for object in unused {
             let at = at(loaded, &object.place("/kind"));
-            note(&format!("  {at}{} is not used", object.identity()), speech);
+            speech.note(&format!("  {at}{} is not used", object.identity()));
         }
     }
     if let [first, more @ ..] = loaded.sources.charts() {
@@ -358,7 +354,7 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
         let first = shell_path(first);
         let line =
             format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
-        calm(&line, speech);
+        speech.calm(&line);
     }
 }
 
@@ -376,10 +372,10 @@ pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech)
     drop(out);
     explained(findings, speech, std::io::stderr().is_terminal());
     if findings.suppressed() > 0 {
-        calm(
-            &format!("{} suppressed", counted(findings.suppressed(), "warning")),
-            speech,
-        );
+        speech.calm(&format!(
+            "{} suppressed",
+            counted(findings.suppressed(), "warning")
+        ));
     }
 }
 
@@ -403,10 +399,9 @@ pub(crate) fn explained(findings: &Findings, speech: Speech, terminal: bool) {
         .filter(|finding| finding.severity == Severity::Error);
     let shown = errors.take(Human::default().limit.unwrap_or(usize::MAX));
     let code = shown.last().unwrap_or(first).code.name();
-    note(
-        &format!("`spokewright finding {code}` explains it, with an example"),
-        speech,
-    );
+    speech.note(&format!(
+        "`spokewright finding {code}` explains it, with an example"
+    ));
 }
 
 /// How many findings are suppressed, to follow another count; nothing where none is.

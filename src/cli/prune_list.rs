@@ -1,8 +1,4 @@
 //! `spokewright prune-list`: the works on the hub that are ours and no longer planned.
-//!
-//! Owns: its options, and the report about works that are not listed. Flows in: arguments, exported works. Flows out:
-//! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: who owns a work, or which may be
-//! deleted.
 
 use std::path::PathBuf;
 
@@ -95,27 +91,21 @@ impl PruneListCommand {
             } else {
                 "the rendered tree"
             };
-            print::calm(
-                &if list.waiting.is_empty() {
-                    format!("nothing to delete: {what} has no work of this input that is not planned")
-                } else {
-                    "nothing to delete now".to_owned()
-                },
-                speech,
-            );
+            speech.calm(&if list.waiting.is_empty() {
+                format!("nothing to delete: {what} has no work of this input that is not planned")
+            } else {
+                "nothing to delete now".to_owned()
+            });
         }
         let waiting = list.waiting.iter();
         let waiting = waiting.map(|(entry, because)| format!("{entry} must wait: {because}"));
         let unclaimed = list.unclaimed.iter();
         let unclaimed = unclaimed.map(|entry| format!("{entry} is not planned, and its owner is unknown"));
         for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {
-            print::first_lines("note", &lines, MOST_NAMED, |line| print::note(line, speech));
+            print::first_lines("note", &lines, MOST_NAMED, |line| speech.note(line));
         }
         if !list.unclaimed.is_empty() {
-            print::note(
-                "help: if no other input renders into this hub, add `--sole`",
-                speech,
-            );
+            speech.note("help: if no other input renders into this hub, add `--sole`");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Locate as _, Severity, Warnings, counted, shell_path, write_json,
+    Code, Finding, Findings, Locate as _, Severity, Warnings, counted, one_or_many, shell_path, write_json,
 };
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, EmptyResult, InIndex, Loaded, Rendered, Request};
@@ -17,7 +17,7 @@ use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, over
 use spokewright::source::{Files, IndexTree, Sources};
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, place};
-use super::print::{self, MessageFormat, Status, UNWRITTEN, refuse, to_stdout};
+use super::print::{self, MessageFormat, Speech, Status, UNWRITTEN, refuse, to_stdout};
 use super::reporting::{self, is_stdout, to_file};
 use super::watch::watch;
 
@@ -89,11 +89,14 @@ pub(crate) struct Render {
     options: ReadOptions,
 }
 
-/// What a run is asked for, and Git's index, where its input comes from there.
-#[derive(Clone, Copy)]
-struct Asked<'a> {
+/// One run: what it is asked for, and what it read.
+struct Run<'a> {
+    command: &'a Render,
     request: &'a Request,
+    /// Git's index, where the input comes from there.
     index: Option<&'a IndexTree>,
+    loaded: &'a Loaded,
+    start: Instant,
 }
 
 impl Render {
@@ -142,9 +145,12 @@ impl Render {
         if empty == EmptyResult::Refused {
             check_clusters(&[&loaded])?;
         }
-        let asked = Asked {
+        let run = Run {
+            command: self,
             request: &request,
             index: index.as_ref(),
+            loaded: &loaded,
+            start,
         };
         print::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
@@ -156,25 +162,31 @@ impl Render {
         let (received, spokes) = analysis.received(None);
         let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let layout = rendered.layout(&loaded);
-        self.report(
-            asked,
-            (&analysis, &view),
-            (&loaded, &rendered, &layout, earlier),
-            findings,
-            start,
-        )
+        run.report((&analysis, &view), (&rendered, &layout, earlier), findings)
     }
 
+    /// Whether the output is standard output, which is in no index.
+    fn is_stream(&self) -> bool {
+        self.output.as_deref().is_some_and(is_stdout)
+    }
+
+    /// Whether a commit waits for the answer.
+    fn is_hook(&self) -> bool {
+        self.options.reads_index() && (self.exit_code || self.check)
+    }
+}
+
+impl Run<'_> {
     /// Writes what was rendered, and all that is reported about it.
     fn report(
         &self,
-        asked: Asked<'_>,
         (analysis, view): (&Analysis<'_>, &PolicyView<'_>),
-        (loaded, rendered, layout, earlier): (&pipeline::Loaded, &Rendered, &Layout<'_>, Option<Earlier>),
+        (rendered, layout, earlier): (&Rendered, &Layout<'_>, Option<Earlier>),
         mut findings: Findings,
-        start: Instant,
     ) -> anyhow::Result<Status> {
-        let statuses = if self.report.is_some() {
+        let (command, loaded) = (self.command, self.loaded);
+        let speech = command.options.speech;
+        let statuses = if command.report.is_some() {
             analysis.statuses(view).unwrap_or_else(|too_many| {
                 findings.push(*too_many);
                 Vec::new()
@@ -188,15 +200,15 @@ impl Render {
                 let _ = analysis.compare_earlier((rendered, layout), &before, &mut findings);
             }
         };
-        let (unused, ()) = rayon::join(|| print::unused(loaded, self.options.speech), compare_earlier);
-        if self.report.is_some() && !findings.has_errors() {
+        let (unused, ()) = rayon::join(|| print::unused(loaded, speech), compare_earlier);
+        if command.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }
         loaded.finish(&mut findings);
 
-        print::passed_over(loaded, &unused, self.options.speech);
+        print::passed_over(loaded, &unused, speech);
         let sources = &loaded.sources;
-        if let Some(path) = &self.report {
+        if let Some(path) = &command.report {
             let relative = sources.root_relative();
             let report = RenderReport::new(
                 &rendered.plan,
@@ -208,22 +220,21 @@ impl Render {
             );
             findings.extend(to_file(path, |file| write_json(&report, file))?);
         }
-        self.options.write_also(&mut findings, sources);
+        command.options.write_also(&mut findings, sources);
         if findings.has_errors() {
-            print::findings(&findings, sources, self.options.speech);
+            print::findings(&findings, sources, speech);
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
-        let in_index = self.in_index(asked, &loaded.output, layout);
-        let in_index = in_index.as_ref();
-        let known = if self.is_hook() {
-            take_known(&mut findings, loaded, asked.request)
+        let in_index = self.in_index(&loaded.output, layout);
+        let known = if command.is_hook() {
+            take_known(&mut findings, loaded, self.request)
         } else {
             0
         };
-        print::findings(&findings, sources, self.options.speech);
+        print::findings(&findings, sources, speech);
         if known > 0 {
-            let which = if known == 1 { "it" } else { "them" };
+            let which = one_or_many(known, "it", "them");
             let what = counted(known, "warning");
             self.say(&format!(
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
@@ -232,47 +243,34 @@ impl Render {
         let lines = [kept_by_local_policies(view), overlays_line(&view.overlays)];
         let lines = lines.iter().flatten().flat_map(|lines| lines.lines());
         lines.for_each(|line| self.say(line));
-        if self.is_stream() {
+        if command.is_stream() {
             to_stdout(|out| output::stream(layout, out).context(UNWRITTEN))?;
-            self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
+            self.say(&format!("{} in {}", counts(rendered), elapsed(self.start)));
             return Ok(Status::Done);
         }
-        let status = self.write(asked, loaded, rendered, (layout, in_index), start, findings)?;
-        let written = match (&self.flux_kustomizations, status) {
-            (Some(directory), Status::Done | Status::Differs) => {
-                self.write_flux(directory, asked, loaded, layout)?
-            }
+        let status = self.write(rendered, (layout, in_index), findings);
+        let written = match (&command.flux_kustomizations, status) {
+            (Some(directory), Status::Done | Status::Differs) => self.write_flux(directory, layout),
             _ => return Ok(status),
         };
         Ok(if written == Status::Done { status } else { written })
     }
 
     /// The Kustomizations that apply the output, by the same rules as the output itself.
-    fn write_flux(
-        &self,
-        directory: &Path,
-        asked: Asked<'_>,
-        loaded: &pipeline::Loaded,
-        layout: &Layout<'_>,
-    ) -> anyhow::Result<Status> {
-        let tree = FluxKustomizations::new(layout, &loaded.output_in_repository());
-        let options = Options {
-            force: self.force,
-            check: self.check,
-            no_wait: self.no_wait,
-        };
-        let in_index = self.in_index(asked, directory, &tree);
-        let in_index = in_index.as_ref();
+    fn write_flux(&self, directory: &Path, layout: &Layout<'_>) -> Status {
+        let tree = FluxKustomizations::new(layout, &self.loaded.output_in_repository());
+        let in_index = self.in_index(directory, &tree);
         let output = Output {
-            exceptions: self.exceptions(loaded, None),
+            exceptions: self.exceptions(None),
             ..Output::anywhere(directory)
         };
-        let summary = match output::write_into(output, &tree, options, &loaded.progress) {
+        let options = self.writing(self.command.no_wait);
+        let summary = match output::write_into(output, &tree, options, &self.loaded.progress) {
             Ok(summary) => summary,
-            Err(error) => return Ok(print::obstacles(&error, &loaded.sources, self.options.speech)),
+            Err(error) => return print::obstacles(&error, &self.loaded.sources, self.speech()),
         };
-        let status = if self.check {
-            self.report_check(directory, loaded, &summary, None)
+        let status = if self.command.check {
+            self.report_check(directory, &summary, None)
         } else {
             if !summary.differing.is_empty() {
                 self.say(&format!(
@@ -284,77 +282,66 @@ impl Render {
             }
             self.report_written(directory, &summary)
         };
-        Ok(self.report_unstaged(status, asked, (directory, None), in_index, &summary))
+        self.report_unstaged(status, output, in_index, &summary)
+    }
+
+    /// How a tree is written.
+    const fn writing(&self, no_wait: bool) -> Options {
+        Options {
+            force: self.command.force,
+            check: self.command.check,
+            no_wait,
+        }
     }
 
     /// The files that may be in an output besides ours. A person who names it on the command line may have anything there.
-    fn exceptions<'l>(&self, loaded: &'l pipeline::Loaded, within: Option<&Path>) -> Option<&'l [String]> {
-        let must_be_alone = self.check || within.is_some();
-        must_be_alone.then_some(loaded.config.output_exceptions.as_slice())
-    }
-
-    /// Whether the output is standard output, which is in no index.
-    fn is_stream(&self) -> bool {
-        self.output.as_deref().is_some_and(is_stdout)
-    }
-
-    /// Whether a commit waits for the answer.
-    fn is_hook(&self) -> bool {
-        self.options.reads_index() && (self.exit_code || self.check)
+    fn exceptions(&self, within: Option<&Path>) -> Option<&[String]> {
+        let must_be_alone = self.command.check || within.is_some();
+        must_be_alone.then_some(self.loaded.config.output_exceptions.as_slice())
     }
 
     /// In a hook: a tree, and what the next commit holds of it.
-    fn in_index<'a>(&self, asked: Asked<'a>, output: &Path, tree: &'a dyn Tree) -> Option<InIndex<'a>> {
-        let index = asked.index.filter(|_| self.is_hook() && !self.is_stream())?;
+    fn in_index<'t>(&'t self, output: &Path, tree: &'t dyn Tree) -> Option<InIndex<'t>> {
+        let is_asked = self.command.is_hook() && !self.command.is_stream();
+        let index = self.index.filter(|_| is_asked)?;
         InIndex::new(index, output, tree)
     }
 
     fn write(
         &self,
-        asked: Asked<'_>,
-        loaded: &pipeline::Loaded,
         rendered: &Rendered,
-        (tree, in_index): (&dyn Tree, Option<&InIndex<'_>>),
-        start: Instant,
-        findings: Findings,
-    ) -> anyhow::Result<Status> {
-        let options = Options {
-            force: self.force,
-            check: self.check,
-            no_wait: true,
-        };
+        (tree, in_index): (&dyn Tree, Option<InIndex<'_>>),
+        mut findings: Findings,
+    ) -> Status {
+        let (command, loaded) = (self.command, self.loaded);
         let within = loaded.output_within.as_deref();
         let output = Output {
             root: &loaded.output,
             within,
-            exceptions: self.exceptions(loaded, within),
+            exceptions: self.exceptions(within),
         };
-        let write = |options| output::write_into(output, tree, options, &loaded.progress);
-        let result = match write(options) {
-            Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
+        let write = |no_wait| output::write_into(output, tree, self.writing(no_wait), &loaded.progress);
+        let result = match write(true) {
+            Err(busy @ OutputError::Busy { .. }) if !command.no_wait => {
                 self.say(&format!("waiting: {busy}"));
-                write(Options {
-                    no_wait: false,
-                    ..options
-                })
+                write(false)
             }
             result => result,
         };
         let summary = match result {
             Ok(summary) => summary,
             Err(error) => {
-                let mut all = findings;
-                let mut findings = Findings::new();
-                findings.extend(error.findings());
-                all.extend(findings.clone());
-                self.options.write_also(&mut all, &loaded.sources);
-                print::findings(&findings, &loaded.sources, self.options.speech);
-                self.say_nothing_was_written(&findings);
-                return Ok(Status::of(&findings));
+                let mut obstacles = Findings::new();
+                obstacles.extend(error.findings());
+                findings.extend(obstacles.clone());
+                command.options.write_also(&mut findings, &loaded.sources);
+                print::findings(&obstacles, &loaded.sources, self.speech());
+                self.say_nothing_was_written(&obstacles);
+                return Status::of(&obstacles);
             }
         };
-        let status = if self.check {
-            self.report_check(&loaded.output, loaded, &summary, Some(findings))
+        let status = if command.check {
+            self.report_check(&loaded.output, &summary, Some(findings))
         } else {
             // The inventory is a file of the tree to whoever counts files.
             let listed = summary
@@ -368,23 +355,23 @@ impl Render {
                 counted(summary.written.saturating_add(usize::from(listed)), "file"),
                 summary.unchanged.saturating_add(usize::from(!listed)),
                 summary.deleted,
-                elapsed(start)
+                elapsed(self.start)
             ));
-            if !self.exit_code {
-                reporting::after_first_render(loaded, &summary, self.options.speech);
-                reporting::after_deletions(&summary, &self.options);
-                if summary.differing.is_empty() && !self.watch {
-                    reporting::after_no_change(loaded, &self.options);
+            if !command.exit_code {
+                reporting::after_first_render(loaded, &summary, self.speech());
+                reporting::after_deletions(&summary, &command.options);
+                if summary.differing.is_empty() && !command.watch {
+                    reporting::after_no_change(loaded, &command.options);
                 }
             }
             self.report_written(&loaded.output, &summary)
         };
-        Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
+        self.report_unstaged(status, output, in_index, &summary)
     }
 
     /// In a hook that writes: the files, and what to type.
     fn report_written(&self, directory: &Path, summary: &Summary) -> Status {
-        if !self.exit_code || summary.differing.is_empty() {
+        if !self.command.exit_code || summary.differing.is_empty() {
             return Status::Done;
         }
         for change in &summary.differing {
@@ -402,13 +389,8 @@ impl Render {
     }
 
     /// One line a difference on stderr, and what to type. With what was `said` before, `--also` writes all.
-    fn report_check(
-        &self,
-        directory: &Path,
-        loaded: &pipeline::Loaded,
-        summary: &Summary,
-        said: Option<Findings>,
-    ) -> Status {
+    fn report_check(&self, directory: &Path, summary: &Summary, said: Option<Findings>) -> Status {
+        let sources = &self.loaded.sources;
         let mut findings = Findings::new();
         findings.extend(
             summary
@@ -418,9 +400,9 @@ impl Render {
         );
         if let Some(mut said) = said {
             said.extend(findings.clone());
-            self.options.write_also(&mut said, &loaded.sources);
+            self.command.options.write_also(&mut said, sources);
         }
-        print::findings(&findings, &loaded.sources, self.options.speech);
+        print::findings(&findings, sources, self.speech());
         if summary.differing.is_empty() {
             self.say(&format!(
                 "up to date: {} in {}",
@@ -441,12 +423,9 @@ impl Render {
             ));
         }
         print::line(&format!(
-            "{} not up to date; run the same without `--check` to write",
-            if summary.differing.len() == 1 {
-                "1 file is".to_owned()
-            } else {
-                format!("{} files are", summary.differing.len())
-            }
+            "{} {} not up to date; run the same without `--check` to write",
+            counted(summary.differing.len(), "file"),
+            one_or_many(summary.differing.len(), "is", "are")
         ));
         Status::compared(true, &findings)
     }
@@ -456,15 +435,14 @@ impl Render {
     fn report_unstaged(
         &self,
         status: Status,
-        asked: Asked<'_>,
-        output: (&Path, Option<&Path>),
-        in_index: Option<&InIndex<'_>>,
+        output: Output<'_>,
+        in_index: Option<InIndex<'_>>,
         summary: &Summary,
     ) -> Status {
         let (Some(in_index), Status::Done | Status::Differs) = (in_index, status) else {
             return status;
         };
-        let last_commit = || super::options::last_commit(asked.request);
+        let last_commit = || super::options::last_commit(self.request);
         let mut unstaged = in_index.unstaged(last_commit, output, summary.differing.is_empty());
         let told: BTreeSet<&str> = summary
             .differing
@@ -481,24 +459,28 @@ impl Render {
                 ChangeKind::Changed => "changed, not added",
                 ChangeKind::Stale => "deleted, not added",
             };
-            print::line(&format!("{how}: {}", output.0.join(&change.path).display()));
+            print::line(&format!("{how}: {}", output.root.join(&change.path).display()));
         }
         let files = counted(unstaged.len(), "file");
-        let add = add(output.0);
+        let add = add(output.root);
         print::line(&format!(
             "the next commit would not contain {files} of the output as rendered; type `{add}`, and commit again"
         ));
         Status::Differs
     }
 
+    const fn speech(&self) -> Speech {
+        self.command.options.speech
+    }
+
     fn say(&self, text: &str) {
-        print::calm(text, self.options.speech);
+        self.speech().calm(text);
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
-        if self.options.speech.message_format == MessageFormat::Human {
+        if self.speech().message_format == MessageFormat::Human {
             let warnings = findings.count(Severity::Warning);
-            let warnings = if self.options.speech.quiet || warnings == 0 {
+            let warnings = if self.speech().quiet || warnings == 0 {
                 String::new()
             } else {
                 format!(" and {}", counted(warnings, "warning"))

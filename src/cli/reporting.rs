@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, Locate, Severity, counted, shell_path, write_json};
+use spokewright::diagnostic::{Findings, Locate, Severity, counted, one_or_many, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Summary};
-use spokewright::pipeline::{self, CONFIG_NAME, Loaded, Request, start};
-use spokewright::report::{ExportedWorks, WorksAndSets};
+use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
+use spokewright::report::{ExportedWorks, PolicyView, WorksAndSets};
 use spokewright::source::{RootRelative, Sources};
 
-use super::options::ReadOptions;
+use super::options::{ReadOptions, unknown_cluster};
 use super::print::{self, MessageFormat, Refusal, Speech, Status, UNWRITTEN, refuse, to_stdout, whole};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
@@ -133,18 +133,25 @@ impl<F: FnOnce(&mut dyn Write) -> io::Result<()>> Write for After<'_, F> {
     }
 }
 
-/// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
-pub(crate) fn finish(
-    loaded: &Loaded,
-    mut findings: Findings,
+/// Evaluates the policies of an input, as one cluster sees them if it is asked about, and prints an answer.
+pub(crate) fn evaluate(
     options: &ReadOptions,
-    data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    request: &Request,
+    cluster: Option<&str>,
+    answer: impl FnOnce(&Loaded, &Analysis<'_>, &Spokes<'_>, &PolicyView<'_>, Findings) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
-    loaded.finish(&mut findings);
-    to_stdout(data)?;
-    options.write_also(&mut findings, &loaded.sources);
-    print::findings(&findings, &loaded.sources, options.speech);
-    Ok(Status::of(&findings))
+    let loaded = kept(options.load(request, EmptyResult::Refused)?);
+    print::read(&loaded, options.speech);
+    let mut findings = Findings::new();
+    let known = loaded.known_clusters();
+    if let Some(unknown) = cluster.filter(|name| !known.contains(name)) {
+        return Err(unknown_cluster(unknown, &known).into());
+    }
+    let analysis = kept(Analysis::new(&loaded, &mut findings));
+    let (received, spokes) = analysis.received(cluster);
+    let spokes = kept(spokes);
+    let view = kept(analysis.policies(received, &spokes, &mut findings));
+    answer(&loaded, &analysis, &spokes, &view, findings)
 }
 
 /// How an answer about an input is printed.
@@ -168,7 +175,8 @@ impl Answer {
         }
     }
 
-    /// Prints an answer: as [`finish`] does, with a first line if `render` refuses the input.
+    /// Prints an answer: the data on stdout, while it is made, with a first line if `render` refuses the input; the
+    /// findings on stderr, which decide the status.
     pub(crate) fn finish(
         self,
         loaded: &Loaded,
@@ -188,7 +196,7 @@ impl Answer {
                 move |out: &mut dyn Write| match comment {
                     Some(comment) => writeln!(out, "{comment}{refused}"),
                     None => {
-                        print::note(&refused, speech);
+                        speech.note(&refused);
                         Ok(())
                     }
                 }
@@ -209,13 +217,18 @@ impl Answer {
         print::findings(&findings.only(Severity::Error), &loaded.sources, speech);
         let warnings = findings.count(Severity::Warning);
         if warnings > 0 {
-            let them = if warnings == 1 { "it" } else { "them" };
+            let them = one_or_many(warnings, "it", "them");
             let check = command("check", &options.paths);
             let suppressed = print::suppressed(findings);
             let warnings = counted(warnings, "warning");
-            print::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
+            speech.calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"));
         }
     }
+}
+
+/// Whether both paths lead to one file that is there.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(one).is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// Whether a file is standard output.
@@ -261,25 +274,18 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
         return;
     }
     let directory = word(&loaded.output);
-    print::calm(
-        &format!(
-            "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
-        ),
-        speech,
-    );
-    print::calm(
-        "      `spokewright diff` then shows what a change does to every cluster",
-        speech,
-    );
+    speech.calm(&format!(
+        "next: commit {directory}; Argo CD, Flux or `kubectl apply -k {directory}` brings it to the hub"
+    ));
+    speech.calm("      `spokewright diff` then shows what a change does to every cluster");
 }
 
 /// After nothing was written because nothing changed.
 pub(crate) fn after_no_change(loaded: &Loaded, options: &ReadOptions) {
     let (directory, page) = (word(&loaded.output), command("page", &options.paths));
-    print::calm(
-        &format!("next: open {directory}, or make one page of it: `{page} -o fleet.html`"),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: open {directory}, or make one page of it: `{page} -o fleet.html`"
+    ));
 }
 
 /// Where files of tools in the directory of the configuration name spokewright's repository without its owner.
@@ -288,7 +294,7 @@ pub(crate) fn without_owner(directory: &Path, speech: Speech) {
     if !files.is_empty() {
         let files = files.join(", ");
         let line = format!("next: put the owner of spokewright's repository in place of OWNER in {files}");
-        print::calm(&line, speech);
+        speech.calm(&line);
     }
 }
 
@@ -303,14 +309,11 @@ pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
     if left == 0 {
         return;
     }
-    print::calm(
-        &format!(
-            "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
-            counted(left, "work"),
-            command("prune-list", &options.paths),
-        ),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
+        counted(left, "work"),
+        command("prune-list", &options.paths),
+    ));
 }
 
 /// After nothing was wrong in an input that was never rendered.
@@ -321,14 +324,11 @@ pub(crate) fn after_clean_check(loaded: &Loaded, options: &ReadOptions) {
     if is_configured || options.reads_stdin() || output::is_tree(&loaded.output) {
         return;
     }
-    print::calm(
-        &format!(
-            "next: `{}` writes one directory per cluster into {}",
-            command("render", &options.paths),
-            word(&loaded.output)
-        ),
-        options.speech,
-    );
+    options.speech.calm(&format!(
+        "next: `{}` writes one directory per cluster into {}",
+        command("render", &options.paths),
+        word(&loaded.output)
+    ));
 }
 
 /// Where the input has no Placement.
@@ -355,17 +355,14 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
 pub(crate) fn nothing_to_show(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
     if !loaded.hub.objects.is_empty() {
         for line in lines {
-            print::calm(line, speech);
+            speech.calm(line);
         }
         return;
     }
-    print::calm("no Kubernetes object was read", speech);
-    print::calm(
-        &format!(
-            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
-        ),
-        speech,
-    );
+    speech.calm("no Kubernetes object was read");
+    speech.calm(&format!(
+        "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
+    ));
 }
 
 /// A command over the same input.

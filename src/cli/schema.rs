@@ -1,14 +1,11 @@
 //! `spokewright schema`: JSON Schemas of the configuration, of ClusterOverlays, of GatewayClass parameters, and of each
 //! report; the definition of ClusterOverlays; and the list of kinds whose schemas are built in.
-//!
-//! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
-//! it.
 
 use std::io::IsTerminal as _;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::nearest;
+use spokewright::diagnostic::did_you_mean;
 use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
 
 use super::print::{Status, refuse};
@@ -53,11 +50,8 @@ impl Schema {
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),
                 None => {
-                    let near = nearest(wanted, names.iter().copied());
-                    let help = near.map_or_else(
-                        || format!("the schemas are: {}", names.join(", ")),
-                        |near| format!("did you mean `{near}`?"),
-                    );
+                    let help = did_you_mean(wanted, names.iter().copied())
+                        .unwrap_or_else(|| format!("the schemas are: {}", names.join(", ")));
                     return refuse(&format!("there is no schema `{wanted}`"), &help);
                 }
             },

@@ -1,8 +1,4 @@
 //! `spokewright status`: the status of hub objects, predicted or aggregated from what the clusters report.
-//!
-//! Owns: its options, the choice between predicted and aggregated statuses, and the options that make it a gate. Flows
-//! in: arguments, exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status
-//! comes about.
 
 use std::io::Write;
 use std::mem::ManuallyDrop;
@@ -63,7 +59,6 @@ pub(crate) struct StatusCommand {
 
 /// What a run came to.
 struct Outcome {
-    loaded: ManuallyDrop<Loaded>,
     data: Data,
     /// What keeps the gate closed.
     unmet: Result<Vec<String>, Refusal>,
@@ -116,8 +111,8 @@ impl StatusCommand {
         let exported = self.works.works(&mut loaded, &mut findings);
         let of_export = findings.count(Severity::Error);
         let outcome = match exported {
-            Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
-            None => self.predicted(loaded, &mut findings),
+            Some((path, exported)) => self.aggregated(&loaded, path, &exported, &mut findings),
+            None => self.predicted(&loaded, &mut findings),
         };
         let answer = Answer {
             with_warnings: self.works.path().is_some(),
@@ -128,17 +123,17 @@ impl StatusCommand {
             Ok(unmet) => unmet,
             Err(refusal) => {
                 // A kind may be missing because its file cannot be read: then this says so.
-                outcome.loaded.finish(&mut findings);
-                answer.findings(&outcome.loaded, &findings, &self.options);
+                loaded.finish(&mut findings);
+                answer.findings(&loaded, &findings, &self.options);
                 return Err(refusal.into());
             }
         };
-        let status = answer.finish(&outcome.loaded, findings, &self.options, |out| {
+        let status = answer.finish(&loaded, findings, &self.options, |out| {
             outcome.data.write(&self.reporting, out)
         })?;
         if outcome.is_empty {
             let next = "next: `spokewright check` shows what is missing to render";
-            reporting::nothing_to_show(&outcome.loaded, "status", &[next], self.options.speech);
+            reporting::nothing_to_show(&loaded, "status", &[next], self.options.speech);
         }
         // Not between the findings of a document.
         if self.options.speech.message_format == MessageFormat::Human {
@@ -151,8 +146,8 @@ impl StatusCommand {
         })
     }
 
-    fn predicted(&self, loaded: ManuallyDrop<Loaded>, findings: &mut Findings) -> Outcome {
-        let analysis = kept(Analysis::new(&loaded, findings));
+    fn predicted(&self, loaded: &Loaded, findings: &mut Findings) -> Outcome {
+        let analysis = kept(Analysis::new(loaded, findings));
         let (received, spokes) = analysis.received(None);
         let spokes = kept(spokes);
         let view = kept(analysis.policies(received, &spokes, findings));
@@ -162,7 +157,7 @@ impl StatusCommand {
         };
         // Of objects without a status only because there are too many, an error says so: nothing is known of them.
         let unmet = match too_many {
-            None => self.unmet(&loaded, &statuses),
+            None => self.unmet(loaded, &statuses),
             Some(_) => Ok(self.unknown()),
         };
         let is_empty = statuses.is_empty() && too_many.is_none();
@@ -184,7 +179,6 @@ impl StatusCommand {
             Data::Predicted(statuses)
         };
         Outcome {
-            loaded,
             data,
             unmet,
             is_empty,
@@ -193,7 +187,7 @@ impl StatusCommand {
 
     fn aggregated(
         &self,
-        loaded: ManuallyDrop<Loaded>,
+        loaded: &Loaded,
         path: &Path,
         exported: &ExportedWorks,
         findings: &mut Findings,
@@ -201,22 +195,20 @@ impl StatusCommand {
         if exported.has_no_work() && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
             return Outcome {
-                loaded,
                 data: Data::Nothing,
                 unmet: Ok(Vec::new()),
                 is_empty: false,
             };
         }
-        self.say_what_was_skipped(exported, &loaded, path);
-        let aggregated = Analysis::new(&loaded, findings).aggregate(exported, findings);
+        self.say_what_was_skipped(exported, loaded, path);
+        let aggregated = Analysis::new(loaded, findings).aggregate(exported, findings);
         let in_the_way = if self.exit_code {
             works_in_the_way(&aggregated.works)
         } else {
             Vec::new()
         };
-        let unmet = self.unmet(&loaded, &aggregated.objects);
+        let unmet = self.unmet(loaded, &aggregated.objects);
         Outcome {
-            loaded,
             data: Data::Aggregated(aggregated),
             unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
             is_empty: false,

@@ -52,13 +52,10 @@ pub(crate) fn watch(
             }
             Ok(_) => {}
         }
-        print::calm(
-            &format!("watching {}; Ctrl-C ends", counted(input.len(), "file")),
-            speech,
-        );
+        speech.calm(&format!("watching {}; Ctrl-C ends", counted(input.len(), "file")));
         let changes = next_changes(request, &mut input);
-        print::note("", speech);
-        print::calm(&format!("{}; {doing} again", changed(&changes)), speech);
+        speech.note("");
+        speech.calm(&format!("{}; {doing} again", changed(&changes)));
     }
 }
 

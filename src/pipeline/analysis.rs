@@ -1,15 +1,12 @@
-//! The analysis behind every command: what is ours, which clusters it goes to, and what is attached to it.
-//!
-//! Owns: the order of these stages, each of which runs once. Flows in: [`Loaded`] input. Flows out: an [`Analysis`],
-//! from which a plan, policies, statuses, and a picture follow, and the findings of the stages. Must not know: what a
-//! command does with it.
+//! The analysis behind every command: what is ours, which clusters it goes to, and what is attached to it. Each of these
+//! stages runs once; a plan, policies, statuses, and a picture follow from an [`Analysis`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, Decided, SpokesOfHub, attach, evaluate};
+use super::policies::{Attached, SpokesOfHub, attach, evaluate};
 use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurGatewayId, Table};
@@ -174,6 +171,8 @@ impl<'a> Analysis<'a> {
         };
         let is_asked = |name: &str| cluster.is_none_or(|only| only == name) && self.placed.is_for(name);
         SpokesOfHub {
+            placed: &self.placed,
+            attached: &self.attached,
             spokes: making.build(cluster.is_some(), &is_asked),
             withheld: received.synced.withheld.clone(),
         }
@@ -181,22 +180,17 @@ impl<'a> Analysis<'a> {
 
     /// Which policies apply on each path of each cluster, for a caller that does not ask what is wrong with them.
     pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
-        let decided = self.hubs().map(|analysis| Decided {
-            placed: &analysis.placed,
-            attached: &analysis.attached,
-            cluster: spokes.cluster,
-        });
-        let mut decided: Vec<_> = decided.zip(&spokes.by_hub).collect();
+        let mut hubs: Vec<&SpokesOfHub<'x>> = spokes.by_hub.iter().collect();
         // For one cluster, the hub is the one that it gets.
         let own = spokes
             .cluster
             .and_then(|cluster| self.placed.loaded.projections.position(cluster));
         if let Some(position) = own.map(|position| position.saturating_add(1))
-            && position < decided.len()
+            && position < hubs.len()
         {
-            decided.swap(0, position);
+            hubs.swap(0, position);
         }
-        evaluate(&decided, findings)
+        evaluate(&hubs, spokes.cluster, findings)
     }
 
     fn synced(&self) -> Received<'_> {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::request::Request;
 use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, did_you_mean, nearest};
 use crate::render::{ClusterNames, WorkKind};
 
 /// What an Application says.
@@ -293,10 +293,8 @@ impl<'a> Given<'a> {
 
     fn not_among(&self, text: &str, choices: &[&str]) -> Box<Finding> {
         let finding = invalid(self.name, &format!("cannot be {text:?}"));
-        Box::new(match nearest(text, choices.iter().copied()) {
-            Some(near) => finding.help(format!("did you mean `{near}`?")),
-            None => finding.help(format!("write one of: {}", choices.join(", "))),
-        })
+        let near = did_you_mean(text, choices.iter().copied());
+        Box::new(finding.help(near.unwrap_or_else(|| format!("write one of: {}", choices.join(", ")))))
     }
 }
 
@@ -323,14 +321,9 @@ fn unknown(name: &str) -> Finding {
         Place::Run,
         format!("there is no parameter `{name}`"),
     );
-    let names = || PARAMETERS.iter().map(|(known, _)| *known);
-    match nearest(name, names()) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding.help(format!(
-            "the parameters are: {}",
-            names().collect::<Vec<_>>().join(", ")
-        )),
-    }
+    let names = PARAMETERS.map(|(known, _)| known);
+    let near = did_you_mean(name, names);
+    finding.help(near.unwrap_or_else(|| format!("the parameters are: {}", names.join(", "))))
 }
 
 /// The root of the checkout: as far above `directory` as the Application's path (`ARGOCD_APP_SOURCE_PATH`) says.

@@ -1,7 +1,4 @@
 //! Finds and reads configuration, input, and output.
-//!
-//! Owns: which file is the configuration, what is input, and what is output. Flows in: a [`Request`]. Flows out:
-//! [`Loaded`] input with all findings so far. Must not know: what is done with it.
 
 use std::path::{Path, PathBuf};
 
@@ -90,17 +87,14 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     config.secrets = request.secrets.unwrap_or(config.secrets);
     config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
     let configured_output = under(&places.root, &config.output);
-    let output = match &request.output {
-        Some(output) if output.as_os_str() != "-" => output.clone(),
-        _ if document.is_some() => configured_output.clone(),
-        _ => PathBuf::from(DEFAULT_OUTPUT),
+    let named_output = request.named_output();
+    let output = match named_output {
+        Some(output) => output.clone(),
+        None if document.is_some() => configured_output.clone(),
+        None => PathBuf::from(DEFAULT_OUTPUT),
     };
-    let is_named = request
-        .output
-        .as_ref()
-        .is_some_and(|output| output.as_os_str() != "-");
     let output_within = document
-        .filter(|_| !is_named)
+        .filter(|_| named_output.is_none())
         .and_then(|_| source::repository_or(&places.root));
     // In a tree that cannot be read, every file seems to exist.
     let is_found = document.is_some() && !places.named_config;
@@ -133,19 +127,16 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         ));
     }
     if purpose != Purpose::Compare || matches!(files, Files::Disk) {
+        let document = document.filter(|_| output_within.is_some());
         match misplaced(&output, output_within.as_deref()) {
-            Some(fault) => {
-                let document = document.filter(|_| output_within.is_some());
-                findings.push(output_outside(&output, fault, document));
-            }
+            Some(fault) => findings.push(output_outside(&output, fault, document)),
             None => {
-                let document = document.filter(|_| output_within.is_some());
                 let revision = request.history.as_deref().unwrap_or("HEAD");
                 match document.filter(|_| is_new_beside(request, &output, wanted.root(), revision)) {
                     Some(document) => findings.push(output_beside(document, &output, revision)),
                     None => check_overlap(&output, &wanted, &configured_output, &mut findings),
                 }
-                if !is_stream(request) {
+                if !request.is_stream() {
                     findings.extend(submodules(&output));
                 }
             }
@@ -216,7 +207,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         projections,
         progress: request.progress.clone(),
         work_kind: request.work_kind,
-        is_stream: is_stream(request),
+        is_stream: request.is_stream(),
         warnings: request.warnings,
         shown: request.shown,
         suppressions,
@@ -258,10 +249,8 @@ pub fn watched(request: &Request) -> Watched {
         let config = read_config(&places, Files::Disk, &mut sources, &mut findings);
         let config = config.map(|(config, _)| config).unwrap_or_default();
         // The output is skipped where it is, and where it would be without a configuration.
-        let output = match &request.output {
-            Some(output) if output.as_os_str() != "-" => output.clone(),
-            _ => under(&places.root, &config.output),
-        };
+        let output = request.named_output().cloned();
+        let output = output.unwrap_or_else(|| under(&places.root, &config.output));
         wanted(request, places, &config, &output)
     })
 }
@@ -305,11 +294,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         .config_file
         .as_ref()
         .and_then(|_| source::repository_around(&places.root));
-    let named = if request.hub.is_some() {
-        hub.clone()
-    } else {
-        Vec::new()
-    };
+    let named = request.hub.as_ref().map(|_| hub.clone()).unwrap_or_default();
     source::Request {
         within: repository,
         from_command_line: named
@@ -395,11 +380,4 @@ fn read_config(
     let (config, wrong) = config::read(&text, document);
     findings.extend(wrong);
     Some((config, document))
-}
-
-fn is_stream(request: &Request) -> bool {
-    request
-        .output
-        .as_deref()
-        .is_some_and(|output| output.as_os_str() == "-")
 }

@@ -1,7 +1,5 @@
-//! Which objects of an input are ours, and which clusters they go to.
-//!
-//! Owns: [`Placed`], computed once, and the same for a part of the hub. Flows in: [`Loaded`] input. Flows out: our
-//! Gateways with their clusters. Must not know: policies.
+//! Which objects of an input are ours, and which clusters they go to: [`Placed`], computed once, and the same for a part of
+//! the hub.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -37,25 +35,33 @@ pub(super) struct Placed<'a> {
 
 impl<'a> Placed<'a> {
     pub(super) fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
-        let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
-        let grants = Grants::new(&loaded.hub, findings);
-        let clusters = place(loaded, &ours, findings);
-        let not_found = placements_not_found(&ours, findings);
+        let place = |ours: &Ours<'a>, findings: &mut Findings| place(loaded, ours, findings);
+        Self::of_hub(loaded, (&loaded.hub, 0), place, findings)
+    }
+
+    /// The hub of an input, a part of it, or one that ClusterOverlays make of it, with its position among these. `place`
+    /// decides which clusters its Gateways go to.
+    fn of_hub(
+        loaded: &'a Loaded,
+        (hub, projection): (&'a Hub, usize),
+        place: impl FnOnce(&Ours<'a>, &mut Findings) -> Table<OurGatewayId, Arc<[String]>>,
+        findings: &mut Findings,
+    ) -> Self {
+        let ours = Ours::new(hub, &loaded.config.controller_name, findings);
+        let grants = Grants::new(hub, findings);
+        let clusters = place(&ours, findings);
         let gateways = ours.gateways.iter();
-        let by_key = gateways
-            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
-            .collect();
-        let projections = &loaded.projections;
+        let by_key = gateways.map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()));
         Self {
             loaded,
-            hub: &loaded.hub,
+            hub,
+            by_key: by_key.collect(),
+            not_found: placements_not_found(&ours, findings),
+            receiving: receiving(&clusters, |cluster| is_for(loaded, projection, cluster)),
+            projection,
+            clusters,
             ours,
             grants,
-            receiving: receiving(&clusters, |cluster| projections.position(cluster).is_none()),
-            projection: 0,
-            clusters,
-            by_key,
-            not_found,
         }
     }
 
@@ -82,7 +88,7 @@ impl<'a> Placed<'a> {
 
     /// Whether this hub is for a cluster, and no other that ClusterOverlays make of it.
     pub(super) fn is_for(&self, cluster: &str) -> bool {
-        self.loaded.projections.position(cluster) == self.projection.checked_sub(1)
+        is_for(self.loaded, self.projection, cluster)
     }
 
     /// The clusters of each Gateway that this hub is for.
@@ -101,53 +107,30 @@ impl<'a> Placed<'a> {
 
     /// The same hub as ClusterOverlays change it for some clusters: everything goes where it goes as it is written.
     pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
-        let found = &mut Findings::new();
-        let ours = Ours::new(&projection.hub, &self.loaded.config.controller_name, found);
-        let is_for = |cluster: &str| {
-            let is_it = |one: &String| one.as_str().cmp(cluster);
-            projection.clusters.binary_search_by(is_it).is_ok()
-        };
+        let place = |_: &Ours<'a>, _: &mut Findings| self.clusters.map(|(_, clusters)| Arc::clone(clusters));
+        let hub = (&projection.hub, position.saturating_add(1));
         Self {
-            loaded: self.loaded,
-            hub: &projection.hub,
-            grants: Grants::new(&projection.hub, found),
-            receiving: receiving(&self.clusters, is_for),
-            projection: position.saturating_add(1),
-            clusters: self.clusters.map(|(_, clusters)| Arc::clone(clusters)),
-            by_key: self.by_key.clone(),
             not_found: self.not_found.clone(),
-            ours,
+            ..Self::of_hub(self.loaded, hub, place, &mut Findings::new())
         }
     }
 
     /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as requested.
     pub(super) fn part(&self, hub: &'a Hub, is_asked: impl Fn(&str) -> bool) -> Self {
-        let found = &mut Findings::new();
-        let ours = Ours::new(hub, &self.loaded.config.controller_name, found);
-        let nowhere = || Arc::from(Vec::new());
-        let clusters = ours.gateways.map(|(_, ours)| {
-            let known = self.by_key.get(&ours.gateway.object.key());
-            known.map_or_else(nowhere, |clusters| {
-                let asked = clusters.iter().filter(|cluster| is_asked(cluster));
-                asked.cloned().collect()
+        let place = |ours: &Ours<'a>, _: &mut Findings| {
+            ours.gateways.map(|(_, ours)| {
+                let known = self.by_key.get(&ours.gateway.object.key());
+                let clusters = known.into_iter().flat_map(|clusters| clusters.iter());
+                clusters.filter(|cluster| is_asked(cluster)).cloned().collect()
             })
-        });
-        let gateways = ours.gateways.iter();
-        let by_key = gateways
-            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
-            .collect();
-        Self {
-            loaded: self.loaded,
-            hub,
-            grants: Grants::new(hub, found),
-            receiving: receiving(&clusters, |cluster| self.is_for(cluster)),
-            projection: self.projection,
-            clusters,
-            by_key,
-            not_found: BTreeSet::new(),
-            ours,
-        }
+        };
+        Self::of_hub(self.loaded, (hub, self.projection), place, &mut Findings::new())
     }
+}
+
+/// Whether a cluster gets the hub at this position: the one as it is written where overlays change nothing.
+fn is_for(loaded: &Loaded, projection: usize, cluster: &str) -> bool {
+    loaded.projections.position(cluster) == projection.checked_sub(1)
 }
 
 /// Of the clusters of each Gateway those that `is_here` accepts; Gateways with the same list share the result.

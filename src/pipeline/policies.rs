@@ -1,7 +1,4 @@
-//! Policies of one input: attached on the hub, and evaluated where they are.
-//!
-//! Owns: the order of these stages, and the configuration of them. Flows in: the input, which of its objects are ours,
-//! the spokes. Flows out: attachments, a [`PolicyView`]. Must not know: works.
+//! Policies of one input: attached on the hub, and evaluated where they are; the configuration and the order of these stages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -268,39 +265,36 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
     Some(schema.defaulted(&object.value).into_owned())
 }
 
-/// The decisions before policies are evaluated.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Decided<'a> {
-    pub(super) placed: &'a Placed<'a>,
-    pub(super) attached: &'a Attached<'a>,
-    /// The cluster that is looked at.
-    pub(super) cluster: Option<&'a str>,
-}
-
 /// What the clusters that a hub is for receive, and what is withheld from them.
 #[derive(Debug)]
 pub(super) struct SpokesOfHub<'a> {
+    pub(super) placed: &'a Placed<'a>,
+    pub(super) attached: &'a Attached<'a>,
     pub(super) spokes: Vec<Spoke<'a>>,
     pub(super) withheld: Vec<Withheld<'a>>,
 }
 
 /// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody
 /// places. The first hub is the one that is written, the others are those that ClusterOverlays make of it; there is at
-/// least one.
+/// least one. `cluster` is the one that is looked at.
 pub(super) fn evaluate<'a>(
-    hubs: &[(Decided<'a>, &'a SpokesOfHub<'a>)],
+    hubs: &[&'a SpokesOfHub<'a>],
+    cluster: Option<&'a str>,
     findings: &mut Findings,
 ) -> PolicyView<'a> {
-    let Some((written, _)) = hubs.first() else {
+    let Some(SpokesOfHub {
+        placed: input,
+        attached,
+        ..
+    }) = hubs.first()
+    else {
         broken(format_args!("an input without a hub was analyzed"))
     };
-    let (input, cluster) = (written.placed, written.cluster);
-    let attached = written.attached;
     let (attachments, routes) = (&attached.attachments, &attached.routes);
-    let spokes: Vec<(&Decided<'a>, &'a Spoke<'a>)> = hubs
+    let spokes = hubs
         .iter()
-        .flat_map(|(decided, there)| there.spokes.iter().map(move |spoke| (decided, spoke)))
-        .collect();
+        .flat_map(|hub| hub.spokes.iter().map(move |spoke| (hub, spoke)));
+    let spokes: Vec<(&&SpokesOfHub<'a>, &'a Spoke<'a>)> = spokes.collect();
     let count = spokes.len().saturating_add(1);
     let steps = input.loaded.progress.count(Stage::Policies, count);
     let placed = |gateway: GatewayId| {
@@ -321,17 +315,16 @@ pub(super) fn evaluate<'a>(
     };
     let mut hub = EffectivePolicies::of(attachments, &work, |start| cluster.is_none() && stays(start));
     steps.advance(1);
-    let views = parallel::map(&spokes, |(decided, spoke)| {
-        let (placed, attached) = (decided.placed, decided.attached);
+    let views = parallel::map(&spokes, |(hub, spoke)| {
         // Findings that nobody would see are not computed.
         if work.is_spent() {
             return None;
         }
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
-        let sources = spoke.sources(&placed.hub.objects);
-        let grants = spoke.grants(&placed.grants);
-        let attachments = attached.teaching.options(|options| {
+        let sources = spoke.sources(&hub.placed.hub.objects);
+        let grants = spoke.grants(&hub.placed.grants);
+        let attachments = hub.attached.teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)
         });
         let effective = EffectivePolicies::new(&attachments, &work);
@@ -368,9 +361,9 @@ pub(super) fn evaluate<'a>(
     for spoke in &spokes {
         fates.add(spoke.clusters, &spoke.attachments, &spoke.effective, |_| true);
     }
-    for (decided, there) in hubs {
-        for (policy, kept) in kept_away(*decided, &there.withheld) {
-            fates.keep_away(&decided.attached.attachments.locator(policy), kept);
+    for there in hubs {
+        for (policy, kept) in kept_away(there, cluster) {
+            fates.keep_away(&there.attached.attachments.locator(policy), kept);
         }
     }
     PolicyView {
@@ -479,25 +472,25 @@ impl<'v> Causes<'v> {
 }
 
 /// Where each policy is kept from, before anything is shipped.
-fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<PolicyId, KeptAway<'a>> {
-    let attached = decided.attached;
+fn kept_away<'a>(hub: &SpokesOfHub<'a>, cluster: Option<&str>) -> BTreeMap<PolicyId, KeptAway<'a>> {
+    let attached = hub.attached;
     let (topology, routes) = (&attached.attachments.topology, &attached.routes);
     let mut by_policy: BTreeMap<PolicyId, KeptAway<'a>> = BTreeMap::new();
     let mut names: HashMap<&str, Arc<str>> = HashMap::new();
     let mut by_node: HashMap<Node, ClusterSet> = HashMap::new();
     let mut set = |clusters: BTreeSet<&'a str>| -> ClusterSet {
         let clusters = clusters.into_iter();
-        let asked = clusters.filter(|name| decided.cluster.is_none_or(|asked| asked == *name));
+        let asked = clusters.filter(|name| cluster.is_none_or(|asked| asked == *name));
         let name = |cluster| Arc::clone(names.entry(cluster).or_insert_with(|| Arc::from(cluster)));
         Arc::new(asked.map(name).collect())
     };
-    for withheld in withheld {
+    for withheld in &hub.withheld {
         let on = match withheld.cluster {
             Some(cluster) => set(BTreeSet::from([cluster])),
             None => match by_node.get(&withheld.node) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let here = decided.placed.clusters_here();
+                    let here = hub.placed.clusters_here();
                     let on = set(routes.clusters_of(topology, here, withheld.node));
                     by_node.insert(withheld.node, Arc::clone(&on));
                     on

@@ -9,7 +9,7 @@ use ocm_placement as placement;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::api::own_kinds;
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Place, SourceId, Warnings, nearest, shell_path,
+    Code, DocumentId, Finding, Findings, Place, SourceId, Warnings, did_you_mean, shell_path,
 };
 use crate::output::{RootFault, same_or_inside};
 use crate::progress::Progress;
@@ -73,6 +73,18 @@ pub struct Request {
     pub history: Option<String>,
     /// The observer of progress.
     pub progress: Progress,
+}
+
+impl Request {
+    /// Whether the output is standard output.
+    pub(super) fn is_stream(&self) -> bool {
+        self.output.is_some() && self.named_output().is_none()
+    }
+
+    /// The directory that the command line names for the output.
+    pub(super) fn named_output(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|output| output.as_os_str() != "-")
+    }
 }
 
 /// Files of the input, from number `first` on, that can be read and are empty: the objects that were in them leave the
@@ -319,13 +331,13 @@ pub(super) fn misspelled_spokes(
     }
     let name = path.file_name()?.to_str()?;
     let beside = files.directories_beside(path, root);
-    let near = nearest(name, beside.iter().map(String::as_str))?;
+    let near = did_you_mean(name, beside.iter().map(String::as_str))?;
     let finding = Finding::new(
         Code::CONFIG_INVALID,
         Place::value(document, "/spokes"),
         format!("there is no directory `{written}` of local objects"),
     );
-    Some(finding.help(format!("did you mean `{near}`?")))
+    Some(finding.help(near))
 }
 
 /// A named input must be in the index: otherwise, it would be left out silently.

@@ -1,14 +1,11 @@
 //! Whether Git's index contains the output that is wanted, so that a commit would include it.
 //!
-//! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not know:
-//! the caller, or what is reported about them.
-//!
 //! A tree that was rendered and not added is as bad as one that was not rendered: the root in the commit would name
 //! clusters whose files exist on one machine only (docs/guides/pre-commit.md).
 
 use std::path::{Path, PathBuf};
 
-use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, unwanted};
+use crate::output::{Change, ChangeKind, INVENTORY, Output, Tree, inventory_bytes, unwanted};
 use crate::parallel;
 use crate::source::{FileTree as _, GitTree, Held, IndexTree, Staged};
 
@@ -39,7 +36,7 @@ impl<'a> InIndex<'a> {
     pub fn unstaged(
         &self,
         head: impl FnOnce() -> Option<GitTree>,
-        (output, within): (&Path, Option<&Path>),
+        output: Output<'_>,
         is_up_to_date: bool,
     ) -> Vec<Change> {
         let kind = |path: &str, wanted: &[u8]| match self.staged.holds(path, wanted) {
@@ -56,7 +53,7 @@ impl<'a> InIndex<'a> {
             Some(Change { path, kind })
         });
         let mut differing: Vec<Change> = of_files.into_iter().flatten().collect();
-        let inventory = inventory_bytes(output, within);
+        let inventory = inventory_bytes(output.root, output.within);
         if let Some(inventory) = &inventory
             && let Some(kind) = kind(INVENTORY, inventory)
         {

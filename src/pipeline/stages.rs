@@ -113,10 +113,10 @@ impl Analysis<'_> {
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
-        findings.extend(
-            self.placed
-                .compare_earlier((rendered, layout), before, findings)?,
-        );
+        let found = self
+            .placed
+            .compare_earlier((rendered, layout), before, findings)?;
+        findings.extend(found);
         Ok(())
     }
 

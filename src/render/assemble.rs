@@ -13,7 +13,7 @@ use apimachinery::{Identity, pointer};
 use super::carried::{Carried, Kinds, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
 use super::manifest::{Manifest, ResourceIdentifier};
-use super::names::work_name;
+use super::names::{taken, work_name};
 use super::plan::{Plan, Work, WorkId};
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{
@@ -69,26 +69,19 @@ struct Content<'a, 'c> {
 
 impl<'a, 'c> Content<'a, 'c> {
     fn drafted(self, input: &Input<'a>) -> DraftedWork<'a, 'c> {
-        let Self {
-            object,
-            params,
-            turn,
-            manifests,
-            gateways,
-            clusters,
-        } = self;
-        let overwritten = overwritten(input.hub, object, &manifests, &clusters);
+        let (object, params) = (self.object, self.params);
+        let overwritten = overwritten(input.hub, object, &self.manifests, &self.clusters);
         let parts = WorkParts {
             name: work_name(object),
             parent: Some(object.key()),
             wave: wave(object),
-            turn,
-            manifests,
+            turn: self.turn,
+            manifests: self.manifests,
         };
         DraftedWork {
             object,
-            gateways,
-            clusters,
+            gateways: self.gateways,
+            clusters: self.clusters,
             params,
             work: Work::new(&parts, Some(params)),
             wave: parts.wave,
@@ -570,26 +563,16 @@ impl<'a> Assembly<'a> {
     }
 
     /// One work with one content for a set of clusters.
-    fn add(&mut self, work: DraftedWork<'a, '_>, findings: &mut Findings) {
-        let DraftedWork {
-            object,
-            gateways,
-            clusters,
-            params,
-            work,
-            wave,
-            parts,
-            rights,
-            overwritten,
-        } = work;
+    fn add(&mut self, drafted: DraftedWork<'a, '_>, findings: &mut Findings) {
+        let (object, params, work) = (drafted.object, drafted.params, drafted.work);
         let was_spent = self.stock.is_spent();
-        if !self.stock.pay(clusters.len(), STEPS_PER_WORK) {
+        if !self.stock.pay(drafted.clusters.len(), STEPS_PER_WORK) {
             if !was_spent {
                 findings.push(too_many(object));
             }
             return;
         }
-        findings.extend(overwritten);
+        findings.extend(drafted.overwritten);
         let (name, text) = (&work.name, &work.text);
         if !self.names.claim(name, object, findings) {
             return;
@@ -601,26 +584,26 @@ impl<'a> Assembly<'a> {
             findings.push(substitution(object, name, text.variable.as_deref()));
         }
         let id = self.plan.works.push(work);
-        if let Some(parts) = parts {
-            let clusters = self.shared(&clusters);
+        if let Some(parts) = drafted.parts {
+            let clusters = self.shared(&drafted.clusters);
             self.templates.push(Template {
                 object,
-                gateways,
+                gateways: drafted.gateways,
                 clusters,
                 params,
                 parts,
             });
         }
         let next = self.rights.len();
-        let rights = *self.rights.entry(rights).or_insert(next);
-        for cluster in clusters.iter() {
+        let rights = *self.rights.entry(drafted.rights).or_insert(next);
+        for cluster in drafted.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
                 None => self.receiving.entry(cluster.clone()).or_default(),
             };
             received.works.push(id);
             received.rights.insert(rights);
-            received.first_wave = received.first_wave.min(wave.unwrap_or_default());
+            received.first_wave = received.first_wave.min(drafted.wave.unwrap_or_default());
         }
     }
 
@@ -687,7 +670,7 @@ impl<'a> WorkNames<'a> {
         if let Some(owner) = self.taken.get(name) {
             let ours = owner.identity() == object.identity();
             if !ours {
-                findings.push(taken(name, object, owner));
+                findings.push(taken(&format!("work `{name}`"), [object, owner], place));
             }
             return ours;
         }
@@ -720,23 +703,6 @@ fn place(object: &Object) -> crate::diagnostic::Place {
     } else {
         object.place("/metadata/name")
     }
-}
-
-fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
-    Finding::new(
-        Code::WORK_NAME_TAKEN,
-        place(object),
-        format!(
-            "{} and {} would share the work `{name}`",
-            object.identity(),
-            owner.identity()
-        ),
-    )
-    .label("this one")
-    .related(place(owner), "and this one")
-    .help(format!(
-        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
-    ))
 }
 
 fn reserved(name: &str, object: &Object) -> Finding {

@@ -30,7 +30,9 @@ use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
 use crate::api::params::ParamsPlace;
 use crate::api::updates::{Refusal, refusals};
-use crate::diagnostic::{Code, Finding, Part, Place, and_more, counted, first_items, first_names};
+use crate::diagnostic::{
+    Code, Finding, Part, Place, and_more, counted, first_items, first_names, one_or_many,
+};
 use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
 use crate::object::well_known::PARENT_ANNOTATION;
 use crate::object::{Object, Origin};
@@ -259,16 +261,9 @@ fn moved_finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
     let place = leaving.origin;
     let place = place.map_or(Place::Run, |origin| origin.place("/metadata/name", Part::Value));
     let objects = leaving.objects.len();
-    let (leave, them) = if objects == 1 {
-        ("leaves", "it")
-    } else {
-        ("leave", "them")
-    };
-    let agents = if leaving.clusters.len() == 1 {
-        "agent"
-    } else {
-        "agents"
-    };
+    let leave = one_or_many(objects, "leaves", "leave");
+    let them = one_or_many(objects, "it", "them");
+    let agents = one_or_many(leaving.clusters.len(), "agent", "agents");
     let sentence = format!(
         "{} {leave} the work `{work}` for another one on {}: the {agents} there may delete and recreate {them}",
         counted(objects, "object"),
@@ -452,11 +447,7 @@ impl<'a> Replaced<'a> {
         let message = format!(
             "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would remain there",
             class.name,
-            if left.clusters.len() == 1 {
-                "agent"
-            } else {
-                "agents"
-            },
+            one_or_many(left.clusters.len(), "agent", "agents"),
             first_names(&left.clusters, MOST_NAMES),
             first_names(&resources, MOST_NAMES),
             counted(left.objects.len(), "object"),

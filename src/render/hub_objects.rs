@@ -1,9 +1,5 @@
 //! Hub objects with the annotations that MGC writes back (`hubObjects: Annotated`;
 //! docs/systems/mgc.md#what-is-written-back, docs/systems/policy-sync.md#annotations).
-//!
-//! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and removing those of an earlier run.
-//! Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding if two would share a file, or if
-//! Kubernetes would refuse the annotations. Must not know: works.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +8,12 @@ use serde::Serialize;
 
 use super::carried::Carried;
 use super::input::Input;
-use super::names::work_name;
+use super::names::{taken, work_name};
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, HUB_DIRECTORY, POLICIES_SYNCED, ROUTES_SYNCED,
-    WORK_NAME_ANNOTATION,
 };
 use crate::sync::set_metadata;
 use apimachinery::names::{ANNOTATIONS_MAX, InvalidName, NameRule};
@@ -49,7 +44,10 @@ pub(super) fn annotated(
     let mut add = |object, value: &Value, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));
         if let Some((owner, _)) = files.get(&name) {
-            findings.push(taken(&name, object, owner));
+            let file = format!("file `{HUB_DIRECTORY}/{name}`");
+            findings.push(taken(&file, [object, owner], |object| {
+                object.place("/metadata/name")
+            }));
         } else {
             files.insert(name, (object, kube_yaml::write_document(value)));
         }
@@ -100,23 +98,6 @@ pub(super) fn annotated(
         add(object, &value, findings);
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
-}
-
-fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
-    Finding::new(
-        Code::WORK_NAME_TAKEN,
-        object.place("/metadata/name"),
-        format!(
-            "{} and {} would share the file `{HUB_DIRECTORY}/{name}`",
-            object.identity(),
-            owner.identity()
-        ),
-    )
-    .label("this one")
-    .related(owner.place("/metadata/name"), "and this one")
-    .help(format!(
-        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
-    ))
 }
 
 /// The object as its author wrote it, without the traces of an earlier run or a live hub.

@@ -1,10 +1,9 @@
-//! Names of works, of their sets, and of manifest keys.
-//!
-//! Owns: how a name is derived, and how one that is too long is cut so that it stays unique. Flows in: objects, names.
-//! Flows out: names. Must not know: which names are taken.
+//! Names of works, of their sets, and of manifest keys: how one is derived, how one that is too long is cut so that it stays
+//! unique, and what to say of one that two objects would have.
 
 use sha2::{Digest as _, Sha256};
 
+use crate::diagnostic::{Code, Finding, Place};
 use crate::object::Object;
 use crate::object::well_known::WORK_NAME_ANNOTATION;
 use apimachinery::names::LABEL_MAX;
@@ -27,6 +26,25 @@ pub(crate) fn work_name(object: &Object) -> String {
     }
     let name = [&object.kind, object.namespace_or_empty(), &object.name].join("-");
     cut(name.to_lowercase(), MAX_WORK_NAME)
+}
+
+/// What to say of two objects that would share a work or a file.
+pub(super) fn taken(
+    shared: &str,
+    [object, owner]: [&Object; 2],
+    place: impl Fn(&Object) -> Place,
+) -> Finding {
+    let both = format!("{} and {}", object.identity(), owner.identity());
+    Finding::new(
+        Code::WORK_NAME_TAKEN,
+        place(object),
+        format!("{both} would share the {shared}"),
+    )
+    .label("this one")
+    .related(place(owner), "and this one")
+    .help(format!(
+        "give one of them another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ))
 }
 
 /// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.

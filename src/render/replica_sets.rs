@@ -1,11 +1,6 @@
 //! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
 //! (docs/guides/replica-sets.md; docs/systems/ocm-work.md#manifestworkreplicaset).
 //!
-//! Owns: which works can be sets, their text, and the sets that contain RBAC.
-//! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings
-//! about works that are not the same on every cluster of a Placement.
-//! Must not know: files.
-//!
 //! RBAC: a cluster may be in several Placements and so get several of these sets, but the name of a ClusterRole is
 //! unique on a cluster. So each Placement has a set of its own for the kinds that its sets ship and their parameters
 //! list, regardless of its clusters today. Its roles have its name as soon as there is a second Placement, and rights
@@ -29,6 +24,7 @@ use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::well_known::{PLACEMENT_LABEL_POINTER, WORK_NAME_ANNOTATION};
 use crate::object::{Object, Origin};
 use crate::sync::PlacedGateway;
+use apimachinery::key;
 use apimachinery::names::SUBDOMAIN_MAX;
 use apimachinery::pointer::inside;
 use kube_yaml::{KeyOrder, append_entry};
@@ -362,9 +358,8 @@ fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
     let parts = all.into_iter().flat_map(|(word, manifests)| {
         let manifests = manifests.into_iter();
         manifests.map(move |(resource, manifest)| {
-            let slash = if resource.namespace.is_empty() { "" } else { "/" };
-            let ResourceIdentifier { namespace, name, .. } = resource;
-            format!("{word} {} {namespace}{slash}{name}", manifest.kind)
+            let key = key(&resource.namespace, &resource.name);
+            format!("{word} {} {key}", manifest.kind)
         })
     });
     parts.collect::<Vec<String>>().join(", ")

@@ -1,9 +1,4 @@
 //! The hub statuses that follow from what the clusters report (docs/systems/mgc.md#status-aggregation).
-//!
-//! Owns: which work contains which hub object, the conditions over all clusters, addresses, listeners, and the problems
-//! of each work.
-//! Flows in: an [`Aggregation`]: the plan, exported ManifestWorks, what is ours. Flows out: [`Aggregated`].
-//! Must not know: files, how works are made.
 
 mod instance;
 mod rules;
@@ -17,7 +12,7 @@ use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
 use self::rules::{feedback, gateway_status, policy_condition, unknown};
-use super::exported::{ExportedWork, ExportedWorks, Ownership, Parents};
+use super::exported::{AppliedWork, ExportedWork, ExportedWorks, Ownership, Parents};
 use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
@@ -31,7 +26,7 @@ use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, Rights, WorkId, is_agents_own, manifest_key, policy_conditions,
 };
 use crate::topology::RouteId;
-use instance::{PlannedWork, Resources, applied_works, lacking, of_folders, remains};
+use instance::{PlannedWork, Resources, lacking, of_folders, remains};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +56,6 @@ pub struct Aggregated {
 /// How many works are as they should be, and which are not.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkSummary {
     /// Works of the plan.
@@ -204,12 +198,18 @@ impl Aggregation<'_, '_> {
         let called = |name: &str| {
             let there = by_cluster.iter();
             let there = there.filter(|(_, works)| works.iter().any(|work| work.object.name == name));
-            there.map(|(cluster, _)| *cluster).collect()
+            there.map(|(cluster, _)| *cluster).collect::<Vec<&str>>()
         };
-        let mut of_nobody = Vec::new();
         let of_folders = of_folders(&self.hub.spokes);
-        let applied = applied_works(&self.works.applied, &of_folders, called, &mut of_nobody);
-        findings.extend(of_nobody.into_iter().map(of_unknown_cluster));
+        let of_folders = of_folders.iter().map(|(cluster, applied)| (*cluster, applied));
+        let mut applied: Vec<(&str, &AppliedWork)> = of_folders.collect();
+        for work in &self.works.applied {
+            // Among the exported works, those that can only be of one cluster.
+            match called(&work.work).as_slice() {
+                [cluster] => applied.push((cluster, work)),
+                _ => findings.push(of_unknown_cluster(&work.object)),
+            }
+        }
         let mut gone = Vec::new();
         for (cluster, applied) in applied.into_iter().filter(|(cluster, _)| admits(cluster)) {
             let there = by_cluster.get(cluster).map(Vec::as_slice).unwrap_or_default();

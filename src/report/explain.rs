@@ -1,14 +1,11 @@
 //! `explain`: which policies affect an object, with which settings, from which file and line, on which clusters; and
 //! what a policy affects.
-//!
-//! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
-//! data with places. Must not know: columns and colors; that is [`super::explain_text`].
 
 mod document;
 mod request;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use document::{
@@ -20,9 +17,12 @@ pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_req
 use super::diff::{EffectiveSettings, conceal, giver};
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
-use crate::outcome::{ClusterLists, PolicyEntry, PolicyView, Seen, SourceLine, overlay_changes};
+use crate::outcome::inventory::Interned;
+use crate::outcome::{
+    ClusterLists, Found, PolicyEntry, PolicyView, Seen, SourceLine, on_paths, overlay_changes,
+};
 use crate::placing::overlays::Overlays;
-use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
+use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
 use apimachinery::pointer::{dotted, inside};
@@ -88,10 +88,7 @@ pub fn explain(
 /// What is in effect on all paths, equal results together: by kind, then in the order of their first path.
 #[must_use]
 pub fn effective_paths(view: &PolicyView<'_>, locate: &dyn Locate) -> Vec<ExplainedPaths> {
-    let found = view
-        .seen()
-        .flat_map(|seen| seen.effective.iter().map(move |(kind, path)| (seen, kind, path)));
-    let mut paths = Explainer::new(view, locate).grouped(&found.collect::<Vec<_>>());
+    let mut paths = Explainer::new(view, locate).grouped(view.all_paths());
     paths.sort_by(|one, other| (&one.kind, &one.group).cmp(&(&other.kind, &other.group)));
     paths
 }
@@ -101,9 +98,6 @@ struct Explainer<'e, 'a> {
     locate: &'e dyn Locate,
     clusters: RefCell<ClusterLists<'e>>,
 }
-
-/// A result on a path somewhere.
-type Found<'e> = (Seen<'e>, KindId, &'e PathEffective);
 
 impl<'e, 'a> Explainer<'e, 'a> {
     fn new(view: &'e PolicyView<'a>, locate: &'e dyn Locate) -> Self {
@@ -242,7 +236,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 found.extend(through.into_iter().map(|(kind, path)| (seen, kind, path)));
             }
         }
-        self.grouped(&found)
+        self.grouped(found)
     }
 
     /// The settings that apply on the paths that a policy is on; if others override it, the settings that apply on its
@@ -258,7 +252,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             on.extend(paths.map(|(kind, path)| (seen, kind, path)));
         }
         if !on.is_empty() || self.winners(locator).is_empty() {
-            return self.grouped(&on);
+            return self.grouped(on);
         }
         let hub = self.view.hub;
         for (id, _) in self.hub_policies(locator) {
@@ -274,7 +268,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 }
             }
         }
-        self.grouped(&on)
+        self.grouped(on)
     }
 
     /// The policy of this locator on the hub.
@@ -325,70 +319,28 @@ impl<'e, 'a> Explainer<'e, 'a> {
     }
 
     /// Equal results on the same clusters together, in the order of their first path.
-    fn grouped(&self, found: &[Found<'e>]) -> Vec<ExplainedPaths> {
-        let mut results: Vec<ExplainedPaths> = Vec::new();
-        let mut texts: HashMap<String, usize> = HashMap::new();
-        let mut known: HashMap<*const Effective, usize> = HashMap::new();
-        // The settings that apply on each path, and in which classes of clusters.
-        let mut paths: Vec<OnPath<'e>> = Vec::new();
-        let mut positions: HashMap<(usize, Arc<[String]>), usize> = HashMap::new();
-        for (seen, kind, path) in found {
-            let result = *known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
-                let result = self.result(*seen, *kind, &path.effective);
-                let text = serde_json::to_string(&result).unwrap_or_default();
-                *texts.entry(text).or_insert_with(|| {
-                    results.push(result);
-                    results.len().saturating_sub(1)
-                })
-            });
-            let topology = &seen.attachments.topology;
-            let locators: Arc<[String]> = topology.path_locators(&path.path).into();
-            let position = *positions
-                .entry((result, Arc::clone(&locators)))
-                .or_insert_with(|| {
-                    let all = self.view.clusters_of_path(topology, &path.path);
-                    paths.push(OnPath {
-                        result,
-                        locators,
-                        label: seen.attachments.path_label(*kind, &path.path),
-                        all,
-                        classes: Vec::new(),
-                    });
-                    paths.len().saturating_sub(1)
-                });
-            if let Some(on) = paths.get_mut(position)
-                && on
-                    .classes
-                    .last()
-                    .is_none_or(|last| !std::ptr::eq(*last, seen.clusters))
-            {
-                on.classes.push(seen.clusters);
-            }
-        }
-        drop(positions);
-        let mut groups: Vec<ExplainedPaths> = Vec::new();
-        let mut known: HashMap<(usize, *const String, usize), usize> = HashMap::new();
+    fn grouped(&self, found: impl IntoIterator<Item = Found<'e>>) -> Vec<ExplainedPaths> {
+        let (results, paths) = on_paths(found, |seen, kind, effective| self.result(seen, kind, effective));
+        let mut groups: Interned<(usize, *const String, usize), ExplainedPaths> = Interned::default();
         for on in paths {
             let Some(of) = results.get(on.result) else {
                 continue;
             };
-            let clusters = self.joined(&on.classes);
+            let (clusters, everywhere) = self.view.where_applied(&on, &mut self.clusters.borrow_mut());
             // Equal lists are one.
             let same = (on.result, clusters.as_ptr(), clusters.len());
-            let position = *known.entry(same).or_insert_with(|| {
-                groups.push(ExplainedPaths {
-                    everywhere: self.view.cluster.is_some() || clusters.len() >= on.all,
-                    clusters,
-                    ..of.clone()
-                });
-                groups.len().saturating_sub(1)
+            let position = groups.position(same, || ExplainedPaths {
+                clusters,
+                everywhere,
+                ..of.clone()
             });
-            if let Some(group) = groups.get_mut(position) {
-                group.paths.push(on.locators.to_vec());
-                group.labels.push(on.label);
+            if let Some(group) = groups.list.get_mut(position) {
+                let (seen, kind, path) = on.found;
+                group.paths.push(on.locators);
+                group.labels.push(seen.attachments.path_label(kind, &path.path));
             }
         }
-        groups
+        groups.list
     }
 
     /// A result, before it is known on which paths it applies.
@@ -518,17 +470,6 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 .unwrap_or_default(),
         }
     }
-}
-
-/// Where a result applies on one path.
-struct OnPath<'s> {
-    result: usize,
-    locators: Arc<[String]>,
-    label: String,
-    /// How many clusters its Gateway has.
-    all: usize,
-    /// Classes of clusters that are alike.
-    classes: Vec<&'s [String]>,
 }
 
 /// What each path would lose or get instead; paths with equal changes on the same clusters together.

@@ -12,7 +12,7 @@ use super::diff::{field_changes, field_line};
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
-use crate::diagnostic::{Lines, and_more, counted, first_names, fitting_names, one_line};
+use crate::diagnostic::{Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many};
 use crate::outcome::{OverlayChanges, SourceLine};
 use crate::policy::Rule;
 
@@ -209,16 +209,16 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         text.push(format_args!("  {} {what}{at}", short(&winner.policy)));
     }
     for loser in &policy.overrides {
-        let at = loser.place.as_ref().map(line_of).unwrap_or_default();
+        let at = loser.place.as_ref().map(ToString::to_string).unwrap_or_default();
         text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
         on_clusters(text, &loser.clusters, width);
     }
     let there = policy.on_clusters.iter();
-    exceptions(
-        text,
-        there.map(|on| (on.cluster.as_str(), on.condition.message.to_string())),
-        width,
-    );
+    let there = there.map(|on| (on.cluster.as_str(), on.condition.message.to_string()));
+    for (message, clusters) in alike(there) {
+        let room = width.saturating_sub(message.len()).max(MOST_NAMES);
+        text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
+    }
     if !policy.if_deleted.is_empty() {
         text.blank();
         text.push(format_args!("If it were deleted"));
@@ -240,8 +240,7 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
             .iter()
             .map(|from| format!(" (from {})", short(from)));
         let from: String = from.collect();
-        let values = [&setting.before, &setting.after];
-        let values = values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+        let values = [&setting.before, &setting.after].map(|value| or_nothing(value.as_ref()));
         let line = format!("    {name}: {}{from}", values.join(" -> "));
         match (&setting.before, &setting.after) {
             _ if line.chars().count() <= width => text.push(line),
@@ -279,9 +278,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", short(&setting.policy)));
         for field in &setting.overlaid {
-            let values = [&field.hub, &field.here];
-            let [hub, here] =
-                values.map(|value| value.as_ref().map_or("nothing".to_owned(), ToString::to_string));
+            let [hub, here] = [&field.hub, &field.here].map(|value| or_nothing(value.as_ref()));
             text.push(format_args!("      {}: {hub} -> {here}", field.path));
             let at = at_line(field.place.as_ref());
             text.push(format_args!("        by {}{at}", short(&field.overlay)));
@@ -295,7 +292,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         let (whose, by): (_, Vec<String>) =
             (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
         text.push(format_args!("    overridden: {} of {whose}", loss.setting));
-        let win = if by.len() == 1 { "wins" } else { "win" };
+        let win = one_or_many(by.len(), "wins", "win");
         text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
     }
 }
@@ -353,21 +350,14 @@ fn labels(text: &mut Lines, labels: &[String]) {
     }
 }
 
-/// The clusters where a policy fares otherwise, those with one message together.
-fn exceptions<'c>(text: &mut Lines, there: impl Iterator<Item = (&'c str, String)>, width: usize) {
-    for (message, clusters) in alike(there) {
-        let room = width.saturating_sub(message.len()).max(MOST_NAMES);
-        text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
-    }
-}
-
-fn line_of(place: &SourceLine) -> String {
-    format!("{}:{}", place.path, place.line)
-}
-
 /// File and line behind a name.
 fn at_line(place: Option<&SourceLine>) -> String {
-    place.map_or_else(String::new, |place| format!("  {}", line_of(place)))
+    place.map_or_else(String::new, |place| format!("  {place}"))
+}
+
+/// One side of a change.
+fn or_nothing(value: Option<&impl ToString>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), ToString::to_string)
 }
 
 /// So many clusters are named in one line; the rest is counted.
@@ -382,7 +372,7 @@ pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
         objects.insert(&change.object);
         clusters.extend(&change.clusters);
     }
-    let verb = if changing.len() == 1 { "changes" } else { "change" };
+    let verb = one_or_many(changing.len(), "changes", "change");
     let overlays = counted(changing.len(), "overlay");
     let objects = counted(objects.len(), "object");
     let clusters = first_names(clusters, MOST_CLUSTERS);
@@ -391,19 +381,15 @@ pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
 
 /// What overlays change, below the title of an overlay or of an object.
 fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
-    let locators = Locators::default();
-    let shown =
-        |value: &Option<kube_json::Value>| value.as_ref().map_or("nothing".to_owned(), ToString::to_string);
     for change in changes {
         text.blank();
-        let at = change.place.as_ref();
-        let at = at.map_or_else(String::new, |at| format!("  {}:{}", at.path, at.line));
-        let [overlay, object] = [&change.overlay, &change.object].map(|locator| locators.short(locator));
+        let at = at_line(change.place.as_ref());
+        let [overlay, object] = [&change.overlay, &change.object].map(|locator| short(locator));
         text.push(format_args!("{overlay} changes {object}{at}"));
         let clusters = fitting_names(&change.clusters, width.saturating_sub(5));
         text.push(format_args!("  on {clusters}"));
         for field in &change.fields {
-            let (hub, here) = (shown(&field.hub), shown(&field.here));
+            let [hub, here] = [&field.hub, &field.here].map(|value| or_nothing(value.as_ref()));
             let overridden = if field.overridden {
                 ", which a higher priority overrides"
             } else {

@@ -60,42 +60,18 @@ enum State {
 }
 
 impl State {
-    /// Every state that has a color.
-    const COLOURED: [Self; 7] = [
-        Self::Aside,
-        Self::Holds,
-        Self::Partial,
-        Self::Overridden,
-        Self::Refused,
-        Self::NotSynced,
-        Self::NoPath,
-    ];
-
-    /// A name for style sheets. None of them is a word of mermaid's or of DOT's.
-    const fn name(self) -> &'static str {
+    /// A name for style sheets, of which none is a word of mermaid's or of DOT's; fill and line. Dark text is readable on
+    /// every fill; the state is in words too, for readers who see no colors.
+    const fn style(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Plain => "plain",
-            Self::Aside => "aside",
-            Self::Holds => "holds",
-            Self::Partial => "partial",
-            Self::Overridden => "overridden",
-            Self::Refused => "refused",
-            Self::NotSynced => "notSynced",
-            Self::NoPath => "noPath",
-        }
-    }
-
-    /// Fill and line. Dark text is readable on every fill; the state is in words too, for readers who see no colors.
-    const fn colours(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Plain => ("#ffffff", "#57606a"),
-            Self::Aside => ("#f6f8fa", "#afb8c1"),
-            Self::Holds => ("#d3f2d3", "#1a7f37"),
-            Self::Partial => ("#fff3c4", "#9a6700"),
-            Self::Overridden => ("#dfe3e8", "#57606a"),
-            Self::Refused => ("#ffd8d3", "#cf222e"),
-            Self::NotSynced => ("#e8dcff", "#8250df"),
-            Self::NoPath => ("#ffffff", "#8c959f"),
+            Self::Plain => ("plain", "#ffffff", "#57606a"),
+            Self::Aside => ("aside", "#f6f8fa", "#afb8c1"),
+            Self::Holds => ("holds", "#d3f2d3", "#1a7f37"),
+            Self::Partial => ("partial", "#fff3c4", "#9a6700"),
+            Self::Overridden => ("overridden", "#dfe3e8", "#57606a"),
+            Self::Refused => ("refused", "#ffd8d3", "#cf222e"),
+            Self::NotSynced => ("notSynced", "#e8dcff", "#8250df"),
+            Self::NoPath => ("noPath", "#ffffff", "#8c959f"),
         }
     }
 }
@@ -211,12 +187,10 @@ impl Graph {
         self.vertices.get(position).map(|vertex| vertex.part)
     }
 
-    /// States that occur and have a color, in their order.
-    fn states(&self) -> Vec<State> {
-        State::COLOURED
-            .into_iter()
-            .filter(|state| self.vertices.iter().any(|vertex| vertex.state == *state))
-            .collect()
+    /// States that occur and have a color.
+    fn states(&self) -> BTreeSet<State> {
+        let states = self.vertices.iter().map(|vertex| vertex.state);
+        states.filter(|state| *state != State::Plain).collect()
     }
 }
 
@@ -530,12 +504,11 @@ impl Graph {
             let _ = writeln!(text, "  {} {arrow}{label} {}", id(edge.from), id(edge.to));
         }
         for state in self.states() {
-            let (fill, line) = state.colours();
+            let (name, fill, line) = state.style();
             let dashes = match state {
                 State::NoPath | State::Aside => ",stroke-dasharray:4 3",
                 _ => "",
             };
-            let name = state.name();
             let _ = writeln!(
                 text,
                 "  classDef {name} fill:{fill},stroke:{line},color:#1f2328{dashes}"
@@ -587,7 +560,7 @@ impl Graph {
         );
         for (position, vertex) in self.vertices.iter().enumerate() {
             let lines: Vec<String> = vertex.lines().iter().map(|line| dot_escaped(line)).collect();
-            let (fill, line) = vertex.state.colours();
+            let (_, fill, line) = vertex.state.style();
             let style = match (vertex.state, vertex.part) {
                 (State::NoPath | State::Aside, _) => "filled,dashed",
                 (_, Layer::Listener | Layer::ListenerSet | Layer::Route | Layer::Backend) => "filled,rounded",

@@ -199,7 +199,6 @@ struct Asked<'e> {
 /// A Placement: the result of its evaluation, and its clusters.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct PlacedPlacement {
     #[serde(flatten)]
     evaluated: Placement,
@@ -216,7 +215,6 @@ struct PlacedPlacement {
 /// A step of the evaluation.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct PlacementStep {
     name: &'static str,
     /// How many clusters are left after it.
@@ -227,7 +225,6 @@ struct PlacementStep {
 /// Clusters that a step drops for one reason.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct DroppedClusters {
     reason: String,
     #[serde(flatten)]
@@ -372,7 +369,6 @@ pub struct PlacementExplanation<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ExplainedPlacement<'a> {
     namespace: &'a str,
     name: &'a str,
@@ -386,7 +382,6 @@ struct ExplainedPlacement<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ExplainedStep<'a> {
     /// The step of the scheduler.
     stage: &'static str,
@@ -399,7 +394,6 @@ struct ExplainedStep<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct RelatedPlace<'a> {
     text: &'a str,
     #[serde(flatten)]

@@ -1,9 +1,5 @@
 //! Works and sets on the hub that are ours and no longer planned.
 //!
-//! Owns: which works and sets may be deleted, which have to wait and for what, and their text for `kubectl delete -f
-//! -`. Flows in: a [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a
-//! [`PruneList`]. Must not know: files.
-//!
 //! Two things make a deletion unsafe, and both are only a matter of order. An object that moves to another work must be
 //! applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the
 //! rights of an agent must outlive the objects that it has to delete. So a work that must wait is not listed now, but
@@ -13,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use apimachinery::key;
 use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Ownership, Parents, Shared, manifest_names};
@@ -284,8 +281,7 @@ impl<'x> Pruning<'x> {
                 !carriers.any(|carried| comparable(carried) == comparable(**manifest))
             });
             if let Some([_, kind, namespace, name]) = not_yet {
-                let slash = if namespace.is_empty() { "" } else { "/" };
-                let moved = format!("{kind} {namespace}{slash}{name} moved to another work");
+                let moved = format!("{kind} {} moved to another work", key(namespace, name));
                 return Some(if self.exported.is_some() {
                     format!("{moved}, which is not applied on {cluster} yet")
                 } else {

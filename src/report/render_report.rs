@@ -1,7 +1,4 @@
 //! `render --report`: what was rendered, where it came from, what was withheld, and why.
-//!
-//! Owns: the document `RenderReport`. Flows in: a plan, statuses, findings. Flows out: serializable data with
-//! places. Must not know: how a work is made, or where the report goes.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -77,7 +74,6 @@ impl fmt::Debug for ClusterReports<'_> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ClusterReport {
     name: String,
     works: Vec<WorkReport>,
@@ -118,7 +114,6 @@ struct SetReport<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct ObjectReport {
     group: String,
     kind: String,
@@ -131,7 +126,6 @@ struct ObjectReport {
 /// A policy that is not shipped although its kind is synced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldPolicy {
     /// Locator of the policy.

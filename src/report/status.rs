@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use apimachinery::Locators;
+use apimachinery::{Locators, key};
 use kube_json::Value;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
 use super::explain_text::{alike, short};
-use crate::diagnostic::{
-    API_VERSION, GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging,
-};
+use crate::diagnostic::{API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row};
 use crate::object::Object;
 use crate::outcome::{FeedbackOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState};
 use crate::policy::{Condition, ConditionMessage};
@@ -291,9 +289,8 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
             head.push_str(&format!("{separator}{counts}"));
         }
     }
-    let lines = wrapped_hanging(&head, width, width.saturating_sub(INDENT.len()));
-    for (number, line) in lines.into_iter().enumerate() {
-        text.push(format_args!("{}{line}", if number == 0 { "" } else { INDENT }));
+    for line in hanging(&head, "", INDENT, width) {
+        text.push(line);
     }
     let lines = works.problems.iter().flat_map(problem_lines);
     rows(text, "", lines, ("", MAX_ROWS), width);
@@ -323,8 +320,7 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     });
     let state = problem.state;
     let manifests = problem.manifests.iter().map(move |manifest| {
-        let slash = if manifest.namespace.is_empty() { "" } else { "/" };
-        let name = format!("{}{slash}{}", manifest.namespace, manifest.name);
+        let name = key(&manifest.namespace, &manifest.name);
         let what = match state {
             WorkState::LeftBehind => "is still there",
             WorkState::Unread => "is not read in full",
@@ -357,17 +353,8 @@ pub(super) fn below(text: &mut Lines, label: &str, words: &str, width: usize) {
     // A message of a cluster may have line ends of its own, or steer a terminal.
     let words = one_line(words, usize::MAX);
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let hang = format!("{INDENT}{GAP}");
-    let first = width
-        .saturating_sub(INDENT.len())
-        .saturating_sub(label.chars().count());
-    let lines = wrapped_hanging(&words, first, width.saturating_sub(hang.len()));
-    for (number, line) in lines.into_iter().enumerate() {
-        let line = if number == 0 {
-            format!("{INDENT}{label}{line}")
-        } else {
-            format!("{hang}{line}")
-        };
+    let [first, others] = [label, GAP].map(|beginning| [INDENT, beginning].concat());
+    for line in hanging(&words, &first, &others, width) {
         text.push(line);
     }
 }

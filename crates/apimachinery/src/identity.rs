@@ -139,6 +139,12 @@ impl fmt::Display for Identity {
     }
 }
 
+/// `namespace/name`; the name alone where the namespace is empty.
+pub fn key(namespace: &str, name: &str) -> String {
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    [namespace, slash, name].concat()
+}
+
 /// Kind, namespace, and name of an object, as people and reports write it: `KIND/NAME`, `KIND/NAMESPACE/NAME`,
 /// `KIND NAMESPACE/NAME`, or a locator. Any spelling of the kind is returned as it is; a section, as in
 /// `gateway/shop/web#https`, is left out.

@@ -27,7 +27,7 @@ mod work;
 pub use broken::broken;
 pub use field::{EXACT_MAX, Field, Mismatch};
 pub use field_path::{FieldPath, NotFound, PathError};
-pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, named_parts};
+pub use identity::{ApiVersion, GroupKind, Identity, Locators, core_group, key, named_parts};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{

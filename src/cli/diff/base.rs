@@ -16,6 +16,7 @@ use spokewright::source::{Files, GitTree, Sources};
 
 use crate::cli::options::{ReadOptions, first_path};
 use crate::cli::print::{self, Ended, Refusal, Speech, Status, refuse};
+use crate::cli::reporting::is_same_file;
 
 /// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
@@ -68,7 +69,7 @@ impl Evaluated {
         let (received, spokes) = analysis.received(None);
         let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
-        let effective = effective.map_err(|too_much| findings.push(too_much)).ok();
+        let effective = effective.map_err(|too_much| findings.push(*too_much)).ok();
         loaded.finish(&mut findings);
         Self {
             loaded,
@@ -84,7 +85,7 @@ impl Evaluated {
         let spokes = analysis.spokes_as_in(&other.loaded);
         let view = analysis.evaluate(&spokes, &mut Findings::new());
         EffectiveSettings::new(&view, |cluster| self.loaded.admits(cluster))
-            .map_err(|too_much| self.findings.push(too_much))
+            .map_err(|too_much| self.findings.push(*too_much))
             .ok()
     }
 }
@@ -244,21 +245,14 @@ fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Resu
 
 /// Nothing can differ from itself, unless it is read in another state.
 fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
-    let same = |path: &PathBuf| match (std::fs::canonicalize(path), std::fs::canonicalize(base)) {
-        (Ok(path), Ok(base)) => path == base,
-        _ => false,
-    };
     if let [path] = request.paths.as_slice()
-        && same(path)
+        && is_same_file(path, base)
         && options.state_option().is_empty()
     {
-        print::note(
-            &format!(
-                "note: the base `{}` is the input itself; name another directory or a revision",
-                base.display()
-            ),
-            options.speech,
-        );
+        options.speech.note(&format!(
+            "note: the base `{}` is the input itself; name another directory or a revision",
+            base.display()
+        ));
     }
 }
 
@@ -305,26 +299,19 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
         print::findings(&errors, &sources, speech);
         let status = Status::of(&errors);
         if status == Status::Io {
-            print::note(
-                &format!("the base `{title}` could not be read; nothing was compared"),
-                speech,
-            );
+            speech.note(&format!(
+                "the base `{title}` could not be read; nothing was compared"
+            ));
             return Err(Ended(status).into());
         }
-        print::note(
-            &format!(
-                "the base `{title}` has {}: objects that it could not render are shown as added",
-                counted(errors.count(Severity::Error), "error")
-            ),
-            speech,
-        );
+        speech.note(&format!(
+            "the base `{title}` has {}: objects that it could not render are shown as added",
+            counted(errors.count(Severity::Error), "error")
+        ));
     } else if base.loaded.hub.objects.is_empty() {
-        print::note(
-            &format!(
-                "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
-            ),
-            speech,
-        );
+        speech.note(&format!(
+            "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
+        ));
     }
     Ok(())
 }

@@ -10,7 +10,6 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
-use crate::object::Object;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
 use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list};
 use crate::report::exported::{
@@ -427,25 +426,6 @@ pub(super) fn lacking(deletable: Option<&Rights>, wanted: &Resources<'_>) -> Opt
             first_names(&lacking, MOST_RESOURCES)
         )
     })
-}
-
-/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be of
-/// one cluster. `left_over` are the others.
-pub(super) fn applied_works<'x>(
-    works: &'x [AppliedWork],
-    spokes: &'x [(&'x str, AppliedWork)],
-    candidates: impl Fn(&str) -> Vec<&'x str>,
-    left_over: &mut Vec<&'x Object>,
-) -> Vec<(&'x str, &'x AppliedWork)> {
-    let mut found: Vec<(&str, &AppliedWork)> = Vec::new();
-    found.extend(spokes.iter().map(|(cluster, applied)| (*cluster, applied)));
-    for applied in works {
-        match candidates(&applied.work).as_slice() {
-            [cluster] => found.push((cluster, applied)),
-            _ => left_over.push(&applied.object),
-        }
-    }
-    found
 }
 
 /// The AppliedManifestWorks of the folders of clusters.

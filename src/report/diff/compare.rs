@@ -288,13 +288,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     let mut comparing = Comparing {
         old: Parsed::new(Which::Old, &old.bodies),
         new: Parsed::new(Which::New, &new.bodies),
-        outcomes: HashMap::new(),
-        known: HashMap::new(),
-        moves: HashMap::new(),
-        found: Vec::new(),
-        hidden: Hidden::default(),
-        effects: HashMap::new(),
-        changes: Vec::new(),
+        ..Comparing::default()
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
     let mut comparison = Comparison {
@@ -402,6 +396,7 @@ fn add(total: &mut Counts, more: Counts) {
     total.removed = total.removed.saturating_add(more.removed);
 }
 
+#[derive(Default)]
 struct Comparing<'a> {
     old: Parsed<'a>,
     new: Parsed<'a>,
@@ -724,6 +719,7 @@ fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
 const KEPT: usize = 256;
 
 /// The texts of a side, with those that were read last.
+#[derive(Default)]
 struct Parsed<'a> {
     side: Which,
     bodies: &'a [Body<'a>],
@@ -732,11 +728,8 @@ struct Parsed<'a> {
 
 impl<'a> Parsed<'a> {
     fn new(side: Which, bodies: &'a [Body<'a>]) -> Self {
-        Self {
-            side,
-            bodies,
-            read: HashMap::new(),
-        }
+        let read = HashMap::new();
+        Self { side, bodies, read }
     }
 
     fn body(&self, position: Option<usize>) -> Option<&'a Body<'a>> {

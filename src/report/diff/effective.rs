@@ -101,10 +101,9 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// That they are too many to be compared.
-    #[expect(clippy::result_large_err, reason = "made once for each side")]
-    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Finding> {
+    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Box<Finding>> {
         match view.too_much_to_list() {
-            Some(too_much) => Err(too_much),
+            Some(too_much) => Err(Box::new(too_much)),
             None => Self::on(view, admits, |start| matches!(start, Start::Service(_))),
         }
     }
@@ -114,17 +113,15 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// That they are too many to be compared.
-    #[expect(clippy::result_large_err, reason = "made once for each side")]
-    pub(crate) fn with_hub(view: &PolicyView<'_>) -> Result<Self, Finding> {
+    pub(crate) fn with_hub(view: &PolicyView<'_>) -> Result<Self, Box<Finding>> {
         Self::on(view, |_| true, |_| true)
     }
 
-    #[expect(clippy::result_large_err, reason = "made once for each side")]
     fn on(
         view: &PolicyView<'_>,
         admits: impl Fn(&str) -> bool,
         on_hub: impl Fn(Start) -> bool,
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, Box<Finding>> {
         let work = Work::default();
         let mut settings = Self::default();
         for seen in view.seen() {
@@ -141,7 +138,7 @@ impl EffectiveSettings {
                 settings.add(seen, clusters, &refinement);
             }
         }
-        too_many_paths(&work).map_or(Ok(settings), Err)
+        too_many_paths(&work).map_or(Ok(settings), |too_many| Err(Box::new(too_many)))
     }
 
     /// Adds one place where policies were evaluated. Settings that are the same there as elsewhere are kept once.

@@ -33,10 +33,7 @@ impl EffectiveSettings {
             equal: equal_results(old, new),
             alike: Alike::new([&old.classes, &new.classes]),
             beginning: [old, new].map(beginning),
-            collapsing: [old, new].map(|settings| Collapsing {
-                settings,
-                below: OnceLock::new(),
-            }),
+            below: [OnceLock::new(), OnceLock::new()],
             moved: BTreeMap::new(),
         };
         sides.moved = sides.moved();
@@ -71,7 +68,8 @@ struct Sides<'s> {
     alike: Alike<'s>,
     /// By side, the classes where a path begins, ascending.
     beginning: [HashMap<NameId, Vec<Class>>; 2],
-    collapsing: [Collapsing<'s>; 2],
+    /// Made for the first change: mostly there is none.
+    below: [OnceLock<Below<'s>>; 2],
     moved: Moved<'s>,
 }
 
@@ -461,9 +459,19 @@ impl<'s> Comparing<'s> {
                     || elsewhere.len() < path.len()
                     || !all.any(|all| all.contains(&elsewhere))
             };
+            let settings = *side.of(&sides.sides);
+            let all = classes.iter().filter_map(|class| settings.all.get(*class));
             let collapsed = of_kind.map(|of| {
-                side.of(&sides.collapsing)
-                    .collapse(&paths, &classes, (&of.profile, &is_whole))
+                let changing = Changing {
+                    settings,
+                    below: side.of(&sides.below).get_or_init(|| below(settings)),
+                    paths: &paths,
+                    around: paths.iter().flat_map(|path| prefixes(path)).collect(),
+                    all: distinct(all),
+                    profile: &of.profile,
+                    is_whole: &is_whole,
+                };
+                changing.collapse()
             });
             let clusters = sides.alike.names(&groups);
             let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
@@ -477,12 +485,11 @@ impl<'s> Comparing<'s> {
             changes.extend(collapsed.map(|collapsed| changed(kind, on_path, &clusters, collapsed)));
         }
         changes.sort_by(|one, other| {
-            let key = |change: &EffectiveChange| (change.path.clone(), change.clusters.clone());
-            key(one)
-                .cmp(&key(other))
-                .then_with(|| one.new_policies.cmp(&other.new_policies))
-                .then_with(|| one.old_policies.cmp(&other.old_policies))
-                .then_with(|| one.label.cmp(&other.label))
+            let [one, other] = [one, other].map(|change| {
+                let policies = (&change.new_policies, &change.old_policies);
+                (&change.path, &change.clusters, policies, &change.label)
+            });
+            one.cmp(&other)
         });
         changes
     }
@@ -593,14 +600,26 @@ fn differing(results: [Option<&Settings>; 2]) -> Vec<SettingChange> {
         .collect()
 }
 
-/// The paths of one side, by what they have in common.
-/// Whether a path stands for the whole of its end.
-type IsWhole<'w> = &'w dyn Fn(&[NameId]) -> bool;
+/// What is right below each path of one side.
+type Below<'s> = HashMap<&'s [NameId], BTreeSet<NameId>>;
 
-struct Collapsing<'s> {
-    settings: &'s EffectiveSettings,
-    /// Made for the first change: mostly there is none.
-    below: OnceLock<HashMap<&'s [NameId], BTreeSet<NameId>>>,
+fn below(settings: &EffectiveSettings) -> Below<'_> {
+    let mut below = Below::new();
+    for path in distinct(settings.all.iter()).into_iter().flatten() {
+        for prefix in prefixes(path) {
+            if let Some((last, above)) = prefix.split_last() {
+                below.entry(above).or_default().insert(*last);
+            }
+        }
+    }
+    below
+}
+
+/// The paths of classes, without those of neighbors that are the same.
+fn distinct<'s>(all: impl Iterator<Item = &'s Arc<HashSet<PathNames>>>) -> Vec<&'s HashSet<PathNames>> {
+    let mut all: Vec<&HashSet<PathNames>> = all.map(AsRef::as_ref).collect();
+    all.dedup_by_key(|all| std::ptr::from_ref(*all));
+    all
 }
 
 /// One path that stands for some.
@@ -616,6 +635,8 @@ struct Collapsed {
 
 /// The paths that change in the same way.
 struct Changing<'c> {
+    settings: &'c EffectiveSettings,
+    below: &'c Below<'c>,
     paths: &'c BTreeSet<PathNames>,
     /// These, and what is above them.
     around: HashSet<&'c [NameId]>,
@@ -653,63 +674,26 @@ impl Changing<'_> {
     fn has_any_route(&self) -> bool {
         !self.ends(Level::Gateway) && !self.ends(Level::Listener) && !self.profile.of_workloads
     }
-}
 
-impl Collapsing<'_> {
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
-    fn collapse(
-        &self,
-        paths: &BTreeSet<PathNames>,
-        classes: &BTreeSet<usize>,
-        (profile, is_whole): (&Profile, IsWhole<'_>),
-    ) -> Vec<Collapsed> {
-        let all = classes.iter().filter_map(|class| self.settings.all.get(*class));
-        let mut all: Vec<&HashSet<PathNames>> = all.map(AsRef::as_ref).collect();
-        all.dedup_by_key(|all| std::ptr::from_ref(*all));
-        let around = paths.iter().flat_map(|path| prefixes(path));
-        let changing = Changing {
-            paths,
-            around: around.collect(),
-            all,
-            profile,
-            is_whole,
-        };
-        self.below.get_or_init(|| {
-            let mut below: HashMap<&[NameId], BTreeSet<NameId>> = HashMap::new();
-            let mut all: Vec<&HashSet<PathNames>> = self.settings.all.iter().map(AsRef::as_ref).collect();
-            all.dedup_by_key(|all| std::ptr::from_ref(*all));
-            for path in all.into_iter().flatten() {
-                for prefix in prefixes(path) {
-                    if let Some((last, above)) = prefix.split_last() {
-                        below.entry(above).or_default().insert(*last);
-                    }
-                }
-            }
-            below
-        });
-        let starts: BTreeSet<&[NameId]> = paths.iter().filter_map(|path| path.get(..1)).collect();
+    fn collapse(&self) -> Vec<Collapsed> {
+        let starts: BTreeSet<&[NameId]> = self.paths.iter().filter_map(|path| path.get(..1)).collect();
         let mut found = BTreeSet::new();
         for start in starts {
-            self.add(&changing, start, &mut found);
+            self.add(start, &mut found);
         }
-        self.without_listeners(&changing, found)
-            .iter()
-            .map(|path| self.described(&changing, path))
-            .collect()
+        let found = self.without_listeners(found);
+        found.iter().map(|path| self.described(path)).collect()
     }
 
     /// What is right below a path on the clusters of a change.
-    fn below<'c>(
-        &'c self,
-        changing: &'c Changing<'_>,
-        path: &'c [NameId],
-    ) -> impl Iterator<Item = PathNames> + 'c {
-        let below = self.below.get().and_then(|below| below.get(path));
+    fn below(&self, path: &[NameId]) -> impl Iterator<Item = PathNames> {
+        let below = self.below.get(path);
         let paths = below
             .into_iter()
             .flatten()
             .map(move |next| [path, &[*next]].concat().into());
-        paths.filter(|path: &PathNames| changing.is_there(path))
+        paths.filter(|path: &PathNames| self.is_there(path))
     }
 
     fn level(&self, path: &[NameId]) -> Option<Level> {
@@ -717,84 +701,76 @@ impl Collapsing<'_> {
     }
 
     /// Whether policies of the kind have this path itself.
-    fn is_path(&self, changing: &Changing<'_>, path: &[NameId]) -> bool {
+    fn is_path(&self, path: &[NameId]) -> bool {
         let Some(level) = self.level(path) else {
             return false;
         };
         // A policy that affects its own target alone has no paths below that.
-        let of_change = changing.paths.first().and_then(|path| self.level(path));
-        if !of_change.is_some_and(|of_change| changing.profile.counts(of_change, level)) {
+        let of_change = self.paths.first().and_then(|path| self.level(path));
+        if !of_change.is_some_and(|of_change| self.profile.counts(of_change, level)) {
             return false;
         }
-        changing.ends(level)
+        self.ends(level)
             || match level {
-                Level::Listener => changing.ends(Level::Gateway),
-                Level::Port => changing.ends(Level::Backend),
+                Level::Listener => self.ends(Level::Gateway),
+                Level::Port => self.ends(Level::Backend),
                 // A backend whose ports nobody knows stands for them.
-                Level::Backend => changing.ends(Level::Port) && self.below(changing, path).next().is_none(),
+                Level::Backend => self.ends(Level::Port) && self.below(path).next().is_none(),
                 _ => false,
             }
     }
 
-    fn has_paths(&self, changing: &Changing<'_>, path: &[NameId]) -> bool {
-        self.is_path(changing, path)
-            || self.is_for_any_route(changing, path)
-            || self
-                .below(changing, path)
-                .any(|below| self.has_paths(changing, &below))
+    fn has_paths(&self, path: &[NameId]) -> bool {
+        self.is_path(path)
+            || self.is_for_any_route(path)
+            || self.below(path).any(|below| self.has_paths(&below))
     }
 
-    fn is_for_any_route(&self, changing: &Changing<'_>, path: &[NameId]) -> bool {
+    fn is_for_any_route(&self, path: &[NameId]) -> bool {
         self.level(path) == Some(Level::Listener)
-            && changing.has_any_route()
-            && !self
-                .below(changing, path)
-                .any(|below| self.has_paths(changing, &below))
+            && self.has_any_route()
+            && !self.below(path).any(|below| self.has_paths(&below))
     }
 
-    fn covered(&self, changing: &Changing<'_>, path: &[NameId]) -> Covered {
+    fn covered(&self, path: &[NameId]) -> Covered {
         let mut covered = Covered::None;
-        if self.is_path(changing, path) || self.is_for_any_route(changing, path) {
-            if !changing.paths.contains(path) {
+        if self.is_path(path) || self.is_for_any_route(path) {
+            if !self.paths.contains(path) {
                 return Covered::Some;
             }
             covered = Covered::All;
         }
-        for below in self.below(changing, path) {
-            let is_around = changing.around.contains(&*below);
-            match is_around.then(|| self.covered(changing, &below)) {
+        for below in self.below(path) {
+            let is_around = self.around.contains(&*below);
+            match is_around.then(|| self.covered(&below)) {
                 Some(Covered::Some) => return Covered::Some,
                 Some(Covered::All) => covered = Covered::All,
-                None if self.has_paths(changing, &below) => return Covered::Some,
+                None if self.has_paths(&below) => return Covered::Some,
                 Some(Covered::None) | None => {}
             }
         }
         covered
     }
 
-    fn add(&self, changing: &Changing<'_>, path: &[NameId], found: &mut BTreeSet<PathNames>) {
-        if self.covered(changing, path) == Covered::All && (changing.is_whole)(path) {
+    fn add(&self, path: &[NameId], found: &mut BTreeSet<PathNames>) {
+        if self.covered(path) == Covered::All && (self.is_whole)(path) {
             found.insert(path.into());
             return;
         }
         let count = found.len();
-        for below in self.below(changing, path) {
-            if changing.around.contains(&*below) {
-                self.add(changing, &below, found);
+        for below in self.below(path) {
+            if self.around.contains(&*below) {
+                self.add(&below, found);
             }
         }
         // A whole is the rest of its parts; those say it where there are any.
-        if found.len() == count && changing.paths.contains(path) {
+        if found.len() == count && self.paths.contains(path) {
             found.insert(path.into());
         }
     }
 
     /// One path of a route for those through each of its listeners.
-    fn without_listeners(
-        &self,
-        changing: &Changing<'_>,
-        mut found: BTreeSet<PathNames>,
-    ) -> BTreeSet<PathNames> {
+    fn without_listeners(&self, mut found: BTreeSet<PathNames>) -> BTreeSet<PathNames> {
         let mut by_rest: BTreeMap<PathNames, usize> = BTreeMap::new();
         for path in &found {
             if let [start, listener, rest @ ..] = &**path
@@ -812,8 +788,8 @@ impl Collapsing<'_> {
                 [listener, rest.get(..length).unwrap_or_default()].concat().into()
             };
             let listeners: Vec<PathNames> = self
-                .below(changing, &[*start])
-                .filter(|listener| changing.is_there(&through(listener, 1)))
+                .below(&[*start])
+                .filter(|listener| self.is_there(&through(listener, 1)))
                 .collect();
             let is_found = |listener: &PathNames| {
                 (0..=rest.len()).any(|length| found.contains(&through(listener, length)))
@@ -828,19 +804,17 @@ impl Collapsing<'_> {
         found
     }
 
-    fn described(&self, changing: &Changing<'_>, path: &[NameId]) -> Collapsed {
+    fn described(&self, path: &[NameId]) -> Collapsed {
         let names = &self.settings.names;
         let class = path.first().and_then(|start| self.settings.class_of.get(start));
         let locators = class
             .into_iter()
             .chain(path)
             .map(|id| names.locator(*id).into_owned());
-        let any_route = (changing.paths.contains(path)
-            && changing.has_any_route()
+        let any_route = (self.paths.contains(path)
+            && self.has_any_route()
             && self.level(path) == Some(Level::Listener)
-            && !self
-                .below(changing, path)
-                .any(|below| changing.around.contains(&*below)))
+            && !self.below(path).any(|below| self.around.contains(&*below)))
         .then(|| "any route".to_owned());
         let labels = path.iter().map(|id| names.label(*id).to_owned());
         let labels: Vec<String> = labels.chain(any_route.clone()).collect();
@@ -866,7 +840,7 @@ impl Collapsing<'_> {
             locators: locators.collect(),
             label: labels.join(" > "),
             place: place.join(" of "),
-            paths: changing.paths.iter().filter(stands_for).count(),
+            paths: self.paths.iter().filter(stands_for).count(),
         }
     }
 }

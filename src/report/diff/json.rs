@@ -54,7 +54,6 @@ pub(in crate::report) struct Summary {
 /// What is lost.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Lost<'a> {
     /// Clusters that only the old side has.
     clusters: Vec<&'a str>,
@@ -70,7 +69,6 @@ struct Lost<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct LostObject<'a> {
     namespace: &'a str,
     name: &'a str,
@@ -79,7 +77,6 @@ struct LostObject<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct LostSettings<'a> {
     kind: &'a str,
     /// Rules or JSON pointers.
@@ -96,7 +93,6 @@ struct LostSettings<'a> {
 /// Clusters that receive the same.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
     names: Vec<&'a str>,
     /// Clusters that were there before and receive the same; none if no cluster does.
@@ -105,7 +101,6 @@ struct NewClusters<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
     presence: Presence,
@@ -139,7 +134,6 @@ struct Entry<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 struct Origin {
     /// `old` or `new`: whose file it is.
     side: &'static str,

@@ -1,9 +1,6 @@
 //! The format for a comment on a pull request: what is lost, new, and changed, then folded details, within a limit of
 //! bytes.
 //!
-//! Owns: this format, the line that identifies a comment, and what is left out of it. Flows in: a [`DiffReport`], a
-//! budget. Flows out: text. Must not know: who posts it.
-//!
 //! GitHub accepts comments of up to 65,536 characters (docs/systems/gitops.md#github). An object that does not fit is
 //! left out whole, never cut: a fence or a folded section without its end would swallow everything that follows. The
 //! comment says what is missing and how to see it.
@@ -302,15 +299,9 @@ fn html(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            '`' => safe.push_str("&#96;"),
-            '@' => safe.push_str("&#64;"),
-            '*' => safe.push_str("&#42;"),
-            '_' => safe.push_str("&#95;"),
-            '[' => safe.push_str("&#91;"),
-            '#' => safe.push_str("&#35;"),
-            '~' => safe.push_str("&#126;"),
-            '$' => safe.push_str("&#36;"),
-            '\\' => safe.push_str("&#92;"),
+            '`' | '@' | '*' | '_' | '[' | '#' | '~' | '$' | '\\' => {
+                let _ = write!(safe, "&#{};", u32::from(character));
+            }
             other => safe.push(other),
         }
     }

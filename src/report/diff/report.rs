@@ -11,7 +11,7 @@ use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, Presence};
 use super::terms::Terms;
 use crate::api::config::Budget;
-use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted};
+use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
 use crate::render::REPLICA_SETS;
 use crate::report::render_report::key_of;
 
@@ -241,7 +241,7 @@ impl DiffReport {
             "replica sets change".to_owned()
         } else {
             let changed = comparison.changed_clusters;
-            let change = if changed == 1 { "changes" } else { "change" };
+            let change = one_or_many(changed, "changes", "change");
             format!("{changed} of {} {change}", counted(fleet, "cluster"))
         };
         let left = match comparison.orphaned {
@@ -273,7 +273,6 @@ pub enum Limit {
 /// A limit that a change exceeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Exceeded {
     /// The limit that is exceeded.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use apimachinery::{ApiVersion, Identity};
+use apimachinery::{ApiVersion, Identity, key};
 use kube_json::{Map, Value};
 use serde::Serialize;
 
@@ -200,9 +200,10 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
 }
 
 /// One of the two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Which {
     /// The base.
+    #[default]
     Old,
     /// What is compared with it.
     New,
@@ -324,11 +325,7 @@ pub struct ObjectKey {
 impl std::fmt::Display for ObjectKey {
     /// For people: `Gateway gateways/prod-web`.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} ", self.kind)?;
-        if !self.namespace.is_empty() {
-            write!(formatter, "{}/", self.namespace)?;
-        }
-        formatter.write_str(&self.name)
+        write!(formatter, "{} {}", self.kind, key(&self.namespace, &self.name))
     }
 }
 

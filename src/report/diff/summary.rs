@@ -12,7 +12,7 @@ use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Prese
 use super::fields::{FieldChange, field_changes, field_line};
 use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, listed};
 use super::terms::LocalChange;
-use crate::diagnostic::{and_more, counted, first_names, one_line};
+use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
 
 /// So many other objects are named in each part; the folded details have all of them.
@@ -305,19 +305,16 @@ impl<'r> Summarizing<'r> {
     }
 
     fn leaves(&self, row: &ClusterRow) -> Point {
-        let (cluster, leaves) = if row.clusters.len() == 1 {
-            ("cluster ", "leaves, and loses")
-        } else {
-            ("", "leave, and each loses")
-        };
+        let count = row.clusters.len();
+        let leaves = one_or_many(count, "leaves, and loses", "leave, and each loses");
         let point = Point::default()
-            .plain(cluster)
+            .plain(one_or_many(count, "cluster ", ""))
             .name(self.on(&row.clusters))
             .plain(format!(" {leaves} "));
         let mut point = self.objects_of(point, row, Change::Removed);
         let orphaned = self.of_row(row, Change::Removed, Effect::Orphaned).count();
         if orphaned > 0 {
-            let stay = if orphaned == 1 { "stays" } else { "stay" };
+            let stay = one_or_many(orphaned, "stays", "stay");
             point = point.plain(format!("; {} {stay} there", counted(orphaned, "object")));
         }
         point
@@ -422,16 +419,13 @@ impl<'r> Summarizing<'r> {
         let comparison = self.comparison();
         let mut points = Vec::new();
         for arrival in &comparison.arrivals {
-            let (cluster, receive) = if arrival.clusters.len() == 1 {
-                ("new cluster ", "receives")
-            } else {
-                ("new: ", "receive")
-            };
-            let have = if arrival.like.len() == 1 { "has" } else { "have" };
+            let count = arrival.clusters.len();
+            let receive = one_or_many(count, "receives", "receive");
+            let have = one_or_many(arrival.like.len(), "has", "have");
             let names = |clusters: &[u32]| self.on(clusters);
             points.push(
                 Point::default()
-                    .plain(cluster)
+                    .plain(one_or_many(count, "new cluster ", "new: "))
                     .name(names(&arrival.clusters))
                     .plain(format!(" {receive} what "))
                     .name(names(&arrival.like))
@@ -449,13 +443,10 @@ impl<'r> Summarizing<'r> {
             comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
-            let (cluster, receive) = if row.clusters.len() == 1 {
-                ("new cluster ", "receives")
-            } else {
-                ("new: ", "each receive")
-            };
+            let count = row.clusters.len();
+            let receive = one_or_many(count, "receives", "each receive");
             let point = Point::default()
-                .plain(cluster)
+                .plain(one_or_many(count, "new cluster ", "new: "))
                 .name(self.on(&row.clusters))
                 .plain(format!(" {receive} "));
             self.objects_of(point, row, Change::Added)

@@ -1,6 +1,4 @@
 //! The document `Explanation`, and its parts.
-//!
-//! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
 use std::sync::Arc;
 
@@ -58,7 +56,6 @@ pub struct ObjectExplanation {
 /// A policy that targets the object.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AttachedPolicy {
     /// Its locator.
@@ -98,7 +95,6 @@ pub struct PolicyPart {
 /// A policy that overrides another one.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Winner {
     /// Its locator.
@@ -113,7 +109,6 @@ pub struct Winner {
 /// A policy that another one overrides.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Loser {
     /// Its locator.
@@ -129,7 +124,6 @@ pub struct Loser {
 /// What a policy affects, as locators.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReachPart {
     /// Cluster names.
@@ -147,7 +141,6 @@ pub struct ReachPart {
 /// The state of a policy on one cluster.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClusterPart {
     /// The cluster.
@@ -159,7 +152,6 @@ pub struct ClusterPart {
 /// Results that would change.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangePart {
     /// The paths, as locators.
@@ -198,7 +190,6 @@ pub struct SettingIfDeleted {
 /// Paths with one result.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedPaths {
     /// The policy kind.
@@ -206,7 +197,7 @@ pub struct ExplainedPaths {
     /// Its group.
     pub group: String,
     /// The paths, as locators.
-    pub paths: Vec<Vec<String>>,
+    pub paths: Vec<Vec<Arc<str>>>,
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
@@ -228,7 +219,6 @@ pub struct ExplainedPaths {
 /// A policy that its controller refuses.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefusedPolicy {
     /// Locator.
@@ -241,7 +231,6 @@ pub struct RefusedPolicy {
 /// A setting with its origin.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedSetting {
     /// Rule id or JSON pointer.
@@ -261,7 +250,6 @@ pub struct ExplainedSetting {
 /// A field of a setting that a ClusterOverlay changed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OverlaidSetting {
     /// Where it is in the policy.
@@ -283,7 +271,6 @@ pub struct OverlaidSetting {
 /// A setting that is overridden.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.

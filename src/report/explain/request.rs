@@ -1,8 +1,5 @@
 //! `explain` of a request: which listener and rule take it, which rule would be next, and which settings apply on its
 //! way.
-//!
-//! Owns: the document `RequestExplanation`, and which paths of policies a request takes. Flows in: the evaluated
-//! policies of an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,9 +7,9 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::{ExplainedPaths, Explainer, Found, Winner};
+use super::{ExplainedPaths, Explainer, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
-use crate::outcome::{PolicyView, Seen, SourceLine};
+use crate::outcome::{Found, PolicyView, Seen, SourceLine};
 use crate::policy::Fate;
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
@@ -77,7 +74,6 @@ pub struct Answer {
 /// A policy that some clusters do not get.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldThere {
     /// Its locator.
@@ -91,7 +87,6 @@ pub struct WithheldThere {
 /// A rule of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleLine {
     /// Its locator.
@@ -107,7 +102,6 @@ pub struct RuleLine {
 /// A rule of which it is not known whether it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownRule {
     /// The rule.
@@ -163,7 +157,7 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
     }
     let answers = answers.into_iter().map(|given| {
         let clusters = explainer.joined(&given.classes);
-        let mut effective = explainer.grouped(&given.found);
+        let mut effective = explainer.grouped(given.found.iter().copied());
         effective.sort_by(|a, b| (&a.kind, &a.group).cmp(&(&b.kind, &b.group)));
         Answer {
             everywhere: clusters.len() >= given.all || view.cluster.is_some(),

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use apimachinery::key;
 use kube_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -103,11 +104,7 @@ impl Manifest {
 
     fn named(&self) -> String {
         let [_, kind, namespace, name] = &self.identity;
-        if namespace.is_empty() {
-            format!("{kind} {name}")
-        } else {
-            format!("{kind} {namespace}/{name}")
-        }
+        format!("{kind} {}", key(namespace, name))
     }
 }
 

@@ -1,8 +1,5 @@
-//! A [`Graph`] of everything, from evaluated policies.
-//!
-//! Owns: which things become nodes and edges, and the state of a policy in one word.
-//! Flows in: a [`PolicyView`]. Flows out: a [`Graph`] in the order of the topology.
-//! Must not know: how graphs are written.
+//! A [`Graph`] of everything, from evaluated policies: which things become nodes and edges, in the order of the topology,
+//! and the state of a policy in one word.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -162,6 +159,20 @@ impl Builder<'_, '_> {
         position
     }
 
+    fn backend(&mut self, node: Node) -> usize {
+        let identity = self.attachments.topology.identity(node);
+        let kind = &identity.group_kind.kind;
+        self.node(node, Vertex::new(Layer::Backend, kind, identity.key()))
+    }
+
+    /// Draws an edge between two nodes that are both drawn.
+    fn lead(&mut self, from: Node, to: Node) {
+        let ends = self.positions.get(&from).zip(self.positions.get(&to));
+        if let Some((from, to)) = ends {
+            self.graph.link(*from, *to, Link::Leads, None);
+        }
+    }
+
     /// Classes, Gateways, listeners, routes.
     fn hierarchy(&mut self) {
         let view = self.view;
@@ -204,10 +215,8 @@ impl Builder<'_, '_> {
             } else if view.clusters_of(&key).is_empty() {
                 "on no cluster".clone_into(&mut vertex.note);
             }
-            let position = self.node(Node::Gateway(gateway), vertex);
-            if let Some(class) = self.positions.get(&Node::Class(known.class)) {
-                self.graph.link(*class, position, Link::Leads, None);
-            }
+            self.node(Node::Gateway(gateway), vertex);
+            self.lead(Node::Class(known.class), Node::Gateway(gateway));
         }
         for (set, known) in topology.listener_sets.iter() {
             if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
@@ -239,10 +248,7 @@ impl Builder<'_, '_> {
         }
         for (gateway, known) in topology.gateways.iter() {
             for (listener, route) in &known.attached {
-                let listener = self.positions.get(&Node::Listener(gateway, *listener));
-                if let (Some(from), Some(to)) = (listener, self.positions.get(&Node::Route(*route))) {
-                    self.graph.link(*from, *to, Link::Leads, None);
-                }
+                self.lead(Node::Listener(gateway, *listener), Node::Route(*route));
             }
         }
     }
@@ -251,11 +257,7 @@ impl Builder<'_, '_> {
     fn delegations(&mut self) {
         let topology = &self.attachments.topology;
         for delegation in topology.delegations() {
-            let parent = self.positions.get(&Node::Route(delegation.from.0));
-            let child = self.positions.get(&Node::Route(delegation.child));
-            if let (Some(from), Some(to)) = (parent, child) {
-                self.graph.link(*from, *to, Link::Leads, None);
-            }
+            self.lead(Node::Route(delegation.from.0), Node::Route(delegation.child));
         }
     }
 
@@ -264,24 +266,17 @@ impl Builder<'_, '_> {
         let topology = &self.attachments.topology;
         for service in topology.mesh_services() {
             let known = topology.backends.get(service);
-            let drawn = |routes: &[RouteId]| -> Vec<usize> {
-                let routes = routes.iter();
-                routes
-                    .filter_map(|route| self.positions.get(&Node::Route(*route)).copied())
-                    .collect()
-            };
-            let (meshed, forwarding) = (drawn(&known.meshed), drawn(&known.routes));
-            if meshed.is_empty() {
+            let is_drawn = |route: &RouteId| self.positions.contains_key(&Node::Route(*route));
+            if !known.meshed.iter().any(is_drawn) {
                 continue;
             }
             let node = Node::Backend(service);
-            let (kind, name) = named(&topology.identity(node));
-            let position = self.node(node, Vertex::new(Layer::Backend, &kind, name));
-            for route in meshed {
-                self.graph.link(position, route, Link::Leads, None);
+            self.backend(node);
+            for route in &known.meshed {
+                self.lead(node, Node::Route(*route));
             }
-            for route in forwarding {
-                self.graph.link(route, position, Link::Leads, None);
+            for route in &known.routes {
+                self.lead(Node::Route(*route), node);
             }
         }
     }
@@ -407,28 +402,20 @@ impl Builder<'_, '_> {
             Node::Namespace(namespace) => {
                 let identity = topology.identity(node);
                 let position = self.node(node, Vertex::new(Layer::Namespace, "Namespace", identity.name));
-                for (gateway, known) in topology.gateways.iter() {
-                    let drawn = self.positions.get(&Node::Gateway(gateway));
-                    if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
-                        self.graph.link(position, *to, Link::Leads, None);
-                    }
+                let gateways = topology.gateways.iter();
+                for (gateway, _) in gateways.filter(|(_, known)| known.namespace == namespace) {
+                    self.lead(node, Node::Gateway(gateway));
                 }
-                for (route, known) in topology.routes.iter() {
-                    let drawn = self.positions.get(&Node::Route(route));
-                    if let Some(to) = drawn.filter(|_| known.namespace == namespace) {
-                        self.graph.link(position, *to, Link::Leads, None);
-                    }
+                let routes = topology.routes.iter();
+                for (route, _) in routes.filter(|(_, known)| known.namespace == namespace) {
+                    self.lead(node, Node::Route(route));
                 }
                 Some(position)
             }
             Node::Backend(backend) => {
-                let (kind, name) = named(&topology.identity(node));
-                let position = self.node(node, Vertex::new(Layer::Backend, &kind, name));
-                let known = topology.backends.get(backend);
-                for route in &known.routes {
-                    if let Some(from) = self.positions.get(&Node::Route(*route)) {
-                        self.graph.link(*from, position, Link::Leads, None);
-                    }
+                let position = self.backend(node);
+                for route in &topology.backends.get(backend).routes {
+                    self.lead(Node::Route(*route), node);
                 }
                 Some(position)
             }
@@ -508,15 +495,6 @@ impl Builder<'_, '_> {
             known.insert(lists, to);
         }
     }
-}
-
-/// Kind, and `namespace/name`.
-fn named(identity: &Identity) -> (String, String) {
-    let name = match &identity.namespace {
-        Some(namespace) => format!("{namespace}/{}", identity.name),
-        None => identity.name.clone(),
-    };
-    (identity.group_kind.kind.clone(), name)
 }
 
 /// The clusters where others override something of a policy that applies elsewhere.

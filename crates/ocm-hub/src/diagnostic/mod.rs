@@ -67,7 +67,9 @@ pub use text::FirstNames;
 pub use text::shell_name;
 pub use text::with_article;
 pub use text::{GAP, and_more, first_names, fitting_names, plural, row};
-pub use text::{counted, first_items, shell_path, shell_word, wrapped, wrapped_hanging};
+pub use text::{
+    counted, first_items, hanging, one_or_many, shell_path, shell_word, wrapped, wrapped_hanging,
+};
 pub(crate) use visible::floor_boundary;
 pub use visible::whole_line;
 pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line};

@@ -151,6 +151,17 @@ fn columns_of(name: &str) -> usize {
     name.chars().count().saturating_add(2)
 }
 
+/// What is said of one, or of any other number.
+///
+/// ```
+/// # use ocm_hub::diagnostic::one_or_many;
+/// assert_eq!(one_or_many(1, "leaves", "leave"), "leaves");
+/// assert_eq!(one_or_many(0, "it", "them"), "them");
+/// ```
+pub const fn one_or_many<'t>(count: usize, one: &'t str, many: &'t str) -> &'t str {
+    if count == 1 { one } else { many }
+}
+
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
 pub fn row(cells: &[&str], widths: &[usize]) -> String {
     let mut line = String::new();
@@ -272,6 +283,18 @@ pub fn wrapped_hanging(text: &str, first: usize, others: usize) -> Vec<&str> {
         lines.extend(wrapped(rest, others));
     }
     lines
+}
+
+/// The lines of `text` behind one of two beginnings, that of the first line and that of those after it, each at most `width`
+/// columns wide if its words allow that.
+pub fn hanging(text: &str, first: &str, others: &str, width: usize) -> Vec<String> {
+    let room = |beginning: &str| width.saturating_sub(beginning.chars().count());
+    let lines = wrapped_hanging(text, room(first), room(others)).into_iter();
+    let beginnings = std::iter::once(first).chain(std::iter::repeat(others));
+    lines
+        .zip(beginnings)
+        .map(|(line, beginning)| [beginning, line].concat())
+        .collect()
 }
 
 /// Where the words are, as byte offsets; blanks before the first one belong to it.

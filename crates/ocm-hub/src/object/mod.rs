@@ -198,10 +198,7 @@ impl Object {
 
     /// `namespace/name`, or just `name` for a cluster-scoped object.
     pub fn key(&self) -> String {
-        match &self.namespace {
-            Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
-            None => self.name.to_string(),
-        }
+        apimachinery::key(self.namespace_or_empty(), &self.name)
     }
 
     /// A finding about the value at `pointer`. The message begins with the name of the object.

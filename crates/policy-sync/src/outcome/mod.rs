@@ -13,7 +13,9 @@ pub use across_kinds::report_across_kinds;
 pub use inventory::SourceLine;
 pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
-pub use policy_view::{ClusterLists, PolicyView, Refusals, Seen, SpokeView, refusals};
+pub use policy_view::{
+    ClusterLists, Found, OnPath, PolicyView, Refusals, Seen, SpokeView, on_paths, refusals,
+};
 pub use predicted::{Prediction, placements_not_found};
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,

@@ -14,7 +14,6 @@ use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 /// What one ClusterOverlay changes in one object, on clusters that get the same values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OverlayChanges {
     /// Locator of the overlay.
@@ -49,7 +48,6 @@ impl OverlayChanges {
 /// A field that a ClusterOverlay changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OverlaidFieldReport {
     /// Where it is in the object.

@@ -1,6 +1,6 @@
 //! Effective policies and statuses as JSON: `PolicyReport` and its parts (docs/reference/json.md).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{Work, pointer};
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
 use super::overlay_changes::OverlayChanges;
-use super::policy_view::{ClusterLists, PolicyView, Seen};
+use super::policy_view::{ClusterLists, PolicyView, Seen, on_paths};
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
@@ -584,7 +584,15 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
 impl PolicyReport {
     /// The report without places and without what there is beside policies: what the text for people is made from.
     pub fn of(view: &PolicyView<'_>) -> Self {
-        let policies: Vec<PolicyEntry> = policies(view).into_iter().map(|(_, entry)| entry).collect();
+        Self::located(view, |_| None)
+    }
+
+    fn located(view: &PolicyView<'_>, place: impl Fn(&Object) -> Option<SourceLine>) -> Self {
+        let policies = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
+            place: place(object),
+            ..entry
+        });
+        let policies: Vec<PolicyEntry> = policies.collect();
         let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
         let overlays = view
             .overlays
@@ -617,92 +625,37 @@ impl PolicyReport {
                 hidden: &mut Hidden::default(),
             },
         );
-        let located = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
-            place: SourceLine::of(locate, object.place("")),
-            ..entry
-        });
+        let place = |object: &Object| SourceLine::of(locate, object.place(""));
         Self {
-            policies: located.collect(),
             inventory,
-            ..Self::of(view)
+            ..Self::located(view, place)
         }
     }
 }
-
-/// Texts and results that many entries share.
-#[derive(Default)]
-struct Shared {
-    texts: HashSet<Arc<str>>,
-    /// By what they say.
-    results: HashMap<String, Arc<EffectiveResult>>,
-}
-
-impl Shared {
-    fn text(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
-        }
-        let text: Arc<str> = Arc::from(text);
-        self.texts.insert(Arc::clone(&text));
-        text
-    }
-
-    fn result(&mut self, result: EffectiveResult) -> Arc<EffectiveResult> {
-        let text = serde_json::to_string(&result).unwrap_or_default();
-        Arc::clone(self.results.entry(text).or_insert_with(|| Arc::new(result)))
-    }
-}
-
-/// What an entry says, but for its clusters.
-type Said = (Arc<str>, Arc<str>, Vec<Arc<str>>, *const EffectiveResult, bool);
 
 /// What holds on each path; what is the same on several clusters once. By kind, then Gateway, then the order of the
 /// topology.
 fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
-    // Each with the classes of clusters where it holds, and how many clusters its Gateway has.
-    let mut found: Vec<(EffectiveEntry, Vec<&[String]>, usize)> = Vec::new();
-    let mut known: HashMap<Said, usize> = HashMap::new();
-    let mut shared = Shared::default();
-    let is_one_class = view.spokes.len() == 1;
-    for seen in view.seen() {
-        let attachments = seen.attachments;
-        let mut results: HashMap<(KindId, *const Effective), Arc<EffectiveResult>> = HashMap::new();
-        for (kind, path) in seen.effective.iter() {
-            let result = results
-                .entry((kind, Arc::as_ptr(&path.effective)))
-                .or_insert_with(|| shared.result(EffectiveResult::new(attachments, kind, &path.effective)));
-            let result = Arc::clone(result);
-            let profile = &attachments.kinds.get(kind).profile;
-            let locators = attachments.topology.path_locators(&path.path);
-            let entry = EffectiveEntry {
-                kind: shared.text(&profile.kind),
-                group: shared.text(&profile.group),
-                path: locators.iter().map(|locator| shared.text(locator)).collect(),
-                result,
-                any_route: attachments.leads_to_no_route(kind, &path.path),
-                clusters: Arc::default(),
-            };
-            let position = if is_one_class {
-                found.len()
-            } else {
-                *known.entry(entry.said()).or_insert(found.len())
-            };
-            if position == found.len() {
-                let all = view.clusters_of_path(&attachments.topology, &path.path);
-                found.push((entry, Vec::new(), all));
-            }
-            if let Some((_, classes, _)) = found.get_mut(position) {
-                classes.push(seen.clusters);
-            }
-        }
-    }
+    let result = |seen: Seen<'_>, kind: KindId, effective: &Effective| {
+        let profile = &seen.attachments.kinds.get(kind).profile;
+        let result = EffectiveResult::new(seen.attachments, kind, effective);
+        let [kind, group] = [&profile.kind, &profile.group].map(|name| Arc::from(name.as_str()));
+        (kind, group, Arc::new(result))
+    };
+    let (results, paths) = on_paths(view.all_paths(), result);
     let mut lists = ClusterLists::default();
-    let entries = found.into_iter().map(|(mut entry, classes, all)| {
-        let held: usize = classes.iter().map(|clusters| clusters.len()).sum();
-        if view.cluster.is_none() && held < all {
-            entry.clusters = lists.joined(&classes);
-        }
-        entry
+    let entries = paths.into_iter().filter_map(|on| {
+        let (seen, kind_id, path) = on.found;
+        let (kind, group, result): (Arc<str>, Arc<str>, _) = results.get(on.result)?.clone();
+        let (clusters, is_everywhere) = view.where_applied(&on, &mut lists);
+        Some(EffectiveEntry {
+            kind,
+            group,
+            path: on.locators,
+            result,
+            any_route: seen.attachments.leads_to_no_route(kind_id, &path.path),
+            clusters: if is_everywhere { Arc::default() } else { clusters },
+        })
     });
     let mut entries: Vec<EffectiveEntry> = entries.collect();
     let order = |entry: &EffectiveEntry| {
@@ -714,18 +667,6 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
     };
     entries.sort_by_cached_key(order);
     entries
-}
-
-impl EffectiveEntry {
-    fn said(&self) -> Said {
-        (
-            Arc::clone(&self.kind),
-            Arc::clone(&self.group),
-            self.path.clone(),
-            Arc::as_ptr(&self.result),
-            self.any_route,
-        )
-    }
 }
 
 /// The policies of the hub, or those that go to the cluster that is looked at; then those that live on clusters, each

@@ -5,13 +5,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use kube_json::{Text, Value};
+use serde::Serialize;
 
+use super::inventory::Interned;
 use super::overlay_changes::OverlayChanges;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, AuthoredId, Condition, EffectivePolicies, Fates, PolicyId, StatusShape, accepted,
+    Attachments, AuthoredId, Condition, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
+    StatusShape, accepted,
 };
 use crate::sync::SyncedRoutes;
 use crate::topology::{Node, Path, Start, Topology};
@@ -103,7 +106,85 @@ pub struct Seen<'v> {
     pub effective: &'v EffectivePolicies,
 }
 
+/// A result on a path somewhere.
+pub type Found<'v> = (Seen<'v>, KindId, &'v PathEffective);
+
+/// Where a result applies on one path.
+#[derive(Debug)]
+pub struct OnPath<'v> {
+    /// The position of the result.
+    pub result: usize,
+    /// The first of those that are equal.
+    pub found: Found<'v>,
+    /// Locators from the GatewayClass on.
+    pub locators: Vec<Arc<str>>,
+    /// Classes of clusters that are alike.
+    classes: Vec<&'v [String]>,
+}
+
+/// Equal results once, and the paths on which each applies, in the order in which they were found.
+pub fn on_paths<'v, R: Serialize>(
+    found: impl IntoIterator<Item = Found<'v>>,
+    make: impl Fn(Seen<'v>, KindId, &'v Effective) -> R,
+) -> (Vec<R>, Vec<OnPath<'v>>) {
+    let mut results: Interned<String, R> = Interned::default();
+    let mut made: HashMap<(KindId, *const Effective), usize> = HashMap::new();
+    let mut texts: HashSet<Arc<str>> = HashSet::new();
+    let mut paths: Interned<(usize, Vec<Arc<str>>), OnPath<'v>> = Interned::default();
+    for (seen, kind, path) in found {
+        let effective = &path.effective;
+        let result = *made.entry((kind, Arc::as_ptr(effective))).or_insert_with(|| {
+            let result = make(seen, kind, effective);
+            let text = serde_json::to_string(&result).unwrap_or_default();
+            results.position(text, || result)
+        });
+        let locators = seen.attachments.topology.path_locators(&path.path).into_iter();
+        let locators: Vec<Arc<str>> = locators.map(|locator| shared(&mut texts, locator)).collect();
+        let position = paths.position((result, locators.clone()), || OnPath {
+            result,
+            found: (seen, kind, path),
+            locators,
+            classes: Vec::new(),
+        });
+        if let Some(on) = paths.list.get_mut(position)
+            && on
+                .classes
+                .last()
+                .is_none_or(|last| !std::ptr::eq(*last, seen.clusters))
+        {
+            on.classes.push(seen.clusters);
+        }
+    }
+    (results.list, paths.list)
+}
+
+/// The text, or the equal one that was there before.
+fn shared(texts: &mut HashSet<Arc<str>>, text: String) -> Arc<str> {
+    if let Some(known) = texts.get(text.as_str()) {
+        return Arc::clone(known);
+    }
+    let text: Arc<str> = text.into();
+    texts.insert(Arc::clone(&text));
+    text
+}
+
 impl PolicyView<'_> {
+    /// What is evaluated on every path.
+    pub fn all_paths(&self) -> impl Iterator<Item = Found<'_>> {
+        self.seen()
+            .flat_map(|seen| seen.effective.iter().map(move |(kind, path)| (seen, kind, path)))
+    }
+
+    /// The clusters where a result applies on a path, and whether these are all clusters of its Gateway, or the one that is
+    /// looked at.
+    pub fn where_applied<'v>(&self, on: &OnPath<'v>, lists: &mut ClusterLists<'v>) -> (Arc<[String]>, bool) {
+        let (seen, _, path) = on.found;
+        let clusters = lists.joined(&on.classes);
+        let all = self.clusters_of_path(&seen.attachments.topology, &path.path);
+        let is_everywhere = self.cluster.is_some() || clusters.len() >= all;
+        (clusters, is_everywhere)
+    }
+
     /// Forgets the clusters that `keep` refuses, but for what is alike with one that it keeps.
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
         self.spokes

@@ -139,7 +139,6 @@ pub struct WorkOnCluster {
 /// A value that the parameters ask for, as one cluster reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 pub struct FeedbackOnCluster {
     /// Its name.
     pub name: String,
@@ -155,7 +154,6 @@ pub struct FeedbackOnCluster {
 /// A feedback value that a cluster could not read. It is unknown, not absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 pub struct UnknownOnCluster {
     /// Its name, if the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,7 +167,6 @@ pub struct UnknownOnCluster {
 /// An object on a cluster that differs from its work, in the agent's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
 pub struct ManifestProblem {
     /// Kind; the plural if the kind is not known.
     pub kind: String,

@@ -300,6 +300,12 @@ pub struct SourceLine {
     pub line: usize,
 }
 
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.path, self.line)
+    }
+}
+
 impl SourceLine {
     /// The line of a place, where there is a text.
     pub fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
@@ -324,9 +330,10 @@ pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
 }
 
 /// A list without repeats.
-pub(super) struct Interned<K, T> {
+#[derive(Debug)]
+pub struct Interned<K, T> {
     /// The entries.
-    pub(super) list: Vec<T>,
+    pub list: Vec<T>,
     known: HashMap<K, usize>,
 }
 
@@ -341,7 +348,7 @@ impl<K, T> Default for Interned<K, T> {
 
 impl<K: Eq + Hash, T> Interned<K, T> {
     /// The position of the entry with this key, which `make` makes where there is none.
-    pub(super) fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
+    pub fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
         let Self { list, known } = self;
         *known.entry(key).or_insert_with(|| {
             list.push(make());
