@@ -373,7 +373,7 @@ pub(super) fn explain_placeholders(sources: &Sources, findings: &mut Findings) {
         return;
     }
     // The first of those about one variable stands for the others.
-    findings.order_by_position(sources, None);
+    findings.order_by_position(sources);
     let mut kept = Findings::new();
     let mut groups: Vec<Vec<Arc<Finding>>> = Vec::new();
     let mut by_variable: BTreeMap<&str, usize> = BTreeMap::new();
@@ -546,12 +546,10 @@ pub(super) fn gather_by_missing_name(hub: &Hub, sources: &Sources, findings: &mu
     if gathered.is_empty() {
         return;
     }
-    // No more of them are shown than the first one and these.
-    let shown = Some(MOST_SHOWN.saturating_add(1));
     let mut gathered: Vec<(Lacks, Vec<Arc<Finding>>)> = gathered
         .into_iter()
         .map(|(lacks, mut found)| {
-            found.order_by_position(sources, shown);
+            found.order_by_position(sources);
             (lacks, found.into_iter().collect())
         })
         .collect();

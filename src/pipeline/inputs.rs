@@ -218,7 +218,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         work_kind: request.work_kind,
         is_stream: is_stream(request),
         warnings: request.warnings,
-        shown: request.shown,
         suppressions,
         unfound,
     }

@@ -10,7 +10,6 @@ use kube_json::Value;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
@@ -83,10 +82,7 @@ impl<'a> Teaching<'a> {
         Self {
             hub,
             profiles: profiles(loaded, findings),
-            ages: match loaded.config.precedence.unwrap_or_default().creation_timestamp {
-                OriginTimestamp::Use => Ages::Use,
-                OriginTimestamp::Ignore => Ages::Ignore,
-            },
+            ages: loaded.config.precedence.unwrap_or_default().creation_timestamp,
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
             controllers: Controllers {
