@@ -12,7 +12,7 @@ use super::kustomize_origin;
 use super::projections::Projections;
 use super::suppress::{About, Suppressions};
 use crate::api::config::RenderConfig;
-use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
 use crate::placing;

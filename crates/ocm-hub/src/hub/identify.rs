@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::kinds::KindTable;
 use crate::api::crd::Scope;
+use crate::api::kinds::KindTable;
 use crate::api::violation;
 use crate::diagnostic::{Code, Finding, holds_secret, nearest};
 use crate::object::Object;

@@ -216,7 +216,7 @@ pub(super) fn resolve(
             .map(|near| ("name", near))
             .or_else(|| near_namespace().map(|near| ("namespace", near)))
     };
-    let read = read_class(class.object, config_map, near, hub.kinds.as_ref());
+    let read = read_class(class.object, config_map, near, &hub.kinds);
     findings.extend(read.findings);
     match (read.failure, read.params) {
         (Some(failure), _) => Err(failure),

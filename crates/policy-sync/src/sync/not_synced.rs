@@ -12,8 +12,9 @@ use super::conflicts::{PerReason, is_synced};
 use super::routes::{SyncedRoutes, set_of};
 use super::synced_kinds::SyncedKinds;
 use crate::api::crd::Scope;
+use crate::api::kinds::KindInfo;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, with_article};
-use crate::hub::{Hub, KindInfo, Objects, OurGatewayId, Ours, Table, params_place};
+use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Attachments, Declared, Policy, Profile, Target, no_path};
@@ -300,7 +301,7 @@ impl<'a> Targets<'_, 'a> {
             Some(kind) if kind.scope == Scope::Cluster => {
                 "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
             }
-            Some(kind) if !kind.targets.any() => format!(
+            Some(kind) if !kind.has_target => format!(
                 "add {} with `names: [{}]` to `resourcesToSync` of `{class}`",
                 kind.listed(policy.object),
                 policy.object.key()
