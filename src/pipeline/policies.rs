@@ -434,7 +434,7 @@ impl<'v> Causes<'v> {
         causes.policies = policies.collect();
         for finding in references {
             let place = &finding.place;
-            let near = finding.lacking().and_then(|lacks| lacks.near.object());
+            let near = finding.lacks.as_ref().and_then(|lacks| lacks.near.object());
             if finding.code == Code::ROUTE_PARENT_NOT_FOUND {
                 let objects = near.into_iter().flat_map(|near| [Some(near), place.object()]);
                 let objects = objects.flatten();

@@ -297,7 +297,7 @@ impl Page<'_> {
         let counted = self
             .findings
             .iter()
-            .filter(|finding| finding.suppressed().is_none());
+            .filter(|finding| finding.suppressed.is_none());
         counted
             .map(|finding| FindingRow {
                 code: finding.code.name(),

@@ -113,12 +113,7 @@ impl<'a> Gateway<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec, "gatewayClassName")?;
-        let items = reading.items(&spec.get("listeners"));
-        let mut listeners = Vec::with_capacity(items.len());
-        for field in items {
-            listeners.push(listener(&mut reading, field)?);
-        }
-        unique_names(&mut reading, object, &listeners);
+        let listeners = listeners(&mut reading, object)?;
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
             object,
@@ -128,6 +123,14 @@ impl<'a> Gateway<'a> {
             placement,
         })
     }
+}
+
+fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Vec<Listener<'a>>> {
+    let items = reading.items(&object.root().get("spec").get("listeners"));
+    let listeners: Option<Vec<_>> = items.map(|field| listener(reading, field)).collect();
+    let listeners = listeners?;
+    unique_names(reading, object, &listeners);
+    Some(listeners)
 }
 
 fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
@@ -205,12 +208,7 @@ impl<'a> ListenerSet<'a> {
         let gateway_namespace = reading
             .string(&parent, "namespace")
             .filter(|namespace| !namespace.is_empty());
-        let items = reading.items(&spec.get("listeners"));
-        let mut listeners = Vec::with_capacity(items.len());
-        for field in items {
-            listeners.push(listener(&mut reading, field)?);
-        }
-        unique_names(&mut reading, object, &listeners);
+        let listeners = listeners(&mut reading, object)?;
         (!reading.is_wrong()).then_some(Self {
             object,
             names_gateway: (group, kind) == (GROUP, "Gateway"),

@@ -100,7 +100,7 @@ impl Findings {
     pub fn suppressed(&self) -> usize {
         self.found
             .iter()
-            .filter(|finding| finding.suppressed().is_some())
+            .filter(|finding| finding.suppressed.is_some())
             .count()
     }
 
@@ -138,8 +138,8 @@ impl Findings {
                     if finding.severity == Severity::Error {
                         let finding = Arc::make_mut(finding);
                         finding.severity = Severity::Warning;
-                        finding.suppress(Some(off));
-                    } else if finding.suppressed() != Some(&off) {
+                        finding.suppressed = Some(off);
+                    } else if finding.suppressed.as_ref() != Some(&off) {
                         return false;
                     }
                     return true;
@@ -157,8 +157,8 @@ impl Findings {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
             let suppressed = accepted(finding);
-            if suppressed.is_some() && finding.suppressed() != suppressed.as_ref() {
-                Arc::make_mut(finding).suppress(suppressed);
+            if suppressed.is_some() && finding.suppressed != suppressed {
+                Arc::make_mut(finding).suppressed = suppressed;
             }
         }
     }
@@ -172,7 +172,7 @@ impl Findings {
         self.configure(overrides);
         if warnings == Warnings::Denied {
             let counts = |finding: &&mut Arc<Finding>| {
-                finding.suppressed().is_none() && finding.severity != Severity::Error
+                finding.suppressed.is_none() && finding.severity != Severity::Error
             };
             for finding in self.found.iter_mut().filter(counts) {
                 Arc::make_mut(finding).severity = Severity::Error;

@@ -14,7 +14,7 @@ use super::{Finding, Findings, Locate, Place};
 /// Every finding that is not suppressed as one line `::error file=...,line=...,...::message`.
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
         command(&mut text, finding, locate);
     }
     text

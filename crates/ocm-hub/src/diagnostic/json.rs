@@ -118,7 +118,7 @@ impl<'a> FindingEntry<'a> {
                 .collect(),
             notes: finding.notes.iter().map(|note| Sentence(note)).collect(),
             help: finding.help.as_deref().map(Sentence),
-            suppressed: finding.suppressed().map(|suppressed| SuppressedEntry {
+            suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
                 kind: suppressed.by.as_str(),
                 reason: Sentence(&suppressed.reason),
             }),

@@ -27,7 +27,7 @@ use super::{CODES, Code, Finding, Findings, Locate, Severity};
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut by_code: BTreeMap<Code, Vec<&Finding>> =
         CODES.iter().map(|(code, _, _)| (*code, Vec::new())).collect();
-    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
         by_code.entry(finding.code).or_default().push(finding);
     }
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;

@@ -313,7 +313,7 @@ fn result(
 }
 
 fn suppressions(finding: &Finding) -> Vec<Suppression> {
-    let suppressed = finding.suppressed().into_iter();
+    let suppressed = finding.suppressed.as_ref().into_iter();
     suppressed
         .map(|suppressed| Suppression {
             kind: suppressed.by.as_str(),

@@ -350,7 +350,11 @@ impl<'h> Chain<'h> {
     fn holds(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
         let is_parent =
             [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
-        let near = finding.lacking().filter(|_| is_parent).map(|lacks| &lacks.near);
+        let near = finding
+            .lacks
+            .as_ref()
+            .filter(|_| is_parent)
+            .map(|lacks| &lacks.near);
         let places = std::iter::once(near.unwrap_or(&finding.place));
         let twice = finding
             .related

@@ -226,7 +226,7 @@ fn parents_of_ours(
     let parents = topology.parents_of(route);
     let ours = parents.iter().filter_map(|parent| {
         let (gateway, _) = topology.parent(own, parent).ok()?;
-        Some((parent.pointer(), our_gateway(gateway)?))
+        Some((parent.pointer.clone(), our_gateway(gateway)?))
     });
     ours.collect()
 }

@@ -94,7 +94,7 @@ fn selects_nothing(policy: &Object) -> Option<Finding> {
 /// Makes it an error where a letter in a parent of a route also takes policies behind the route off a cluster.
 fn harden_misspelled_parents(attachments: &Attachments<'_>, kinds: &SyncedKinds, findings: &mut Findings) {
     let is_misspelled =
-        |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
+        |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacks.is_some();
     if !findings.iter().any(is_misspelled) {
         return;
     }

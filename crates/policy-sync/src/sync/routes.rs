@@ -249,7 +249,7 @@ impl<'a> SyncedRoutes<'a> {
             let listener = named.first().filter(|_| parent.section_name.is_some());
             Parent::Loose(Loose {
                 object,
-                pointer: parent.pointer(),
+                pointer: parent.pointer.clone(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
                 listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
@@ -276,7 +276,7 @@ impl<'a> SyncedRoutes<'a> {
         let gives_way = serving.count() > 0;
         if !listeners.is_empty() {
             return Parent::Goes(SyncedParent {
-                pointer: parent.pointer(),
+                pointer: parent.pointer.clone(),
                 gateway,
                 node,
                 set,
