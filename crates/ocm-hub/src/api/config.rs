@@ -18,12 +18,10 @@ use std::mem::take;
 use kube_json::{Map, Value};
 use serde::{Deserialize, Deserializer};
 
-use crate::api::own_kinds;
 use crate::api::params::CONTROLLER_NAME;
-use crate::api::reading;
 use crate::api::schema::{self, List};
 use crate::api::suppression::{self, Suppression};
-use crate::api::violation;
+use crate::api::{own_kinds, reading, violation};
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SeverityOverride};
 use crate::object::Origin;
 use apimachinery::pointer;

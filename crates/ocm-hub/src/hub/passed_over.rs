@@ -6,8 +6,7 @@
 use kube_json::Value;
 
 use crate::api::gateway::GROUP;
-use crate::api::kinds::KindTable;
-use crate::api::kinds::meant;
+use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
 use crate::diagnostic::Place;

@@ -2,8 +2,7 @@
 
 use kube_json::{Value, json};
 
-use super::read::ClassParams;
-use super::read::read_config_map;
+use super::read::{ClassParams, read_config_map};
 use super::update::IgnoreCondition;
 use super::*;
 use crate::api::crd::Scope;
@@ -181,7 +180,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
         ),
         (
             "kuadrant.oi",
-            "auth",
+            "authpolicy",
             "did you mean `authpolicies` of group `kuadrant.io`?",
         ),
         (

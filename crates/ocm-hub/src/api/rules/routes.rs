@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::Field;
 
-use super::complaints::milliseconds;
-use super::complaints::{Complaints, repeated, says};
-use super::complaints::{Types, of_its_type};
+use super::complaints::{Complaints, Types, milliseconds, of_its_type, repeated, says};
 use super::hostnames::{Addresses, hostname};
 use crate::api::gateway::GROUP;
 

@@ -1,8 +1,7 @@
 //! The table agrees with the definitions of public projects.
 
 use crate::api::crd::read;
-use crate::api::kinds::KindInfo;
-use crate::api::kinds::KindTable;
+use crate::api::kinds::{KindInfo, KindTable};
 use crate::api::testing::real_crds;
 
 #[test]
