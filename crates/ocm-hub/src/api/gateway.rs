@@ -152,30 +152,21 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     for listener in listeners {
         let place = || object.place(&format!("{}/name", listener.pointer));
         if let Err(error) = NameRule::Rfc1123Subdomain.check(listener.name) {
-            reading.wrong(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    place(),
-                    format!(
-                        "no listener of {} can be called `{}`",
-                        object.identity(),
-                        listener.name
-                    ),
-                )
-                .note(error.to_string())
-                .help("use lower case letters, digits, '-' and '.'"),
+            let message = format!(
+                "no listener of {} can be called `{}`",
+                object.identity(),
+                listener.name
             );
+            let finding = Finding::new(Code::OBJECT_INVALID_NAME, place(), message).note(error.to_string());
+            reading.wrong(finding.help("use lower case letters, digits, '-' and '.'"));
         }
         if let Some(first) = seen.insert(listener.name, listener) {
+            let message = format!("{} has two listeners `{}`", object.identity(), listener.name);
             reading.wrong(
-                Finding::new(
-                    Code::GATEWAY_INVALID,
-                    place(),
-                    format!("{} has two listeners `{}`", object.identity(), listener.name),
-                )
-                .label("again here")
-                .related(object.place(&format!("{}/name", first.pointer)), "first here")
-                .help("give each listener a name of its own"),
+                Finding::new(Code::GATEWAY_INVALID, place(), message)
+                    .label("again here")
+                    .related(object.place(&format!("{}/name", first.pointer)), "first here")
+                    .help("give each listener a name of its own"),
             );
         }
     }

@@ -369,17 +369,12 @@ pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
         group: group.clone(),
         version: info.versions.first()?.to_string(),
     };
-    Some(
-        Finding::new(
-            Code::OBJECT_SCHEMA,
-            object.place("/apiVersion"),
-            format!("{} has the unknown version {version:?}", object.identity()),
-        )
-        .label(format!("known: {}", info.versions.join(", ")))
-        .help(format!(
-            "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
-        )),
-    )
+    let what = format_args!("has the unknown version {version:?}");
+    let finding = object.finding(Code::OBJECT_SCHEMA, "/apiVersion", what);
+    let finding = finding.label(format!("known: {}", info.versions.join(", ")));
+    Some(finding.help(format!(
+        "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
+    )))
 }
 
 /// Corrects the kind and the group of an object whose kind nobody knows and is a typo away from a known one. `taught`
@@ -397,37 +392,23 @@ pub(crate) fn correct_kind(
         return None;
     }
     let meant = meant(&written, kinds)?;
-    let place = if meant.kind == written.kind {
-        "/apiVersion"
+    let (at, label, name) = if meant.kind == written.kind {
+        let label = format!("{} is in another group", written.kind);
+        let name = format!("{}/{}", meant.group, object.api_version.version);
+        ("/apiVersion", label, name)
     } else {
-        "/kind"
+        let label = match written.group.as_str() {
+            "" => "not a kind of the core group".to_owned(),
+            group => format!("not a known kind of the group `{group}`"),
+        };
+        ("/kind", label, meant.kind.to_string())
     };
-    let finding = Finding::new(
-        Code::OBJECT_UNKNOWN_KIND,
-        object.place(place),
-        format!(
-            "the kind of {} is unknown, so nothing would read it",
-            object.identity()
-        ),
+    let message = format!(
+        "the kind of {} is unknown, so nothing would read it",
+        object.identity()
     );
-    let finding = if meant.kind == written.kind {
-        finding
-            .label(format!("{} is in another group", written.kind))
-            .help(format!(
-                "did you mean `{}/{}`? If the kind exists, add its CRD to the input",
-                meant.group, object.api_version.version
-            ))
-    } else {
-        finding
-            .label(match written.group.as_str() {
-                "" => "not a kind of the core group".to_owned(),
-                group => format!("not a known kind of the group `{group}`"),
-            })
-            .help(format!(
-                "did you mean `{}`? If the kind exists, add its CRD to the input",
-                meant.kind
-            ))
-    };
+    let finding = Finding::new(Code::OBJECT_UNKNOWN_KIND, object.place(at), message).label(label);
+    let help = format!("did you mean `{name}`? If the kind exists, add its CRD to the input");
     let severity = if is_read(meant) {
         Severity::Error
     } else {
@@ -435,7 +416,7 @@ pub(crate) fn correct_kind(
     };
     object.kind = (*meant.kind).into();
     object.api_version.group = meant.group.to_string();
-    Some(finding.severity(severity))
+    Some(finding.help(help).severity(severity))
 }
 
 /// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.

@@ -347,32 +347,19 @@ impl Drafts {
         }
         let metadata = value.get("metadata");
         let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
-        let name = field("name").and_then(Value::as_text);
+        let text = |key: &str| {
+            field(key)
+                .and_then(Value::as_text)
+                .filter(|text| !text.is_empty())
+        };
         let namespace = field("namespace").filter(|namespace| !namespace.is_null());
-        let (Some(name), true) = (
-            name.filter(|name| !name.is_empty()).cloned(),
-            namespace.is_none_or(Value::is_string),
-        ) else {
+        if text("name").is_none() || namespace.is_some_and(|namespace| !namespace.is_string()) {
             self.others.push((room.clone(), other(value, false)));
             return;
-        };
-        let namespace = namespace
-            .and_then(Value::as_text)
-            .filter(|namespace| !namespace.is_empty())
-            .cloned();
-        let api_version = version;
-        self.objects.push((
-            room.clone(),
-            Object {
-                api_version,
-                kind,
-                namespace,
-                name,
-                value,
-                origin,
-                overlaid: None,
-            },
-        ));
+        }
+        let namespace = text("namespace").cloned();
+        let object = Object::from_value(value, origin);
+        self.objects.push((room.clone(), Object { namespace, ..object }));
     }
 
     /// The skipped documents among those that are not complete objects. One that may have been meant as an object that
@@ -547,16 +534,10 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
         let known = *first.entry(key).or_insert(object);
         is_again.push(!std::ptr::eq(known, object));
         if !std::ptr::eq(known, object) {
-            findings.push(
-                Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    object.place("/metadata/name"),
-                    format!("{} is defined twice", object.identity()),
-                )
-                .label("again here")
-                .related(known.place("/metadata/name"), "first here")
-                .help("remove one of the two, or rename it"),
-            );
+            let at = "/metadata/name";
+            let finding = object.finding(Code::OBJECT_DUPLICATE, at, "is defined twice");
+            let finding = finding.label("again here").related(known.place(at), "first here");
+            findings.push(finding.help("remove one of the two, or rename it"));
         }
     }
     if !is_again.contains(&true) {
@@ -570,56 +551,39 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
 fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
     let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
     let (place, meant) = origin.missing(value, "", missing);
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        place,
-        format!("this looks like a Kubernetes object, but has no `{missing}`"),
-    )
-    .help(
-        meant.unwrap_or_else(|| {
-            format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml")
-        }),
-    )
+    let message = format!("this looks like a Kubernetes object, but has no `{missing}`");
+    let add = || format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml");
+    Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add))
 }
 
 /// A list by itself is nothing that Kubernetes reads.
 fn bare_list(origin: &Origin, index: usize) -> Finding {
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        origin.place(&format!("/{index}"), Part::Value),
-        "this object is in a bare list, which Kubernetes does not read",
-    )
-    .help("write one document per object, or use `items` of a `kind: List`")
+    let message = "this object is in a bare list, which Kubernetes does not read";
+    let place = origin.place(&format!("/{index}"), Part::Value);
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
+    finding.help("write one document per object, or use `items` of a `kind: List`")
 }
 
 fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
-    match name {
-        Some(name) if !name.is_string() && !name.is_null() => not_a_string(origin, kind, "name", name),
-        _ => {
-            let (parent, field) = match value.get("metadata") {
-                Some(_) => ("/metadata", "name"),
-                None => ("", "metadata"),
-            };
-            let (place, meant) = origin.missing(value, parent, field);
-            Finding::new(
-                Code::OBJECT_NO_NAME,
-                place,
-                format!("this {kind} has no metadata.name"),
-            )
-            .help(meant.unwrap_or_else(|| {
-                "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned()
-            }))
-        }
+    if let Some(name) = name.filter(|name| !name.is_string() && !name.is_null()) {
+        return not_a_string(origin, kind, "name", name);
     }
+    let (parent, field) = match value.get("metadata") {
+        Some(_) => ("/metadata", "name"),
+        None => ("", "metadata"),
+    };
+    let (place, meant) = origin.missing(value, parent, field);
+    let message = format!("this {kind} has no metadata.name");
+    let add = || "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned();
+    Finding::new(Code::OBJECT_NO_NAME, place, message).help(meant.unwrap_or_else(add))
 }
 
 /// YAML reads some plain words and all plain numbers as other types: `n` is a boolean.
 fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        origin.place(&format!("/metadata/{field}"), Part::Value),
-        format!("metadata.{field} of this {kind} is not a string"),
-    )
-    .label(format!("YAML reads it as {value}"))
-    .help("put it in quotes")
+    let message = format!("metadata.{field} of this {kind} is not a string");
+    let place = origin.place(&format!("/metadata/{field}"), Part::Value);
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
+    finding
+        .label(format!("YAML reads it as {value}"))
+        .help("put it in quotes")
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::index::{Hub, ObjectsByPlace};
-use super::kustomized;
+use super::kustomized::{self, directory};
 use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::gateway::GROUP;
@@ -513,10 +513,6 @@ fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
         || directory
             .match_indices('/')
             .any(|(slash, _)| directory.get(..slash).is_some_and(|above| beside.contains(above)))
-}
-
-fn directory(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// Whether other objects lead to ours through this one.

@@ -163,8 +163,7 @@ impl Sources {
 
     /// The text of a document.
     pub fn text_of(&self, document: DocumentId) -> Option<&str> {
-        let (file, range) = self.document(document)?;
-        file.text.get(range.start..range.end)
+        self.text(document).map(|(.., text)| text)
     }
 
     fn document(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange)> {
