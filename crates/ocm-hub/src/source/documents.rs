@@ -315,17 +315,12 @@ fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<
     if length <= limits.document_bytes as u64 {
         return Ok(());
     }
-    Err(Unread::of(
-        Finding::new(
-            Code::YAML_LIMIT,
-            Place::Path(shown.to_owned()),
-            format!(
-                "`{shown}` has {length} bytes; at most {} are read",
-                limits.document_bytes
-            ),
-        )
-        .help("split the file, or list it under `exclude` in spokewright.yaml"),
-    ))
+    let most = limits.document_bytes;
+    let message = format!("`{shown}` has {length} bytes; at most {most} are read");
+    let finding = Finding::new(Code::YAML_LIMIT, Place::Path(shown.to_owned()), message);
+    Err(Unread::of(finding.help(
+        "split the file, or list it under `exclude` in spokewright.yaml",
+    )))
 }
 
 fn decode(bytes: Vec<u8>, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<String>, Box<Unread>> {
@@ -440,12 +435,9 @@ fn too_large(
         }
     };
     let bytes = chunk.text.len();
-    Finding::new(
-        Code::YAML_LIMIT,
-        place,
-        format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}"),
-    )
-    .help("split it: an API server accepts no request above 3 MiB")
+    let message = format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}");
+    let finding = Finding::new(Code::YAML_LIMIT, place, message);
+    finding.help("split it: an API server accepts no request above 3 MiB")
 }
 
 impl FileRead {

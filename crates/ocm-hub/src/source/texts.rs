@@ -163,7 +163,8 @@ impl Sources {
 
     /// The text of a document.
     pub fn text_of(&self, document: DocumentId) -> Option<&str> {
-        self.text(document).map(|(.., text)| text)
+        let (file, range) = self.document(document)?;
+        file.text.get(range.start..range.end)
     }
 
     fn document(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange)> {

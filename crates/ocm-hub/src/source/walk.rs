@@ -654,46 +654,37 @@ fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
 
 fn output_elsewhere(path: &Path, marker: &str) -> Finding {
     let shown = show(&without_dots(path));
-    Finding::new(
-        Code::OUTPUT_ELSEWHERE,
-        Place::Path(shown.clone()),
-        format!("`{shown}` is an output tree that this configuration does not write, so it is not read"),
-    )
-    .note("tools that apply it to a cluster still do so")
-    .help(format!(
-        "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
-    ))
+    let message =
+        format!("`{shown}` is an output tree that this configuration does not write, so it is not read");
+    Finding::new(Code::OUTPUT_ELSEWHERE, Place::Path(shown), message)
+        .note("tools that apply it to a cluster still do so")
+        .help(format!(
+            "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
+        ))
 }
 
 fn outside_of_the_repository(path: &Path) -> Finding {
     let shown = show(path);
-    Finding::new(
-        Code::INPUT_OUTSIDE,
-        Place::Path(shown.clone()),
-        format!("the configuration names `{shown}`, which is outside the repository"),
-    )
-    .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
-    .help("name it on the command line, or move it into the repository")
+    let message = format!("the configuration names `{shown}`, which is outside the repository");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
+        .help("name it on the command line, or move it into the repository")
 }
 
 fn link_refused(path: &Path) -> Finding {
-    Finding::new(
-        Code::INPUT_OUTSIDE,
-        Place::Path(show(path)),
-        format!("the symbolic link `{}` leaves the input", show(path)),
-    )
-    .note("its target is not the same on every machine")
-    .help("copy the file, exclude the link, or name its target as an input of its own")
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` leaves the input");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("its target is not the same on every machine")
+        .help("copy the file, exclude the link, or name its target as an input of its own")
 }
 
 /// A link that leads to nothing.
 pub(super) fn link_to_nothing(path: &Path) -> Finding {
-    Finding::new(
-        Code::INPUT_UNREADABLE,
-        Place::Path(show(path)),
-        format!("the symbolic link `{}` has no target", show(path)),
-    )
-    .help("remove the link, or exclude it in spokewright.yaml")
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` has no target");
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
+        .help("remove the link, or exclude it in spokewright.yaml")
 }
 
 #[cfg(test)]

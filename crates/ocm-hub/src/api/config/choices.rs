@@ -115,21 +115,20 @@ impl Budget {
     /// These limits, and those of `other` where there is none here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self {
-            max_removed: self.max_removed.or(other.max_removed),
-            max_clusters: self.max_clusters.or(other.max_clusters),
-            max_lost_policies: self.max_lost_policies.or(other.max_lost_policies),
-        }
+        self.with(other, Option::or)
     }
 
     /// The lower of each pair of limits.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let lower = |a: Option<u32>, b: Option<u32>| a.into_iter().chain(b).min();
+        self.with(other, |one, other| one.into_iter().chain(other).min())
+    }
+
+    fn with(self, other: Self, limit: fn(Option<u32>, Option<u32>) -> Option<u32>) -> Self {
         Self {
-            max_removed: lower(self.max_removed, other.max_removed),
-            max_clusters: lower(self.max_clusters, other.max_clusters),
-            max_lost_policies: lower(self.max_lost_policies, other.max_lost_policies),
+            max_removed: limit(self.max_removed, other.max_removed),
+            max_clusters: limit(self.max_clusters, other.max_clusters),
+            max_lost_policies: limit(self.max_lost_policies, other.max_lost_policies),
         }
     }
 }
