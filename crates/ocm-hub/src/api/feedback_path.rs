@@ -61,8 +61,11 @@ enum Step {
     Filter(Vec<Step>, Option<(&'static str, Operand)>),
 }
 
+/// Whether a comparison is true of two values in this order.
+type Holds = fn(Ordering) -> bool;
+
 /// The comparisons, by their operators. Only the first two are of booleans.
-const OPERATORS: [(&str, fn(Ordering) -> bool); 6] = [
+const OPERATORS: [(&str, Holds); 6] = [
     ("==", Ordering::is_eq),
     ("!=", Ordering::is_ne),
     ("<", Ordering::is_lt),
@@ -134,6 +137,9 @@ enum Item {
     Literal(Value),
 }
 
+/// The parts of an expression, each with its offset.
+type Parts = Vec<(usize, Result<Step, Item>)>;
+
 fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
     Err(PathError { offset, problem })
 }
@@ -177,7 +183,7 @@ impl<'t> Reader<'t> {
         self.base.saturating_add(self.position)
     }
 
-    fn action(&mut self) -> Result<Vec<(usize, Result<Step, Item>)>, PathError> {
+    fn action(&mut self) -> Result<Parts, PathError> {
         let mut items = Vec::new();
         while let Some(character) = self.peek() {
             let offset = self.offset();
