@@ -40,49 +40,10 @@ fn the_example_of_the_library_writes_what_the_command_writes() {
     }
 }
 
-#[test]
-fn the_findings_that_are_shown_are_the_first_of_all() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let hubs = ["examples/fleet/hub", "fixtures/mesh/hub", "fixtures/agreement"];
-    // Mistakes of one name, of one variable, of one field, in every object, and texts that cannot be read.
-    let mistakes = [
-        ("  name: ", "  name: x-"),
-        ("namespace: ", "namespace: ${CLUSTER}-"),
-        ("port: ", "prt: "),
-        ("kind: Gateway\n", "kind: Gatewya\n"),
-        ("spec:\n", "spec: [\n"),
-    ];
-    let mut cut = 0;
-    for (hub, (from, to)) in hubs.iter().flat_map(|hub| mistakes.map(|mistake| (hub, mistake))) {
-        let scratch = tempfile::tempdir().unwrap();
-        copy(&root.join(hub), scratch.path());
-        for path in files(scratch.path()) {
-            let path = scratch.path().join(path);
-            let text = fs::read_to_string(&path).unwrap();
-            fs::write(&path, text.replace(from, to)).unwrap();
-        }
-        let (_, all) = checked(scratch.path(), None);
-        for shown in 1..4 {
-            let (_, some) = checked(scratch.path(), Some(shown));
-            assert_eq!(some.summary(), all.summary(), "{hub}: {to}");
-            for severity in [Severity::Error, Severity::Warning] {
-                let first = |findings: &Findings| {
-                    let findings = findings.iter().filter(|finding| finding.counts_as(severity));
-                    findings.take(shown).cloned().collect::<Vec<Finding>>()
-                };
-                assert_eq!(first(&some), first(&all), "{hub}: {to}");
-                cut += usize::from(all.count(severity) > shown);
-            }
-        }
-    }
-    assert!(cut > 20, "of most, not all are shown: {cut}");
-}
-
 /// A hub, and what is found in it.
-fn checked(hub: &Path, shown: Option<usize>) -> (Loaded, Findings) {
+fn checked(hub: &Path) -> (Loaded, Findings) {
     let request = Request {
         paths: vec![hub.to_owned()],
-        shown,
         ..Request::default()
     };
     let loaded = pipeline::load(&request);
@@ -93,8 +54,8 @@ fn checked(hub: &Path, shown: Option<usize>) -> (Loaded, Findings) {
 }
 
 /// The findings of a hub, each with the file and line of its place, and of its related places.
-fn found(hub: &Path, shown: Option<usize>) -> Vec<(String, Vec<String>, Finding)> {
-    let (loaded, findings) = checked(hub, shown);
+fn found(hub: &Path) -> Vec<(String, Vec<String>, Finding)> {
+    let (loaded, findings) = checked(hub);
     let at = |place: &Place| {
         let span = loaded.sources.locate(place);
         span.map_or_else(String::new, |span| {
@@ -133,7 +94,7 @@ fn of_many_references_to_a_missing_name_the_first_in_the_text_are_shown() {
     // By their pointers, 10 and 11 come behind 1.
     let parents = (0..12).map(|number| format!("  - {{name: wbe, sectionName: s{number}}}\n"));
     let hub = with_routes(&[("route.yaml", &parents.collect::<String>())]);
-    let all = found(hub.path(), None);
+    let all = found(hub.path());
     let related = all.iter().map(|(_, related, _)| related.join(" "));
     let related: Vec<String> = related.filter(|related| !related.is_empty()).collect();
     assert_eq!(related, ["route.yaml:7 route.yaml:8 route.yaml:9"]);
@@ -148,13 +109,10 @@ fn what_comes_into_view_where_one_finding_stands_for_several_is_in_the_order_of_
         ),
         ("b.yaml", "  - name: web\n    sectionName: 5\n    port: five\n"),
     ]);
-    let errors = |shown| {
-        let all = found(hub.path(), shown).into_iter();
-        let errors = all.filter(|(.., finding)| finding.severity == Severity::Error);
-        errors.map(|(place, ..)| place).collect::<Vec<String>>()
-    };
-    assert_eq!(errors(None), ["a.yaml:6", "b.yaml:7", "b.yaml:8"]);
-    assert_eq!(errors(Some(2)), errors(None));
+    let errors = found(hub.path()).into_iter();
+    let errors = errors.filter(|(.., finding)| finding.severity == Severity::Error);
+    let errors: Vec<String> = errors.map(|(place, ..)| place).collect();
+    assert_eq!(errors, ["a.yaml:6", "b.yaml:7", "b.yaml:8"]);
 }
 
 #[cfg(unix)]
@@ -167,7 +125,7 @@ fn the_first_file_that_cannot_be_read_has_the_note_that_objects_are_unknown() {
     );
     std::os::unix::fs::symlink("/nowhere", hub.path().join("aa.yaml")).unwrap();
     fs::write(hub.path().join("ab.yaml"), "a: [\n").unwrap();
-    let all = found(hub.path(), None).into_iter();
+    let all = found(hub.path()).into_iter();
     let noted = all.filter(|(.., finding)| finding.notes.iter().any(|note| note.contains("are unknown")));
     let noted: Vec<Place> = noted.map(|(.., finding)| finding.place).collect();
     assert!(

@@ -52,7 +52,6 @@ impl Check {
     fn once(&self) -> anyhow::Result<Status> {
         let request = Request {
             search_outputs: true,
-            shown: self.options.shown(),
             ..self.clusters.request(&self.options)?
         };
         let loaded = self.options.load(&request, EmptyResult::Refused)?;

@@ -367,7 +367,7 @@ impl Diff {
         report.judge_by(denied, terms);
         let withdrawn = lost.iter();
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
-        let withdrawn = withdrawn.filter(|finding| finding.suppressed().is_none());
+        let withdrawn = withdrawn.filter(|finding| finding.suppressed.is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allow);
         let mut found = diff::over_budget(&report.exceeded);

@@ -13,13 +13,13 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
-use spokewright::diagnostic::{Findings, Human, Locate, did_you_mean, first_items, nearest};
+use spokewright::diagnostic::{Findings, Locate, did_you_mean, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, PlacementMode, PlacementSource, Request};
 use spokewright::render::WorkKind;
 use spokewright::source::{GitTree, IndexError, IndexTree};
 
 use super::completions;
-use super::print::{self, Also, MessageFormat, Refusal, Speech, Status, refuse};
+use super::print::{self, Also, Refusal, Speech, Status, refuse};
 
 /// At most so many names are listed where none is near: so many can be read.
 const MOST_NAMES: usize = 10;
@@ -187,13 +187,6 @@ impl ReadOptions {
     /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
         print::write_also(&self.also, findings, locate, self.speech)
-    }
-
-    /// How many findings of each severity a command shows that makes nothing else of them
-    /// ([`Request::shown`](spokewright::pipeline::Request::shown)).
-    pub(crate) fn shown(&self) -> Option<usize> {
-        let is_all = self.also.is_empty() && self.speech.message_format == MessageFormat::Human;
-        Human::default().limit.filter(|_| is_all)
     }
 
     /// The library's request. Standard input is read here, because it can be read only once.

@@ -390,7 +390,7 @@ pub(crate) fn obstacles(error: &OutputError, locate: &dyn Locate, speech: Speech
 /// Where a finding is explained: of the errors, which a terminal shows last, the last one that is shown, else of the
 /// warnings.
 pub(crate) fn explained(findings: &Findings, speech: Speech, terminal: bool) {
-    let mut reported = findings.iter().filter(|finding| finding.suppressed().is_none());
+    let mut reported = findings.iter().filter(|finding| finding.suppressed.is_none());
     let Some(first) = reported.next().filter(|_| terminal && speech.is_calm()) else {
         return;
     };

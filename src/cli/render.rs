@@ -128,9 +128,6 @@ impl Render {
         request.work_kind = self
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
-        if !self.is_hook() && self.report.is_none() {
-            request.shown = self.options.shown();
-        }
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         request.skip.extend(self.flux_kustomizations.clone());

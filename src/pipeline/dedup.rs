@@ -373,7 +373,7 @@ pub(super) fn explain_placeholders(sources: &Sources, findings: &mut Findings) {
         return;
     }
     // The first of those about one variable stands for the others.
-    findings.order_by_position(sources, None);
+    findings.order_by_position(sources);
     let mut kept = Findings::new();
     let mut groups: Vec<Vec<Arc<Finding>>> = Vec::new();
     let mut by_variable: BTreeMap<&str, usize> = BTreeMap::new();
@@ -422,7 +422,7 @@ fn placeholder<'s>(
         .place
         .document()
         .filter(|document| documents.contains(document))?;
-    if finding.code == Code::WORK_SUBSTITUTION || finding.suppressed().is_some() {
+    if finding.code == Code::WORK_SUBSTITUTION || finding.suppressed.is_some() {
         return None;
     }
     let text = first_placeholder(value_at(&finding.place, sources)?)?;
@@ -535,8 +535,8 @@ pub(super) fn add_quoting_help(sources: &Sources, findings: &mut Findings) {
 /// the place of the finding. Otherwise, the typo is in the references.
 pub(super) fn gather_by_missing_name(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let mut gathered: BTreeMap<Lacks, Findings> = BTreeMap::new();
-    findings.revise(|finding| match finding.lacking() {
-        Some(lacks) if finding.suppressed().is_none() => {
+    findings.revise(|finding| match &finding.lacks {
+        Some(lacks) if finding.suppressed.is_none() => {
             let of_name = gathered.entry(lacks.clone()).or_default();
             of_name.push(Arc::clone(finding));
             false
@@ -546,12 +546,10 @@ pub(super) fn gather_by_missing_name(hub: &Hub, sources: &Sources, findings: &mu
     if gathered.is_empty() {
         return;
     }
-    // No more of them are shown than the first one and these.
-    let shown = Some(MOST_SHOWN.saturating_add(1));
     let mut gathered: Vec<(Lacks, Vec<Arc<Finding>>)> = gathered
         .into_iter()
         .map(|(lacks, mut found)| {
-            found.order_by_position(sources, shown);
+            found.order_by_position(sources);
             (lacks, found.into_iter().collect())
         })
         .collect();
@@ -597,7 +595,10 @@ pub(super) fn gather_by_missing_name(hub: &Hub, sources: &Sources, findings: &mu
     let follows = |finding: &Finding| {
         let worst = finding.place.object().and_then(|object| misnamed.get(&object));
         finding.missing.is_some()
-            && finding.lacking().is_none_or(|lacks| lacks.near != finding.place)
+            && finding
+                .lacks
+                .as_ref()
+                .is_none_or(|lacks| lacks.near != finding.place)
             && worst.is_some_and(|worst| *worst <= finding.severity)
     };
     findings.retain(|finding| !follows(finding));

@@ -51,7 +51,7 @@ pub(super) fn report_nothing_rendered(
     } else {
         "; or "
     };
-    let lacking = unplaced.lacking().cloned();
+    let lacking = unplaced.lacks.clone();
     let empty = empty
         .help(format!(
             "{help}{or}pass --allow-empty if nothing should be rendered"

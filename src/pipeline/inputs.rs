@@ -209,7 +209,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         work_kind: request.work_kind,
         is_stream: request.is_stream(),
         warnings: request.warnings,
-        shown: request.shown,
         suppressions,
         unfound,
     }

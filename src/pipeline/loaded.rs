@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use apimachinery::Identity;
 use ocm_placement as placement;
-use ocm_placement::{Inventory, Mode};
+use ocm_placement::Inventory;
 
 use super::kustomize_origin;
 use super::projections::Projections;
 use super::suppress::{About, Suppressions};
-use crate::api::config::{PlacementMode, RenderConfig};
-use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
+use crate::api::config::RenderConfig;
+use crate::diagnostic::{Code, Finding, Findings, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
 use crate::placing;
@@ -53,7 +53,6 @@ pub struct Loaded {
     pub(super) is_stream: bool,
     pub(super) overrides: BTreeMap<Code, SeverityOverride>,
     pub(super) warnings: Warnings,
-    pub(super) shown: Option<usize>,
     pub(super) suppressions: Suppressions,
     /// Generated documents whose files were not found.
     pub(super) unfound: kustomize_origin::Unfound,
@@ -61,7 +60,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
-    /// position: all of them, or what is [shown](super::Request::shown).
+    /// position.
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());
@@ -76,7 +75,7 @@ impl Loaded {
         super::dedup::drop_findings_about_unreadable(&self.hub, &self.sources, findings);
         super::dedup::gather_by_missing_name(&self.hub, &self.sources, findings);
         super::dedup::explain_placeholders(&self.sources, findings);
-        findings.order_by_position(&self.sources, self.shown);
+        findings.order_by_position(&self.sources);
         super::dedup::add_quoting_help(&self.sources, findings);
         super::dedup::gather_templates(&self.sources, findings);
         kustomize_origin::explain(&self.unfound, findings);
@@ -100,7 +99,7 @@ impl Loaded {
 
     /// Whether somebody reads findings with this code, which are warnings unless the configuration makes errors of them.
     pub(super) fn asks_for(&self, warning: Code) -> bool {
-        let error = SeverityOverride::Severity(Severity::Error);
+        let error = SeverityOverride::Error;
         self.warnings != Warnings::Unread || self.overrides.get(&warning) == Some(&error)
     }
 
@@ -178,11 +177,7 @@ impl Loaded {
         placement::Input {
             inventory,
             now: self.now,
-            mode: match self.config.placement.unwrap_or_default().mode {
-                PlacementMode::Snapshot => Mode::Snapshot,
-                PlacementMode::Sequential => Mode::Sequential,
-                PlacementMode::Fixpoint => Mode::Fixpoint,
-            },
+            mode: self.config.placement.unwrap_or_default().mode,
             options: self.placement_options,
         }
     }

@@ -7,7 +7,6 @@ use kube_json::Value;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
@@ -80,10 +79,7 @@ impl<'a> Teaching<'a> {
         Self {
             hub,
             profiles: profiles(loaded, findings),
-            ages: match loaded.config.precedence.unwrap_or_default().creation_timestamp {
-                OriginTimestamp::Use => Ages::Use,
-                OriginTimestamp::Ignore => Ages::Ignore,
-            },
+            ages: loaded.config.precedence.unwrap_or_default().creation_timestamp,
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
             controllers: Controllers {
@@ -438,7 +434,7 @@ impl<'v> Causes<'v> {
         causes.policies = policies.collect();
         for finding in references {
             let place = &finding.place;
-            let near = finding.lacking().and_then(|lacks| lacks.near.object());
+            let near = finding.lacks.as_ref().and_then(|lacks| lacks.near.object());
             if finding.code == Code::ROUTE_PARENT_NOT_FOUND {
                 let objects = near.into_iter().flat_map(|near| [Some(near), place.object()]);
                 let objects = objects.flatten();

@@ -57,9 +57,6 @@ pub struct Request {
     pub now: Option<jiff::Timestamp>,
     /// `--deny warnings`.
     pub warnings: Warnings,
-    /// How many errors, and how many warnings, are shown, if nothing else is made of findings: the order of those behind
-    /// them is not made out. `None`: all.
-    pub shown: Option<usize>,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
     /// Files and directories that are not input although they may be inside it: exported works.

@@ -426,8 +426,9 @@ fn crates() -> Vec<(String, String)> {
     crates
 }
 
-/// The members without code of the program: one only has dependencies (.ci/dependencies/Cargo.toml), one only tests.
-const WITHOUT_CODE: [&str; 2] = ["agreement", "all-dependencies"];
+/// The members without code of the program: one only has dependencies (.ci/dependencies/Cargo.toml), the others are for
+/// tests.
+const WITHOUT_CODE: [&str; 3] = ["agreement", "all-dependencies", "test-crds"];
 
 /// The packages of the workspace that have code, as Cargo reads them.
 fn metadata() -> &'static [Value] {

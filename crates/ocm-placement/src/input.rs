@@ -7,14 +7,15 @@ use jiff::Timestamp;
 
 use crate::api::inventory::Inventory;
 
-/// In which order Placements see each other's decisions (docs/systems/ocm-placement.md#the-order-of-placements).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How Placements see each other's decisions (docs/systems/ocm-placement.md#the-order-of-placements).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mode {
-    /// Each Placement sees only the decisions of the input.
+    /// Each sees only the decisions of the input.
     Snapshot,
-    /// In the order of namespace and name, each sees the results of those before it.
+    /// In namespace/name order, each sees the earlier ones' results.
     Sequential,
-    /// Sequential rounds until nothing changes: nearest to what a live hub comes to.
+    /// Rounds until nothing changes, which is closest to a live hub.
     #[default]
     Fixpoint,
 }

@@ -133,7 +133,7 @@ impl<'p> Page<'p> {
         let rules = rules.filter(|rule| !rule.listed_backends.is_empty());
         let backends = rules.map(|rule| (Arc::clone(&rule.rule), rule.listed_backends.clone()));
         let findings = self.findings.iter();
-        let findings = findings.filter(|finding| finding.suppressed().is_none());
+        let findings = findings.filter(|finding| finding.suppressed.is_none());
         let withheld = self.withheld.iter().filter(|withheld| withheld.cluster.is_some());
         FleetPage {
             clusters: self.clusters(),

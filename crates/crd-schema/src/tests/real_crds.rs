@@ -1,33 +1,11 @@
 //! Agreement with other engines, on values made from the schemas of public projects.
 
 use kube_json::{Map, Value, json};
+use test_crds::real_crds;
 
 use super::texts;
 use crate::Violation;
 use crate::{Schema, ViolationKind, check, metadata};
-
-/// Every definition below the directory that `SPOKEWRIGHT_CRDS` names, by path.
-fn real_crds() -> Vec<(std::path::PathBuf, Value)> {
-    let root = std::env::var_os("SPOKEWRIGHT_CRDS")
-        .expect("set SPOKEWRIGHT_CRDS to a directory of CustomResourceDefinitions, one a file");
-    let mut found = Vec::new();
-    let mut pending = vec![std::path::PathBuf::from(root)];
-    while let Some(directory) = pending.pop() {
-        for entry in std::fs::read_dir(directory).expect("readable").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") {
-                let text = std::fs::read_to_string(&path).expect("text");
-                let document = kube_yaml::read_document(&text, &kube_yaml::Limits::default());
-                found.push((path, document.expect("YAML")));
-            }
-        }
-    }
-    assert!(!found.is_empty(), "SPOKEWRIGHT_CRDS has no .yaml file");
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
-}
 
 /// OpenAPI v3 as Kubernetes reads it, in the words of JSON Schema 2020-12.
 fn as_json_schema(schema: &Value) -> Value {

@@ -1,8 +1,5 @@
-//! `spokewright.yaml`: the configuration file at the root of the input.
-//!
-//! Owns: [`RenderConfig`], its fields, defaults and checks. Flows in: the text of the file. Flows out: the
-//! configuration, findings at its fields. Must not know: command-line options (which override it, in `cli`), or what
-//! the profiles of policy kinds mean.
+//! `spokewright.yaml`, the configuration file at the root of the input: its fields, defaults and checks. Options of the
+//! command line override it (`cli`), and `policy` reads its profiles.
 //!
 //! What users may write: docs/reference/configuration.md.
 
@@ -10,9 +7,10 @@ mod choices;
 #[cfg(test)]
 mod tests;
 
-use choices::{ApiVersion, DiffSettings, FindingSeverity, Istio, Kind, PolicyPrecedence};
-pub use choices::{Budget, PlacementMode, PlacementSource};
-pub use choices::{HubObjects, OriginTimestamp, Placements, Secrets};
+pub(super) use choices::ApiVersion;
+pub use choices::{Budget, HubObjects, PlacementSource, Placements, Secrets};
+use choices::{DiffSettings, Istio, Kind, PolicyPrecedence};
+pub use ocm_placement::Mode as PlacementMode;
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -20,13 +18,11 @@ use std::mem::take;
 use kube_json::{Map, Value};
 use serde::{Deserialize, Deserializer};
 
-use crate::api::own_kinds;
 use crate::api::params::CONTROLLER_NAME;
-use crate::api::reading;
 use crate::api::schema::{self, List};
 use crate::api::suppression::{self, Suppression};
-use crate::api::violation;
-use crate::diagnostic::{Code, DocumentId, Finding, Place, Severity, SeverityOverride};
+use crate::api::{own_kinds, reading, violation};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, SeverityOverride};
 use crate::object::Origin;
 use apimachinery::pointer;
 
@@ -86,7 +82,7 @@ pub struct RenderConfig {
     pub profiles: Vec<Value>,
     /// Severity of findings by their code: error, warning or off.
     #[serde(rename = "findings")]
-    pub severities: BTreeMap<String, FindingSeverity>,
+    pub severities: BTreeMap<String, SeverityOverride>,
     /// Warnings that are accepted.
     #[serde(rename = "suppress")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<suppression::Entry>"))]
@@ -218,7 +214,7 @@ fn with_off(mut value: Value) -> Value {
 
 fn severities(
     written: Option<&Value>,
-    accepted: &BTreeMap<String, FindingSeverity>,
+    accepted: &BTreeMap<String, SeverityOverride>,
     document: DocumentId,
     findings: &mut Vec<Finding>,
 ) -> BTreeMap<Code, SeverityOverride> {
@@ -242,13 +238,7 @@ fn severities(
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;
         }
-        let severity = match accepted.get(name.as_str()) {
-            Some(FindingSeverity::Error) => SeverityOverride::Severity(Severity::Error),
-            Some(FindingSeverity::Warning) => SeverityOverride::Severity(Severity::Warning),
-            Some(FindingSeverity::Off) => SeverityOverride::Off,
-            None => continue,
-        };
-        severities.insert(code, severity);
+        severities.extend(accepted.get(name.as_str()).map(|severity| (code, *severity)));
     }
     severities
 }

@@ -9,7 +9,6 @@ use kube_json::Text;
 use super::{catalog, violation};
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
-use crate::object::well_known::POLICY_LABEL;
 use apimachinery::{ApiVersion, Work};
 
 pub use crd_schema::{Crd, Scope};
@@ -18,33 +17,6 @@ pub use crd_schema::{Crd, Scope};
 pub const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
 pub const KIND: &str = "CustomResourceDefinition";
-
-/// The value of a policy CRD's label, compared without case. It is a hint, not a class to trust.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PolicyLabel {
-    /// `Direct`.
-    Direct,
-    /// `Inherited`.
-    Inherited,
-    /// `true`, or any other value: a policy of unsaid class.
-    Unspecified,
-}
-
-impl PolicyLabel {
-    /// The value of the label of a definition; `None` if it has none.
-    pub fn of(crd: &Crd) -> Option<Self> {
-        crd.labels.get(POLICY_LABEL).map(|value| Self::parse(value))
-    }
-
-    /// Reads the label's value.
-    pub fn parse(value: &str) -> Self {
-        match value.to_lowercase().as_str() {
-            "direct" => Self::Direct,
-            "inherited" => Self::Inherited,
-            _ => Self::Unspecified,
-        }
-    }
-}
 
 /// Reads a definition, as far as it can be read.
 ///

@@ -53,25 +53,26 @@ impl fmt::Display for FeedbackPath {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Field(String),
-    Wildcard,
-    Recursive,
     Index(i64),
-    Slice,
-    Union,
+    /// A wildcard, a slice, or a union.
+    Several,
+    Recursive,
     /// Paths inside filters start at the current element.
-    Filter(Vec<Step>, Option<(Operator, Operand)>),
+    Filter(Vec<Step>, Option<(&'static str, Operand)>),
 }
 
-/// A comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
+/// Whether a comparison is true of two values in this order.
+type Holds = fn(Ordering) -> bool;
+
+/// The comparisons, by their operators. Only the first two are of booleans.
+const OPERATORS: [(&str, Holds); 6] = [
+    ("==", Ordering::is_eq),
+    ("!=", Ordering::is_ne),
+    ("<", Ordering::is_lt),
+    ("<=", Ordering::is_le),
+    (">", Ordering::is_gt),
+    (">=", Ordering::is_ge),
+];
 
 /// The right side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,32 +111,34 @@ fn parse(text: &str) -> Result<Vec<Step>, PathError> {
     if inner.trim().is_empty() {
         return fail(start, PathProblem::Empty);
     }
-    let mut reader = Reader {
-        text: inner,
-        position: 0,
-        base: start,
-    };
-    let items = reader.action()?;
-    let mut steps = Vec::with_capacity(items.len());
-    for (offset, item) in items {
-        match item {
-            Item::Step(step) => steps.push(step),
-            Item::Word(word) if word == "range" || word == "end" => return fail(offset, PathProblem::Range),
-            Item::Word(word) => return fail(offset, PathProblem::Identifier(word)),
-            Item::Text(text) => return fail(offset, PathProblem::Identifier(text)),
-            Item::Literal(value) => return fail(offset, PathProblem::Identifier(value.to_string())),
-        }
-    }
-    Ok(steps)
+    steps(inner, start, |item| match item {
+        Item::Word(word) if word == "range" || word == "end" => PathProblem::Range,
+        Item::Word(text) | Item::Text(text) => PathProblem::Identifier(text),
+        Item::Literal(value) => PathProblem::Identifier(value.to_string()),
+    })
 }
 
-/// The parts of an expression, before it is known whether it is a path or a value.
+/// The steps of an expression that is a path; `problem` says what is wrong with one that is a value.
+fn steps(text: &str, base: usize, problem: fn(Item) -> PathProblem) -> Result<Vec<Step>, PathError> {
+    let items = Reader::new(text, base).action()?;
+    let step = |(offset, item): (usize, Result<Step, Item>)| {
+        item.map_err(|item| PathError {
+            offset,
+            problem: problem(item),
+        })
+    };
+    items.into_iter().map(step).collect()
+}
+
+/// The parts of an expression that are no steps, before it is known whether it is a path or a value.
 enum Item {
-    Step(Step),
     Word(String),
     Text(String),
     Literal(Value),
 }
+
+/// The parts of an expression, each with its offset.
+type Parts = Vec<(usize, Result<Step, Item>)>;
 
 fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
     Err(PathError { offset, problem })
@@ -157,6 +160,11 @@ const fn ends_name(character: char) -> bool {
 }
 
 impl<'t> Reader<'t> {
+    const fn new(text: &'t str, base: usize) -> Self {
+        let position = 0;
+        Self { text, position, base }
+    }
+
     fn rest(&self) -> &'t str {
         self.text.get(self.position..).unwrap_or_default()
     }
@@ -175,26 +183,26 @@ impl<'t> Reader<'t> {
         self.base.saturating_add(self.position)
     }
 
-    fn action(&mut self) -> Result<Vec<(usize, Item)>, PathError> {
-        let mut items: Vec<(usize, Item)> = Vec::new();
+    fn action(&mut self) -> Result<Parts, PathError> {
+        let mut items = Vec::new();
         while let Some(character) = self.peek() {
             let offset = self.offset();
             let rest = self.rest();
             let item = if rest.starts_with("[?(") {
-                Item::Step(self.filter()?)
+                Ok(self.filter()?)
             } else if rest.starts_with("..") {
-                if matches!(items.last(), Some((_, Item::Step(Step::Recursive)))) {
+                if matches!(items.last(), Some((_, Ok(Step::Recursive)))) {
                     return fail(offset, PathProblem::TwiceRecursive);
                 }
                 self.position = self.position.saturating_add(2);
-                items.push((offset, Item::Step(Step::Recursive)));
+                items.push((offset, Ok(Step::Recursive)));
                 if !self
                     .peek()
                     .is_some_and(|next| next.is_alphanumeric() || next == '_')
                 {
                     continue;
                 }
-                Item::Step(self.name()?)
+                Ok(self.name()?)
             } else {
                 match character {
                     ' ' | '@' | '$' => {
@@ -203,20 +211,20 @@ impl<'t> Reader<'t> {
                     }
                     '[' => {
                         let steps = self.brackets()?;
-                        items.extend(steps.into_iter().map(|step| (offset, Item::Step(step))));
+                        items.extend(steps.into_iter().map(|step| (offset, Ok(step))));
                         continue;
                     }
-                    '"' | '\'' => Item::Text(self.quoted()?),
+                    '"' | '\'' => Err(Item::Text(self.quoted()?)),
                     '.' => {
                         self.next();
                         match self.name()? {
                             // A dot alone is the object itself.
                             Step::Field(name) if name.is_empty() => continue,
-                            step => Item::Step(step),
+                            step => Ok(step),
                         }
                     }
-                    '+' | '-' | '0'..='9' => Item::Literal(self.number(offset)?),
-                    _ if character.is_alphanumeric() || character == '_' => self.word(),
+                    '+' | '-' | '0'..='9' => Err(Item::Literal(self.number(offset)?)),
+                    _ if character.is_alphanumeric() || character == '_' => Err(self.word()),
                     _ => return fail(offset, PathProblem::Character(character)),
                 }
             };
@@ -247,7 +255,7 @@ impl<'t> Reader<'t> {
             }
         }
         Ok(if name == "*" && !escaped {
-            Step::Wildcard
+            Step::Several
         } else {
             Step::Field(name)
         })
@@ -323,7 +331,7 @@ impl<'t> Reader<'t> {
             }
             at = at.saturating_add(part.len()).saturating_add(1);
         }
-        Ok(vec![Step::Union])
+        Ok(vec![Step::Several])
     }
 
     fn filter(&mut self) -> Result<Step, PathError> {
@@ -364,43 +372,22 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
     let (left, rest) = text.split_at_checked(start).unwrap_or((text, ""));
     let right = rest.trim_start_matches(is_operator);
     let operator_length = rest.len().saturating_sub(right.len());
-    let operator = match rest.get(..operator_length).unwrap_or_default() {
-        "==" => Operator::Equal,
-        "!=" => Operator::NotEqual,
-        "<" => Operator::Less,
-        "<=" => Operator::LessOrEqual,
-        ">" => Operator::Greater,
-        ">=" => Operator::GreaterOrEqual,
-        other => {
-            return Err(PathError {
-                offset: base.saturating_add(start),
-                problem: PathProblem::Operator(other.to_owned()),
-            });
-        }
+    let written = rest.get(..operator_length).unwrap_or_default();
+    let Some((operator, _)) = OPERATORS.iter().find(|(operator, _)| *operator == written) else {
+        return fail(
+            base.saturating_add(start),
+            PathProblem::Operator(written.to_owned()),
+        );
     };
     let left = path(left, base)?;
     let right_at = base.saturating_add(start).saturating_add(operator_length);
-    let mut reader = Reader {
-        text: right,
-        position: 0,
-        base: right_at,
-    };
-    let mut items = reader.action()?;
-    let not_a_value = || PathError {
-        offset: right_at,
-        problem: PathProblem::NotAValue,
-    };
+    let mut items = Reader::new(right, right_at).action()?;
     let operand = match items.pop() {
-        Some((_, Item::Text(text))) if items.is_empty() => Operand::Literal(Value::from(text)),
-        Some((_, Item::Literal(literal))) if items.is_empty() => Operand::Literal(literal),
-        Some((offset, Item::Word(word))) => {
-            return Err(PathError {
-                offset,
-                problem: PathProblem::Unquoted(word),
-            });
-        }
+        Some((_, Err(Item::Text(text)))) if items.is_empty() => Operand::Literal(Value::from(text)),
+        Some((_, Err(Item::Literal(literal)))) if items.is_empty() => Operand::Literal(literal),
+        Some((offset, Err(Item::Word(word)))) => return fail(offset, PathProblem::Unquoted(word)),
         Some(_) => Operand::Path(path(right, right_at)?),
-        None => return Err(not_a_value()),
+        None => return fail(right_at, PathProblem::NotAValue),
     };
     let singular = |steps: &[Step]| {
         steps
@@ -415,48 +402,22 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
     if fits {
         Ok(Step::Filter(left, Some((operator, operand))))
     } else {
-        Err(not_a_value())
+        fail(right_at, PathProblem::NotAValue)
     }
 }
 
 /// A path inside a filter.
 fn path(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
-    let mut reader = Reader {
-        text,
-        position: 0,
-        base,
-    };
-    let mut steps = Vec::new();
-    for (offset, item) in reader.action()? {
-        match item {
-            Item::Step(step) => steps.push(step),
-            Item::Word(word) => {
-                return Err(PathError {
-                    offset,
-                    problem: PathProblem::Identifier(word),
-                });
-            }
-            Item::Text(_) | Item::Literal(_) => {
-                return Err(PathError {
-                    offset,
-                    problem: PathProblem::NotAValue,
-                });
-            }
-        }
-    }
-    Ok(steps)
+    steps(text, base, |item| match item {
+        Item::Word(word) => PathProblem::Identifier(word),
+        Item::Text(_) | Item::Literal(_) => PathProblem::NotAValue,
+    })
 }
 
 /// One member of brackets. A quoted name is read like a field after a dot, so its dots make several steps.
 fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
-    let error = |problem| {
-        Err(PathError {
-            offset: base,
-            problem,
-        })
-    };
     if text == "*" {
-        return Ok(vec![Step::Wildcard]);
+        return Ok(vec![Step::Several]);
     }
     let quoted = text
         .strip_prefix('\'')
@@ -468,7 +429,7 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
     let numbers: Vec<&str> = text.split(':').collect();
     let mut parsed = [None; 3];
     if numbers.len() > parsed.len() {
-        return error(PathProblem::Index(text.to_owned()));
+        return fail(base, PathProblem::Index(text.to_owned()));
     }
     for (slot, number) in parsed.iter_mut().zip(&numbers) {
         if number.is_empty() {
@@ -476,13 +437,13 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
         }
         match number.parse::<i64>() {
             Ok(value) if !number.starts_with('+') && value.unsigned_abs() < (1 << 53) => *slot = Some(value),
-            _ => return error(PathProblem::Index(text.to_owned())),
+            _ => return fail(base, PathProblem::Index(text.to_owned())),
         }
     }
     match (numbers.len(), parsed) {
         (1, [Some(index), ..]) => Ok(vec![Step::Index(index)]),
-        (_, [_, _, Some(step)]) if step < 1 => error(PathProblem::Step),
-        _ => Ok(vec![Step::Slice]),
+        (_, [_, _, Some(step)]) if step < 1 => fail(base, PathProblem::Step),
+        _ => Ok(vec![Step::Several]),
     }
 }
 
@@ -524,7 +485,7 @@ fn item(items: &[Value], index: i64) -> Option<&Value> {
 }
 
 /// Whether a filter keeps an item. `None` is an error, as in [`found`].
-fn passes(left: &[Step], comparison: Option<&(Operator, Operand)>, item: &Value) -> Option<bool> {
+fn passes(left: &[Step], comparison: Option<&(&str, Operand)>, item: &Value) -> Option<bool> {
     let lefts = found(left, item)?;
     let Some((operator, operand)) = comparison else {
         return Some(!lefts.is_empty());
@@ -537,32 +498,23 @@ fn passes(left: &[Step], comparison: Option<&(Operator, Operand)>, item: &Value)
     let (Some(left), Some(right)) = (lefts.first(), rights.first()) else {
         return Some(false);
     };
-    compare(left, *operator, right)
+    compare(left, operator, right)
 }
 
 /// A comparison. `None` is an error: two kinds differ, or have no such comparison. An integer and a float are two kinds.
-fn compare(left: &Value, operator: Operator, right: &Value) -> Option<bool> {
+fn compare(left: &Value, operator: &str, right: &Value) -> Option<bool> {
     let order = match (left, right) {
-        (Value::Bool(left), Value::Bool(right)) => match operator {
-            Operator::Equal | Operator::NotEqual => Some(left.cmp(right)),
-            _ => return None,
-        },
-        (Value::String(left), Value::String(right)) => Some(left.as_str().cmp(right.as_str())),
+        (Value::Bool(left), Value::Bool(right)) if ["==", "!="].contains(&operator) => left.cmp(right),
+        (Value::String(left), Value::String(right)) => left.as_str().cmp(right.as_str()),
         (Value::Number(_), Value::Number(_)) => match (left.as_i64(), right.as_i64()) {
-            (Some(left), Some(right)) => Some(left.cmp(&right)),
-            (None, None) => left.as_f64()?.partial_cmp(&right.as_f64()?),
+            (Some(left), Some(right)) => left.cmp(&right),
+            (None, None) => left.as_f64()?.partial_cmp(&right.as_f64()?)?,
             _ => return None,
         },
         _ => return None,
     };
-    Some(match operator {
-        Operator::Equal => order == Some(Ordering::Equal),
-        Operator::NotEqual => order != Some(Ordering::Equal),
-        Operator::Less => order == Some(Ordering::Less),
-        Operator::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-        Operator::Greater => order == Some(Ordering::Greater),
-        Operator::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-    })
+    let (_, holds) = OPERATORS.iter().find(|(known, _)| *known == operator)?;
+    Some(holds(order))
 }
 
 /// Longer paths are refused: no status needs them, and parsers recurse.

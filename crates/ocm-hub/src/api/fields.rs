@@ -49,14 +49,11 @@ impl<'a, 'f> Reading<'a, 'f> {
         let name = field.string();
         let name = self.checked(name).filter(|name| !name.is_empty())?;
         if first_variable(name).is_some() {
-            self.findings.push(
-                Finding::new(
-                    Code::OBJECT_SCHEMA,
-                    self.object.place(&field.pointer()),
-                    format!("`{name}` of {} is not a hostname", self.object.identity()),
-                )
-                .help("write a hostname, such as `api.example.com` or `*.example.com`"),
-            );
+            let message = format!("`{name}` of {} is not a hostname", self.object.identity());
+            let place = self.object.place(&field.pointer());
+            let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
+            self.findings
+                .push(finding.help("write a hostname, such as `api.example.com` or `*.example.com`"));
         }
         Some(name)
     }
@@ -102,14 +99,9 @@ impl<'a, 'f> Reading<'a, 'f> {
         } else {
             self.object.place(pointer)
         };
-        let finding = Finding::new(
-            Code::OBJECT_SCHEMA,
-            place,
-            format!("{} has no `{field}`", self.object.identity()),
-        )
-        .label("required here")
-        .help(meant.unwrap_or_else(|| format!("add `{field}`")));
-        self.wrong(finding);
+        let message = format!("{} has no `{field}`", self.object.identity());
+        let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).label("required here");
+        self.wrong(finding.help(meant.unwrap_or_else(|| format!("add `{field}`"))));
     }
 
     fn checked<T>(&mut self, value: Result<Option<T>, Mismatch>) -> Option<T> {
@@ -126,20 +118,16 @@ impl<'a, 'f> Reading<'a, 'f> {
 
 fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
     let field = dotted(&mismatch.pointer);
-    let finding = Finding::new(
-        Code::OBJECT_SCHEMA,
-        object.place(&mismatch.pointer),
-        format!(
-            "`{field}` of {} must be {}, not {}",
-            object.identity(),
-            mismatch.expected,
-            mismatch.found
-        ),
-    )
-    .label(format!("expected {}", mismatch.expected));
-    if mismatch.expected == "a string" && !["a list", "a mapping"].contains(&mismatch.found) {
+    let Mismatch { expected, found, .. } = mismatch;
+    let message = format!(
+        "`{field}` of {} must be {expected}, not {found}",
+        object.identity()
+    );
+    let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&mismatch.pointer), message);
+    let finding = finding.label(format!("expected {expected}"));
+    if *expected == "a string" && !["a list", "a mapping"].contains(found) {
         finding.help("put it in quotes")
     } else {
-        finding.help(format!("write {} here", mismatch.expected))
+        finding.help(format!("write {expected} here"))
     }
 }

@@ -113,12 +113,7 @@ impl<'a> Gateway<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec, "gatewayClassName")?;
-        let items = reading.items(&spec.get("listeners"));
-        let mut listeners = Vec::with_capacity(items.len());
-        for field in items {
-            listeners.push(listener(&mut reading, field)?);
-        }
-        unique_names(&mut reading, object, &listeners);
+        let listeners = listeners(&mut reading, object)?;
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
             object,
@@ -128,6 +123,14 @@ impl<'a> Gateway<'a> {
             placement,
         })
     }
+}
+
+fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Vec<Listener<'a>>> {
+    let items = reading.items(&object.root().get("spec").get("listeners"));
+    let listeners: Option<Vec<_>> = items.map(|field| listener(reading, field)).collect();
+    let listeners = listeners?;
+    unique_names(reading, object, &listeners);
+    Some(listeners)
 }
 
 fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
@@ -149,30 +152,21 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     for listener in listeners {
         let place = || object.place(&format!("{}/name", listener.pointer));
         if let Err(error) = NameRule::Rfc1123Subdomain.check(listener.name) {
-            reading.wrong(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    place(),
-                    format!(
-                        "no listener of {} can be called `{}`",
-                        object.identity(),
-                        listener.name
-                    ),
-                )
-                .note(error.to_string())
-                .help("use lower case letters, digits, '-' and '.'"),
+            let message = format!(
+                "no listener of {} can be called `{}`",
+                object.identity(),
+                listener.name
             );
+            let finding = Finding::new(Code::OBJECT_INVALID_NAME, place(), message).note(error.to_string());
+            reading.wrong(finding.help("use lower case letters, digits, '-' and '.'"));
         }
         if let Some(first) = seen.insert(listener.name, listener) {
+            let message = format!("{} has two listeners `{}`", object.identity(), listener.name);
             reading.wrong(
-                Finding::new(
-                    Code::GATEWAY_INVALID,
-                    place(),
-                    format!("{} has two listeners `{}`", object.identity(), listener.name),
-                )
-                .label("again here")
-                .related(object.place(&format!("{}/name", first.pointer)), "first here")
-                .help("give each listener a name of its own"),
+                Finding::new(Code::GATEWAY_INVALID, place(), message)
+                    .label("again here")
+                    .related(object.place(&format!("{}/name", first.pointer)), "first here")
+                    .help("give each listener a name of its own"),
             );
         }
     }
@@ -205,12 +199,7 @@ impl<'a> ListenerSet<'a> {
         let gateway_namespace = reading
             .string(&parent, "namespace")
             .filter(|namespace| !namespace.is_empty());
-        let items = reading.items(&spec.get("listeners"));
-        let mut listeners = Vec::with_capacity(items.len());
-        for field in items {
-            listeners.push(listener(&mut reading, field)?);
-        }
-        unique_names(&mut reading, object, &listeners);
+        let listeners = listeners(&mut reading, object)?;
         (!reading.is_wrong()).then_some(Self {
             object,
             names_gateway: (group, kind) == (GROUP, "Gateway"),

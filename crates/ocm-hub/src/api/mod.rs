@@ -14,6 +14,7 @@ pub mod downstream;
 pub mod feedback_path;
 mod fields;
 pub mod gateway;
+pub mod kinds;
 mod label_selector;
 pub mod ocm;
 pub mod ocm_work;

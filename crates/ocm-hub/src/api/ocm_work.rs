@@ -152,26 +152,24 @@ impl WorkValidation {
     }
 }
 
-fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
+fn refusal(stage: Stage, field: &Field<'_>, message: impl Into<String>, help: Option<&str>) -> Refusal {
     Refusal {
-        stage: Stage::Webhook,
+        stage,
         code: Code::WORK_INVALID,
         pointer: field.pointer(),
         message: message.into(),
-        help: None,
+        help: help.map(str::to_owned),
     }
+}
+
+fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
+    refusal(Stage::Webhook, field, message, None)
 }
 
 /// What the request itself must say: a version that is served, a name, a namespace.
 fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
-    let mut refuse = |field: &Field<'_>, message: String, help: Option<String>| {
-        refusals.push(Refusal {
-            stage: Stage::Crd,
-            code: Code::WORK_INVALID,
-            pointer: field.pointer(),
-            message,
-            help,
-        });
+    let mut refuse = |field: &Field<'_>, message: String, help: Option<&str>| {
+        refusals.push(refusal(Stage::Crd, field, message, help));
     };
     let kind = root.text("kind").unwrap_or_default();
     let served = if kind == MANIFEST_WORK { "v1" } else { "v1alpha1" };
@@ -179,7 +177,7 @@ fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let written = api_version.str().unwrap_or_default();
     if written.split_once('/') != Some((GROUP, served)) {
         let message = format!("no matches for kind {kind:?} in version {written:?}");
-        refuse(&api_version, message, Some(format!("write {GROUP}/{served}")));
+        refuse(&api_version, message, Some(&format!("write {GROUP}/{served}")));
     }
     for (name, detail) in [("name", ": name or generateName is required"), ("namespace", "")] {
         let field = root.get("metadata").get(name);
@@ -194,16 +192,12 @@ fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     for (config_index, config) in template.get("manifestConfigs").items().enumerate() {
         for (index, rule) in config.get("conditionRules").items().enumerate() {
             if rule.text("type") == Some("CEL") && rule.text("condition") == Some("") {
-                refusals.push(Refusal {
-                    stage: Stage::Crd,
-                    code: Code::WORK_INVALID,
-                    pointer: rule.pointer(),
-                    message: format!(
-                        "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
-                         Condition is required for CEL rules"
-                    ),
-                    help: Some("set condition, for example to Complete".to_owned()),
-                });
+                let message = format!(
+                    "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
+                     Condition is required for CEL rules"
+                );
+                let help = Some("set condition, for example to Complete");
+                refusals.push(refusal(Stage::Crd, &rule, message, help));
             }
         }
     }
@@ -277,11 +271,13 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
     if subject.text("type") == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
-        let mut refusal = webhook(
+        let message = "executor service account can not be nil";
+        let help = Some("set serviceAccount to its namespace and name");
+        refusals.push(refusal(
+            Stage::Webhook,
             &subject.get("serviceAccount"),
-            "executor service account can not be nil",
-        );
-        refusal.help = Some("set serviceAccount to its namespace and name".to_owned());
-        refusals.push(refusal);
+            message,
+            help,
+        ));
     }
 }

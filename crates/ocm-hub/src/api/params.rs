@@ -24,8 +24,6 @@ mod read;
 mod tests;
 
 pub use read::{ParamsPlace, read_class, written};
-pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub use status::{CONTROLLER_NAME, InvalidParameters};
-pub use update::UpdateStrategy;
-pub use update::{IgnoreFields, ServerSideApply};
+pub use update::{IgnoreFields, ServerSideApply, UpdateStrategy};
 pub use values::{Chosen, Params, Role, SyncedResource, WorkPer};

@@ -66,14 +66,12 @@ fn read_reference<'a>(
 ) -> Option<TargetRef<'a>> {
     let group = core_group(reading.string(reference, "group").unwrap_or_default());
     if let Some((bare, _)) = group.split_once('/') {
+        let message = format!("the group of a target must not contain a version: `{group}`");
+        let place = object.place(&reference.get("group").pointer());
         reading.wrong(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.place(&reference.get("group").pointer()),
-                format!("the group of a target must not contain a version: `{group}`"),
-            )
-            .label("a group, a slash and a version")
-            .help(format!("write `group: {bare}`")),
+            Finding::new(Code::POLICY_INVALID, place, message)
+                .label("a group, a slash and a version")
+                .help(format!("write `group: {bare}`")),
         );
         return None;
     }
@@ -101,13 +99,11 @@ pub fn target_kinds(object: &Object) -> Vec<(String, String)> {
     let single = spec.get("targetRef");
     let lists = ["targetRefs", "targetSelectors"].map(|list| spec.get(list));
     let listed = lists.iter().flat_map(|list| list.items().collect::<Vec<_>>());
-    std::iter::once(single)
-        .chain(listed)
-        .filter_map(|target| {
-            let group = target.text("group").unwrap_or_default().to_owned();
-            Some((group, target.text("kind")?.to_owned()))
-        })
-        .collect()
+    let kind = |target: Field<'_>| {
+        let group = target.text("group").unwrap_or_default().to_owned();
+        Some((group, target.text("kind")?.to_owned()))
+    };
+    std::iter::once(single).chain(listed).filter_map(kind).collect()
 }
 
 /// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label.
@@ -139,20 +135,12 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
                 .string(&entry, "sectionName")
                 .filter(|section| !section.is_empty());
             let Some(selector) = Selector::read(&entry) else {
-                reading.wrong(
-                    Finding::new(
-                        Code::POLICY_INVALID,
-                        object.place(&entry.pointer()),
-                        format!(
-                            "`{}` of {} is not a label selector",
-                            dotted(&entry.pointer()),
-                            object.identity()
-                        ),
-                    )
-                    .help(
-                        "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist",
-                    ),
-                );
+                let field = dotted(&entry.pointer());
+                let message = format!("`{field}` of {} is not a label selector", object.identity());
+                let help =
+                    "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist";
+                let place = object.place(&entry.pointer());
+                reading.wrong(Finding::new(Code::POLICY_INVALID, place, message).help(help));
                 return None;
             };
             Some(TargetSelector {

@@ -68,17 +68,8 @@ pub struct ParentRef<'a> {
     pub section_name: Option<&'a str>,
     /// Port of the listener; none means any.
     pub port: Option<i64>,
-    /// Where the reference is.
-    pub at: ParentPlace,
-}
-
-/// Where a reference to a parent is inside a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParentPlace {
-    /// At this position of `spec.parentRefs`.
-    Entry(usize),
-    /// At `spec.useDefaultGateways`: the route does not name it.
-    Default,
+    /// Pointer of the reference inside the route.
+    pub pointer: String,
 }
 
 /// One rule of a route.
@@ -105,20 +96,8 @@ pub struct BackendRef<'a> {
     pub namespace: Option<&'a str>,
     /// Port, where it is given.
     pub port: Option<i64>,
-    /// Where the reference is.
-    pub at: BackendPlace,
-}
-
-/// Where a reference to a backend is inside a route. Routes have many, and few are ever reported: the pointer is written
-/// when somebody asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BackendPlace {
-    /// The position of the rule.
-    rule: usize,
-    /// The position in `backendRefs`, if the reference is one of them, or in a filter of one.
-    entry: Option<usize>,
-    /// The position in `filters`, if the reference is in a filter.
-    filter: Option<usize>,
+    /// Pointer of the reference inside the route.
+    pub pointer: String,
 }
 
 /// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
@@ -134,31 +113,8 @@ impl<'a> ParentRef<'a> {
             namespace: gateway.namespace.as_deref(),
             section_name: None,
             port: None,
-            at: ParentPlace::Default,
+            pointer: DEFAULT_GATEWAYS.to_owned(),
         }
-    }
-
-    /// The pointer of the reference inside the route.
-    pub fn pointer(&self) -> String {
-        match self.at {
-            ParentPlace::Entry(position) => format!("/spec/parentRefs/{position}"),
-            ParentPlace::Default => DEFAULT_GATEWAYS.to_owned(),
-        }
-    }
-}
-
-impl BackendRef<'_> {
-    /// The pointer of the reference inside the route.
-    pub fn pointer(&self) -> String {
-        let BackendPlace { rule, entry, filter } = self.at;
-        let mut pointer = format!("/spec/rules/{rule}");
-        if let Some(entry) = entry {
-            pointer.push_str(&format!("/backendRefs/{entry}"));
-        }
-        if let Some(filter) = filter {
-            pointer.push_str(&format!("/filters/{filter}/requestMirror/backendRef"));
-        }
-        pointer
     }
 }
 
@@ -168,10 +124,10 @@ impl<'a> Route<'a> {
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let written = reading.items(&spec.get("parentRefs")).enumerate();
+        let written = reading.items(&spec.get("parentRefs"));
         // A route is kept with few parents, and a list that grows would begin with room for four.
         let mut parents = Vec::with_capacity(written.len());
-        parents.extend(written.filter_map(|(position, parent)| parent_ref(&mut reading, &parent, position)));
+        parents.extend(written.filter_map(|parent| parent_ref(&mut reading, &parent)));
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -187,10 +143,8 @@ impl<'a> Route<'a> {
         let mut hostnames = Vec::with_capacity(fields.len());
         hostnames.extend(fields.filter_map(|field| reading.hostname(&field)));
         let field = spec.get("rules");
-        let written = reading.items(&field).enumerate();
-        let mut rules: Vec<RouteRule<'a>> = written
-            .map(|(position, rule)| route_rule(&mut reading, &rule, position))
-            .collect();
+        let written = reading.items(&field);
+        let mut rules: Vec<RouteRule<'a>> = written.map(|rule| route_rule(&mut reading, &rule)).collect();
         if is_known && object.kind == "HTTPRoute" && !field.is_present() {
             rules.push(RouteRule::default());
         }
@@ -204,11 +158,7 @@ impl<'a> Route<'a> {
     }
 }
 
-fn parent_ref<'a>(
-    reading: &mut Reading<'a, '_>,
-    field: &Field<'a>,
-    position: usize,
-) -> Option<ParentRef<'a>> {
+fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<ParentRef<'a>> {
     Some(ParentRef {
         group: reading.string(field, "group").unwrap_or(GROUP),
         kind: reading.string(field, "kind").unwrap_or("Gateway"),
@@ -218,30 +168,21 @@ fn parent_ref<'a>(
             .string(field, "sectionName")
             .filter(|text| !text.is_empty()),
         port: reading.integer(field, "port"),
-        at: ParentPlace::Entry(position),
+        pointer: field.pointer(),
     })
 }
 
-fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>, rule: usize) -> RouteRule<'a> {
-    let at = BackendPlace {
-        rule,
-        entry: None,
-        filter: None,
-    };
+fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
     let references = reading.items(&field.get("backendRefs"));
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
-    for (position, reference) in references.enumerate() {
-        let at = BackendPlace {
-            entry: Some(position),
-            ..at
-        };
-        match backend_ref(reading, &reference, at) {
+    for reference in references {
+        match backend_ref(reading, &reference) {
             Some(routes) if stands_for_routes(routes.group, routes.kind) => delegates.push(routes),
             backend => backends.extend(backend),
         }
-        mirrors(reading, &reference, at, &mut backends);
+        mirrors(reading, &reference, &mut backends);
     }
-    mirrors(reading, field, at, &mut backends);
+    mirrors(reading, field, &mut backends);
     RouteRule {
         name: reading.string(field, "name").filter(|name| !name.is_empty()),
         backends,
@@ -250,39 +191,26 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>, rule: usize)
 }
 
 /// RequestMirror filters send traffic to a backend too.
-fn mirrors<'a>(
-    reading: &mut Reading<'a, '_>,
-    holder: &Field<'a>,
-    at: BackendPlace,
-    backends: &mut Vec<BackendRef<'a>>,
-) {
+fn mirrors<'a>(reading: &mut Reading<'a, '_>, holder: &Field<'a>, backends: &mut Vec<BackendRef<'a>>) {
     let Some(filters) = holder.present("filters") else {
         return;
     };
-    for (position, filter) in reading.items(&filters).enumerate() {
+    for filter in reading.items(&filters) {
         let mirror = filter.present("requestMirror");
         if let Some(reference) = mirror.and_then(|mirror| mirror.present("backendRef")) {
-            let at = BackendPlace {
-                filter: Some(position),
-                ..at
-            };
-            backends.extend(backend_ref(reading, &reference, at));
+            backends.extend(backend_ref(reading, &reference));
         }
     }
 }
 
-fn backend_ref<'a>(
-    reading: &mut Reading<'a, '_>,
-    field: &Field<'a>,
-    at: BackendPlace,
-) -> Option<BackendRef<'a>> {
+fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<BackendRef<'a>> {
     Some(BackendRef {
         group: reading.string(field, "group").map_or("", core_group),
         kind: reading.string(field, "kind").unwrap_or("Service"),
         name: reading.required_string(field, "name")?,
         namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
         port: reading.integer(field, "port"),
-        at,
+        pointer: field.pointer(),
     })
 }
 
@@ -290,18 +218,11 @@ fn backend_ref<'a>(
 /// it has none (a Service with a single port need not name it).
 pub fn service_ports(object: &Object) -> Vec<String> {
     let ports = object.root().get("spec").get("ports");
-    ports
-        .items()
-        .filter_map(|port| match port.text("name").filter(|name| !name.is_empty()) {
-            Some(name) => Some(name.to_owned()),
-            None => port
-                .get("port")
-                .integer()
-                .ok()
-                .flatten()
-                .map(|number| number.to_string()),
-        })
-        .collect()
+    let name = |port: Field<'_>| match port.text("name").filter(|name| !name.is_empty()) {
+        Some(name) => Some(name.to_owned()),
+        None => port.get("port").integer().ok()?.map(|number| number.to_string()),
+    };
+    ports.items().filter_map(name).collect()
 }
 
 /// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
@@ -458,9 +379,12 @@ mod tests {
             "spec": {"parentRefs": [{"name": "x"}, {"name": "y"}], "rules": [rule(0), rule(1)]},
         }));
         let (read, rules) = Route::read(&route, &mut Findings::new()).unwrap();
-        let parents = read.parents.iter().map(|parent| (parent.name, parent.pointer()));
+        let parents = read
+            .parents
+            .iter()
+            .map(|parent| (parent.name, parent.pointer.clone()));
         let backends = rules.iter().flat_map(|rule| &rule.backends);
-        let backends = backends.map(|backend| (backend.name, backend.pointer()));
+        let backends = backends.map(|backend| (backend.name, backend.pointer.clone()));
         let all: Vec<(&str, String)> = parents.chain(backends).collect();
         assert_eq!(all.len(), 12);
         for (name, pointer) in all {

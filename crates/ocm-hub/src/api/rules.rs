@@ -26,7 +26,7 @@ mod tests;
 
 use complaints::Complaints;
 
-use super::gateway::{GROUP, X_GROUP};
+use super::gateway::{GROUP, X_GROUP, is_listener_set};
 use super::route::is_route;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
@@ -41,14 +41,10 @@ pub fn broken(object: &Object) -> Vec<Finding> {
     };
     match (group, kind) {
         (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
-        (GROUP, "ListenerSet") | (X_GROUP, "XListenerSet") => {
-            by(Code::GATEWAY_INVALID, listeners::listener_set)
-        }
+        (group, kind) if is_listener_set(group, kind) => by(Code::GATEWAY_INVALID, listeners::listeners),
         _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
-        ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy") => {
-            by(Code::POLICY_INVALID, gateway_policies::backend_traffic)
-        }
+        (X_GROUP, "XBackendTrafficPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_traffic),
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
         ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),

@@ -112,12 +112,9 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
     let subject = Text::from(format!("{} {}: ", object.kind, object.key()));
     let mut findings: Vec<(&Violation, Finding)> = Vec::new();
     for (violation, meant) in violations.iter().copied().zip(&misspelled) {
-        let is_misspelled = violation.kind == ViolationKind::Required
-            && misspelled
-                .iter()
-                .flatten()
-                .any(|meant| *meant == violation.pointer);
-        if is_misspelled {
+        let mut meant_fields = misspelled.iter().flatten();
+        if violation.kind == ViolationKind::Required && meant_fields.any(|meant| *meant == violation.pointer)
+        {
             continue;
         }
         let same = |(other, _): &&mut (&Violation, Finding)| {
@@ -127,22 +124,17 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             first.notes.push(violation.to_string().into());
             continue;
         }
-        let mut found = finding(violation, object, &subject);
-        if let Some(there) = meant
-            .as_ref()
-            .filter(|pointer| object.value.pointer(pointer).is_some())
-        {
-            let (_, there) = there.rsplit_once('/').unwrap_or_default();
-            found = found.help(format!("remove it: `{there}` is there already"));
-        }
-        // A missing field may be reported where it would be.
-        let missing = meant
-            .as_ref()
-            .filter(|pointer| object.value.pointer(pointer).is_none());
-        if let Some(meant) = missing {
-            found = found.misspells(object.place(meant));
-        }
-        findings.push((violation, found.settles_field()));
+        let found = finding(violation, object, &subject).settles_field();
+        let found = match meant {
+            Some(meant) if object.value.pointer(meant).is_some() => {
+                let (_, there) = meant.rsplit_once('/').unwrap_or_default();
+                found.help(format!("remove it: `{there}` is there already"))
+            }
+            // A missing field may be reported where it would be.
+            Some(meant) => found.misspells(object.place(meant)),
+            None => found,
+        };
+        findings.push((violation, found));
     }
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
@@ -167,13 +159,12 @@ const fn is_about_value(violation: &Violation) -> bool {
 
 /// The place of a violation. For an item that repeats another one, it is the field that should distinguish them.
 fn pointer_of(violation: &Violation) -> Cow<'_, str> {
-    match &violation.kind {
-        ViolationKind::Duplicate { keys } => match keys.as_slice() {
-            [key] => apimachinery::pointer::child(&violation.pointer, key).into(),
-            _ => violation.pointer.as_str().into(),
-        },
-        _ => violation.pointer.as_str().into(),
+    if let ViolationKind::Duplicate { keys } = &violation.kind
+        && let [key] = keys.as_slice()
+    {
+        return apimachinery::pointer::child(&violation.pointer, key).into();
     }
+    violation.pointer.as_str().into()
 }
 
 /// The finding `object/schema` or `object/unknown-field` about `object`.

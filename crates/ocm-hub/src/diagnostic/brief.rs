@@ -58,15 +58,13 @@ impl Brief {
             line(&mut text, finding, locate);
         }
         let hidden = findings.count(severity).saturating_sub(self.limit);
+        let warnings = findings.count(Severity::Warning);
         let mut more = Vec::new();
         if hidden > 0 {
             more.push(counted(hidden, &format!("more {}", severity.as_str())));
         }
-        if severity == Severity::Error {
-            let warnings = findings.count(Severity::Warning);
-            if warnings > 0 {
-                more.push(counted(warnings, Severity::Warning.as_str()));
-            }
+        if severity == Severity::Error && warnings > 0 {
+            more.push(counted(warnings, Severity::Warning.as_str()));
         }
         if !more.is_empty() {
             text.push(format_args!(

@@ -48,6 +48,20 @@ macro_rules! codes {
                 }
             }
 
+            /// Severity unless the configuration says otherwise.
+            pub const fn default_severity(self) -> Severity {
+                match self {
+                    $(Self::$constant => Severity::$severity,)+
+                }
+            }
+
+            /// One line that says what the code means.
+            pub const fn summary(self) -> &'static str {
+                match self {
+                    $(Self::$constant => $summary,)+
+                }
+            }
+
             /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
             pub fn page(self) -> &'static str {
                 match self {
@@ -183,31 +197,13 @@ codes! {
 impl Code {
     /// The code with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        CODES
-            .iter()
-            .map(|(code, _, _)| *code)
-            .find(|code| code.name() == name)
+        let mut codes = CODES.iter().map(|(code, ..)| *code);
+        codes.find(|code| code.name() == name)
     }
 
     /// The help for a name that no code has.
     pub fn did_you_mean(name: &str) -> Option<String> {
         did_you_mean(name, CODES.iter().map(|(code, _, _)| code.name()))
-    }
-
-    /// Severity unless the configuration says otherwise.
-    pub fn default_severity(self) -> Severity {
-        CODES
-            .iter()
-            .find(|(code, _, _)| *code == self)
-            .map_or(Severity::Error, |(_, severity, _)| *severity)
-    }
-
-    /// One line that says what the code means.
-    pub fn summary(self) -> &'static str {
-        CODES
-            .iter()
-            .find(|(code, _, _)| *code == self)
-            .map_or("", |(_, _, summary)| *summary)
     }
 
     /// Whether `spokewright.yaml` may change the severity. Not where the run has no defined result without the

@@ -119,7 +119,7 @@ fn drop_around_misspelled(found: &mut Vec<Arc<Finding>>) {
     let mut missing: Within<'_, ()> = Within::default();
     let mut mappings: HashSet<(DocumentId, &str)> = HashSet::new();
     for finding in all(found).filter(|finding| finding.severity == Severity::Error) {
-        if let Some(field) = finding.misspelled() {
+        if let Some(field) = &finding.misspells {
             missing.add(field, ());
             mappings.extend(
                 field
@@ -137,7 +137,7 @@ fn drop_around_misspelled(found: &mut Vec<Arc<Finding>>) {
         missing.is_around(&finding.place) || mappings.contains(&(document, pointer)) || is_neighbor()
     };
     let drops = all(found)
-        .map(|finding| finding.misspelled().is_none() && !finding.code.is_unknown_field() && follows(finding))
+        .map(|finding| finding.misspells.is_none() && !finding.code.is_unknown_field() && follows(finding))
         .collect();
     drop_those(found, drops);
 }
@@ -165,7 +165,7 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     // Nobody reads a note of what is suppressed, and a refused update says nothing about what the object itself needs.
     let is_root = |finding: &Finding| {
         finding.causes.is_empty()
-            && finding.suppressed().is_none()
+            && finding.suppressed.is_none()
             && !is_empty(finding)
             && finding.code != Code::OBJECT_UPDATE_REFUSED
     };

@@ -59,10 +59,14 @@ pub struct Finding {
     pub causes: Vec<Place>,
     /// The object that the input lacks, if that is what it reports.
     pub missing: Option<Identity>,
-    pub(crate) suppressed: Option<Suppressed>,
-    pub(crate) settles_field: bool,
-    pub(crate) misspells: Option<Place>,
-    pub(crate) lacks: Option<Lacks>,
+    /// Why it is not counted, if it is accepted.
+    pub suppressed: Option<Suppressed>,
+    /// Whether no more need be reported about the shape of the field at its place ([`Finding::settles_field`]).
+    pub settles_field: bool,
+    /// The field that is missing because its key is misspelled here.
+    pub misspells: Option<Place>,
+    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
+    pub lacks: Option<Lacks>,
 }
 
 impl Finding {
@@ -145,7 +149,7 @@ impl Finding {
 
     /// Whether it counts as one of this severity: an accepted finding does not.
     pub fn counts_as(&self, severity: Severity) -> bool {
-        self.severity == severity && self.suppressed().is_none()
+        self.severity == severity && self.suppressed.is_none()
     }
 
     /// Says that no more need be reported about the shape of the field at its place, key and value: it would be the same
@@ -156,31 +160,11 @@ impl Finding {
         self
     }
 
-    /// Why it is not counted, if it is accepted.
-    pub fn suppressed(&self) -> Option<&Suppressed> {
-        self.suppressed.as_ref()
-    }
-
-    /// Sets why it is not counted.
-    pub fn suppress(&mut self, suppressed: Option<Suppressed>) {
-        self.suppressed = suppressed;
-    }
-
-    /// The field that is missing because its key is misspelled here.
-    pub fn misspelled(&self) -> Option<&Place> {
-        self.misspells.as_ref()
-    }
-
     /// Names the field that is missing because its key is misspelled here.
     #[must_use]
     pub fn misspells(mut self, field: Place) -> Self {
         self.misspells = Some(field);
         self
-    }
-
-    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
-    pub fn lacking(&self) -> Option<&Lacks> {
-        self.lacks.as_ref()
     }
 
     /// Names what does not exist, and the definition of a near name.

@@ -7,17 +7,23 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::explained::leave_out_explained;
 use super::text::counted;
 use super::{Code, Finding, Locate, Severity, Suppressed, SuppressedBy, reading_order};
 use crate::parallel;
 
-/// The values that the configuration's `findings` map may have for one code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum SeverityOverride {
-    /// Report it with this severity.
-    Severity(Severity),
-    /// Do not report it.
+    /// Nothing is rendered.
+    Error,
+    /// Reported.
+    Warning,
+    /// Not reported.
     Off,
 }
 
@@ -94,7 +100,7 @@ impl Findings {
     pub fn suppressed(&self) -> usize {
         self.found
             .iter()
-            .filter(|finding| finding.suppressed().is_some())
+            .filter(|finding| finding.suppressed.is_some())
             .count()
     }
 
@@ -118,10 +124,11 @@ impl Findings {
     /// no effect.
     pub fn set_severities(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
         self.found.retain_mut(|finding| {
-            match overrides
-                .get(&finding.code)
-                .filter(|_| finding.code.is_configurable())
-            {
+            let configured = overrides.get(&finding.code);
+            let severity = match configured.filter(|_| finding.code.is_configurable()) {
+                None => return true,
+                Some(SeverityOverride::Error) => Severity::Error,
+                Some(SeverityOverride::Warning) => Severity::Warning,
                 Some(SeverityOverride::Off) => {
                     let off = Suppressed {
                         by: SuppressedBy::Configuration,
@@ -131,15 +138,15 @@ impl Findings {
                     if finding.severity == Severity::Error {
                         let finding = Arc::make_mut(finding);
                         finding.severity = Severity::Warning;
-                        finding.suppress(Some(off));
-                    } else if finding.suppressed() != Some(&off) {
+                        finding.suppressed = Some(off);
+                    } else if finding.suppressed.as_ref() != Some(&off) {
                         return false;
                     }
+                    return true;
                 }
-                Some(SeverityOverride::Severity(severity)) if finding.severity != *severity => {
-                    Arc::make_mut(finding).severity = *severity;
-                }
-                Some(SeverityOverride::Severity(_)) | None => {}
+            };
+            if finding.severity != severity {
+                Arc::make_mut(finding).severity = severity;
             }
             true
         });
@@ -150,8 +157,8 @@ impl Findings {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
             let suppressed = accepted(finding);
-            if suppressed.is_some() && finding.suppressed() != suppressed.as_ref() {
-                Arc::make_mut(finding).suppress(suppressed);
+            if suppressed.is_some() && finding.suppressed != suppressed {
+                Arc::make_mut(finding).suppressed = suppressed;
             }
         }
     }
@@ -165,7 +172,7 @@ impl Findings {
         self.configure(overrides);
         if warnings == Warnings::Denied {
             let counts = |finding: &&mut Arc<Finding>| {
-                finding.suppressed().is_none() && finding.severity != Severity::Error
+                finding.suppressed.is_none() && finding.severity != Severity::Error
             };
             for finding in self.found.iter_mut().filter(counts) {
                 Arc::make_mut(finding).severity = Severity::Error;
@@ -177,11 +184,8 @@ impl Findings {
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
     /// Findings about a file as a whole are before those inside it, and findings about the run are last.
-    ///
-    /// With a `limit`, so many errors and so many warnings come first as they would without one. Those behind them are in
-    /// the order of their documents only: to find a position, a document is read again, and nobody may look.
-    pub fn order_by_position(&mut self, locate: &dyn Locate, limit: Option<usize>) {
-        reading_order::order_by_position(&mut self.found, locate, limit);
+    pub fn order_by_position(&mut self, locate: &dyn Locate) {
+        reading_order::order_by_position(&mut self.found, locate);
     }
 
     /// Keeps the findings for which `keep` returns true.
@@ -389,7 +393,7 @@ mod tests {
 
     #[test]
     fn an_override_changes_or_drops_a_code() {
-        let warning = SeverityOverride::Severity(Severity::Warning);
+        let warning = SeverityOverride::Warning;
         let code = Code::POLICY_TARGET_NOT_FOUND;
         let findings = finished(one(code), &[(code, warning)], Warnings::Reported);
         assert_eq!(findings.summary().to_string(), "1 warning");
@@ -416,10 +420,7 @@ mod tests {
 
     #[test]
     fn a_fixed_code_cannot_be_switched_off_or_softened() {
-        for change in [
-            SeverityOverride::Off,
-            SeverityOverride::Severity(Severity::Warning),
-        ] {
+        for change in [SeverityOverride::Off, SeverityOverride::Warning] {
             for code in [Code::YAML_SYNTAX, Code::OUTPUT_EDITED, Code::OBJECT_INVALID_NAME] {
                 assert!(
                     finished(one(code), &[(code, change)], Warnings::Reported).has_errors(),
@@ -432,7 +433,7 @@ mod tests {
 
     #[test]
     fn denied_warnings_are_errors_also_when_an_override_made_them_warnings() {
-        let warning = SeverityOverride::Severity(Severity::Warning);
+        let warning = SeverityOverride::Warning;
         let code = Code::SECRET_ENCRYPTED;
         assert!(finished(one(code), &[(code, warning)], Warnings::Denied).has_errors());
         let off = finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Denied);
@@ -493,7 +494,7 @@ mod tests {
         ] {
             findings.push(Finding::new(Code::YAML_SYNTAX, place, message));
         }
-        findings.order_by_position(&texts, None);
+        findings.order_by_position(&texts);
         let order = findings
             .iter()
             .map(|finding| finding.message.as_str())
@@ -561,7 +562,7 @@ mod tests {
             let arrange = |order: &[usize]| {
                 let mut findings = Findings::new();
                 findings.extend(order.iter().map(|index| all[*index].clone()));
-                findings.order_by_position(&texts, None);
+                findings.order_by_position(&texts);
                 findings.into_iter().collect::<Vec<_>>()
             };
             prop_assert_eq!(arrange(&order), arrange(&[0, 1, 2, 3]));

@@ -14,7 +14,7 @@ use super::{Finding, Findings, Locate, Place};
 /// Every finding that is not suppressed as one line `::error file=...,line=...,...::message`.
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
         command(&mut text, finding, locate);
     }
     text
@@ -25,24 +25,13 @@ fn command(text: &mut String, finding: &Finding, locate: &dyn Locate) {
     if let Some(Location { path, region }) = resolve(&finding.place, locate) {
         let _ = write!(text, "file={},", property(&one_line(path, usize::MAX)));
         if let Some(region) = region {
+            let (end_line, end_column) = (region.end_line, region.end_column);
             let _ = write!(text, "line={},col={},", region.line, region.column);
-            let _ = write!(
-                text,
-                "endLine={},endColumn={},",
-                region.end_line, region.end_column
-            );
+            let _ = write!(text, "endLine={end_line},endColumn={end_column},");
         }
     }
-    let _ = writeln!(
-        text,
-        "title={}::{}",
-        property(finding.code.name()),
-        message(finding, locate)
-    );
-}
-
-fn message(finding: &Finding, locate: &dyn Locate) -> String {
-    data(&explanation(finding, locate).join("\n"))
+    let message = data(&explanation(finding, locate).join("\n"));
+    let _ = writeln!(text, "title={}::{message}", property(finding.code.name()));
 }
 
 /// Message, label, related places, notes and help, one below the other.
@@ -58,18 +47,9 @@ pub(super) fn explanation(finding: &Finding, locate: &dyn Locate) -> Vec<String>
             None => text,
         });
     }
-    lines.extend(
-        finding
-            .notes
-            .iter()
-            .map(|note| format!("note: {}", one_line(note, usize::MAX))),
-    );
-    lines.extend(
-        finding
-            .help
-            .iter()
-            .map(|help| format!("help: {}", one_line(help, usize::MAX))),
-    );
+    let notes = finding.notes.iter().map(|note| ("note", note));
+    let remarks = notes.chain(finding.help.iter().map(|help| ("help", help)));
+    lines.extend(remarks.map(|(kind, text)| format!("{kind}: {}", one_line(text, usize::MAX))));
     lines
 }
 

@@ -57,7 +57,7 @@ impl CodeQuality {
     /// ```
     pub fn new(findings: &Findings, locate: &dyn Locate) -> Self {
         let mut seen = BTreeMap::new();
-        let reported = findings.iter().filter(|finding| finding.suppressed().is_none());
+        let reported = findings.iter().filter(|finding| finding.suppressed.is_none());
         let issues = reported.map(|finding| {
             let found = resolve(&finding.place, locate).unwrap_or(Found {
                 path: NOWHERE,
@@ -112,7 +112,7 @@ mod tests {
             issues.len(),
             findings
                 .iter()
-                .filter(|finding| finding.suppressed().is_none())
+                .filter(|finding| finding.suppressed.is_none())
                 .count()
         );
         let mut fingerprints = Vec::new();

@@ -59,7 +59,7 @@ impl Human {
         let mut hidden = FindingCounts::default();
         let mut reported: Vec<&Finding> = findings
             .iter()
-            .filter(|finding| finding.suppressed().is_none())
+            .filter(|finding| finding.suppressed.is_none())
             .collect();
         if self.terminal {
             // By position below: a stable sort.

@@ -5,7 +5,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::position::{Location, resolve};
+use super::position::resolve;
 use super::visible::one_line;
 use super::{Finding, Findings, Locate, Place};
 
@@ -118,7 +118,7 @@ impl<'a> FindingEntry<'a> {
                 .collect(),
             notes: finding.notes.iter().map(|note| Sentence(note)).collect(),
             help: finding.help.as_deref().map(Sentence),
-            suppressed: finding.suppressed().map(|suppressed| SuppressedEntry {
+            suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
                 kind: suppressed.by.as_str(),
                 reason: Sentence(&suppressed.reason),
             }),
@@ -166,16 +166,11 @@ pub struct Position<'a> {
 impl<'a> Position<'a> {
     /// The position of `place`, as far as it has one. Reports use it for the origin of objects as well.
     pub fn new(place: &'a Place, locate: &'a dyn Locate) -> Self {
-        let pointer = place.field().map(|(_, pointer)| pointer);
-        let Some(Location { path, region }) = resolve(place, locate) else {
-            return Self {
-                pointer,
-                ..Self::default()
-            };
-        };
+        let location = resolve(place, locate);
+        let region = location.as_ref().and_then(|location| location.region);
         Self {
-            path: Some(path),
-            pointer,
+            path: location.map(|location| location.path),
+            pointer: place.field().map(|(_, pointer)| pointer),
             line: region.map(|region| region.line),
             column: region.map(|region| region.column),
             end_line: region.map(|region| region.end_line),

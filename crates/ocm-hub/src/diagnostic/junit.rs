@@ -27,7 +27,7 @@ use super::{CODES, Code, Finding, Findings, Locate, Severity};
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut by_code: BTreeMap<Code, Vec<&Finding>> =
         CODES.iter().map(|(code, _, _)| (*code, Vec::new())).collect();
-    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
         by_code.entry(finding.code).or_default().push(finding);
     }
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
@@ -50,20 +50,16 @@ pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
 }
 
 fn case(text: &mut String, code: Code, found: &[&Finding], locate: &dyn Locate) {
+    let (group, name) = (escaped(code.group()), escaped(code.name()));
     let _ = write!(
         text,
-        "    <testcase classname=\"spokewright.{}\" name=\"{}\" time=\"0\"",
-        escaped(code.group()),
-        escaped(code.name())
+        "    <testcase classname=\"spokewright.{group}\" name=\"{name}\" time=\"0\""
     );
     // Where a CI system links to: the first place that there is.
     let place = found.iter().find_map(|finding| resolve(&finding.place, locate));
     if let Some(location) = place {
-        let _ = write!(
-            text,
-            " file=\"{}\"",
-            escaped(&one_line(location.path, usize::MAX))
-        );
+        let path = escaped(&one_line(location.path, usize::MAX));
+        let _ = write!(text, " file=\"{path}\"");
         if let Some(region) = location.region {
             let _ = write!(text, " line=\"{}\"", region.line);
         }
@@ -81,19 +77,15 @@ fn case(text: &mut String, code: Code, found: &[&Finding], locate: &dyn Locate) 
             1 => one_line(&first.message, usize::MAX),
             count => format!("{}: {}", counted(count, Severity::Error.as_str()), code.summary()),
         };
+        let (message, listed) = (escaped(&message), escaped(&listed(&errors, locate)));
         let _ = writeln!(
             text,
-            "      <failure type=\"error\" message=\"{}\">{}</failure>",
-            escaped(&message),
-            escaped(&listed(&errors, locate))
+            "      <failure type=\"error\" message=\"{message}\">{listed}</failure>"
         );
     }
     if !warnings.is_empty() {
-        let _ = writeln!(
-            text,
-            "      <system-out>{}</system-out>",
-            escaped(&listed(&warnings, locate))
-        );
+        let listed = escaped(&listed(&warnings, locate));
+        let _ = writeln!(text, "      <system-out>{listed}</system-out>");
     }
     text.push_str("    </testcase>\n");
 }

@@ -49,28 +49,21 @@ mod testing;
 pub use apimachinery::broken;
 pub use brief::Brief;
 pub use code::{CODES, Code, Severity};
-pub use finding::{Finding, Label, Lacks};
-pub use finding::{Suppressed, SuppressedBy};
-pub use findings::FindingCounts;
-pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
+pub use finding::{Finding, Label, Lacks, Suppressed, SuppressedBy};
+pub use findings::{FindingCounts, Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
 pub use gitlab::CodeQuality;
 pub use human::Human;
-pub use json::API_VERSION;
-pub use json::{FindingEntry, FindingList, Position, RelatedEntry, Sentence, SuppressedEntry};
+pub use json::{API_VERSION, FindingEntry, FindingList, Position, RelatedEntry, Sentence, SuppressedEntry};
 pub use nearest::{NameIndex, did_you_mean, nearest};
 pub use place::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use secrecy::{Hidden, Secrecy, holds_secret, without_secrets};
-pub use text::FirstNames;
-pub use text::shell_name;
-pub use text::with_article;
-pub use text::{GAP, and_more, first_names, fitting_names, plural, row};
 pub use text::{
-    counted, first_items, hanging, one_or_many, shell_path, shell_word, wrapped, wrapped_hanging,
+    FirstNames, GAP, and_more, counted, first_items, first_names, fitting_names, hanging, one_or_many,
+    plural, row, shell_name, shell_path, shell_word, with_article, wrapped, wrapped_hanging,
 };
 pub(crate) use visible::floor_boundary;
-pub use visible::whole_line;
-pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line};
+pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line, whole_line};
 pub use within::Within;

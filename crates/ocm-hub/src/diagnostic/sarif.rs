@@ -1,7 +1,5 @@
-//! The SARIF 2.1.0 format, for code scanning.
-//!
-//! Owns: the log, its rules (all of [`CODES`]), and fingerprints that survive moved lines. Flows in: findings.
-//! Flows out: `serde::Serialize` values. Must not know: who finds what.
+//! The SARIF 2.1.0 format, for code scanning: the log, its rules (all of [`CODES`]), and fingerprints that survive moved
+//! lines.
 //!
 //! GitHub refuses a whole log if one result has no location, so a finding about the run as a whole is a notification of
 //! the invocation (section 3.20.21 of <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and not a
@@ -12,6 +10,7 @@ use std::fmt::{self, Write as _};
 
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::github::origin;
@@ -36,8 +35,10 @@ pub struct SarifLog<'a> {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Run<'a> {
-    tool: Tool,
-    automation_details: AutomationDetails,
+    tool: BTreeMap<&'static str, Driver>,
+    /// Distinguishes this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier
+    /// run of the same id, up to the last slash, and nothing else.
+    automation_details: Value,
     invocations: [Invocation; 1],
     column_kind: &'static str,
     results: Results<'a>,
@@ -76,18 +77,6 @@ impl fmt::Debug for Results<'_> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-/// Distinguishes this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier run
-/// of the same id, up to the last slash, and nothing else.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct AutomationDetails {
-    id: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Driver {
     name: &'static str,
@@ -100,12 +89,12 @@ struct Driver {
 #[serde(rename_all = "camelCase")]
 struct Rule {
     id: &'static str,
-    short_description: Message,
+    short_description: Value,
     help_uri: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<Help>,
-    default_configuration: Configuration,
-    properties: Properties,
+    default_configuration: Value,
+    properties: Value,
 }
 
 /// The page of a code. GitHub shows the Markdown next to a result, and requires the text.
@@ -113,16 +102,6 @@ struct Rule {
 struct Help {
     text: String,
     markdown: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Properties {
-    tags: [&'static str; 2],
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Configuration {
-    level: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -136,14 +115,8 @@ struct Invocation {
 #[serde(rename_all = "camelCase")]
 struct Notification {
     level: &'static str,
-    message: Message,
-    associated_rule: RuleReference,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct RuleReference {
-    id: &'static str,
-    index: usize,
+    message: Value,
+    associated_rule: Value,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -152,7 +125,7 @@ struct SarifResult {
     rule_id: &'static str,
     rule_index: usize,
     level: &'static str,
-    message: Message,
+    message: Value,
     locations: [Location; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location>,
@@ -169,31 +142,21 @@ struct Suppression {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Message {
-    text: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Location {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
     physical_location: PhysicalLocation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Message>,
+    message: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
+    artifact_location: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<Region>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct ArtifactLocation {
-    uri: String,
 }
 
 impl<'a> SarifLog<'a> {
@@ -210,12 +173,8 @@ impl<'a> SarifLog<'a> {
             schema: SCHEMA,
             version: "2.1.0",
             runs: [Run {
-                tool: Tool {
-                    driver: driver(&codes),
-                },
-                automation_details: AutomationDetails {
-                    id: run_id(&locate.run_name()),
-                },
+                tool: [("driver", driver(&codes))].into(),
+                automation_details: json!({"id": run_id(&locate.run_name())}),
                 invocations: [Invocation {
                     execution_successful: findings.exit_status() != Code::EXIT_FAILED,
                     tool_execution_notifications: notifications,
@@ -248,20 +207,14 @@ fn driver(codes: &BTreeSet<Code>) -> Driver {
             .iter()
             .map(|(code, severity, summary)| Rule {
                 id: code.name(),
-                short_description: Message {
-                    text: (*summary).to_owned(),
-                },
+                short_description: json!({"text": summary}),
                 help_uri: code.address(),
                 help: codes.contains(code).then(|| Help {
                     text: code.markdown(),
                     markdown: code.markdown(),
                 }),
-                default_configuration: Configuration {
-                    level: severity.as_str(),
-                },
-                properties: Properties {
-                    tags: ["kubernetes", code.group()],
-                },
+                default_configuration: json!({"level": severity.as_str()}),
+                properties: json!({"tags": ["kubernetes", code.group()]}),
             })
             .collect(),
     }
@@ -277,10 +230,7 @@ fn notification(finding: &Finding, locate: &dyn Locate) -> Notification {
     Notification {
         level: finding.severity.as_str(),
         message: message(finding, locate),
-        associated_rule: RuleReference {
-            id: finding.code.name(),
-            index: rule_index(finding.code),
-        },
+        associated_rule: json!({"id": finding.code.name(), "index": rule_index(finding.code)}),
     }
 }
 
@@ -293,10 +243,7 @@ fn result(
     let related_locations = finding
         .related
         .iter()
-        .filter_map(|related| {
-            let found = resolve(&related.place, locate)?;
-            Some((found, &related.text))
-        })
+        .filter_map(|related| Some((resolve(&related.place, locate)?, &related.text)))
         .enumerate()
         .map(|(index, (found, text))| location(&found, Some(index + 1), text))
         .collect();
@@ -313,7 +260,7 @@ fn result(
 }
 
 fn suppressions(finding: &Finding) -> Vec<Suppression> {
-    let suppressed = finding.suppressed().into_iter();
+    let suppressed = finding.suppressed.as_ref().into_iter();
     suppressed
         .map(|suppressed| Suppression {
             kind: suppressed.by.as_str(),
@@ -327,18 +274,16 @@ fn location(found: &Found<'_>, id: Option<usize>, text: &str) -> Location {
     Location {
         id,
         physical_location: PhysicalLocation {
-            artifact_location: ArtifactLocation { uri: uri(found.path) },
+            artifact_location: json!({"uri": uri(found.path)}),
             region: found.region,
         },
-        message: (!text.is_empty()).then(|| Message {
-            text: one_line(text, usize::MAX),
-        }),
+        message: (!text.is_empty()).then(|| json!({"text": one_line(text, usize::MAX)})),
     }
 }
 
 /// The sentence, then what explains it: viewers show one text only. Related places that have no location of
 /// their own are reported here.
-fn message(finding: &Finding, locate: &dyn Locate) -> Message {
+fn message(finding: &Finding, locate: &dyn Locate) -> Value {
     let line = |text: &str| one_line(text, usize::MAX);
     let mut text = line(&finding.message);
     for related in &finding.related {
@@ -351,7 +296,7 @@ fn message(finding: &Finding, locate: &dyn Locate) -> Message {
     if let Some(help) = &finding.help {
         let _ = write!(text, "\nhelp: {}", line(help));
     }
-    Message { text }
+    json!({"text": text})
 }
 
 /// A digest of the parts that stay the same when lines move: code, path, field, message, and a count among findings
@@ -390,24 +335,10 @@ fn uri(path: &str) -> String {
         uri.push_str("file://");
     }
     for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z'
-            | b'a'..=b'z'
-            | b'0'..=b'9'
-            | b'-'
-            | b'.'
-            | b'_'
-            | b'~'
-            | b'/'
-            | b'@'
-            | b'+'
-            | b','
-            | b'=' => {
-                uri.push(char::from(byte));
-            }
-            other => {
-                let _ = write!(uri, "%{other:02X}");
-            }
+        if byte.is_ascii_alphanumeric() || b"-._~/@+,=".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
         }
     }
     uri

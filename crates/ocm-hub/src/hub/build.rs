@@ -4,22 +4,20 @@
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
-use super::kinds::KindTable;
-use super::kinds::correct_kind;
-use super::kinds::unknown_version_of_read;
 use super::kustomized::{self, kustomizations};
 use super::ours_by_name::{OursByName, REFERENCES, Use};
 use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
 use crate::api::crd::{self, Crd};
+use crate::api::kinds::{KindTable, correct_kind, unknown_version_of_read};
 use crate::api::own_kinds::{self, is_own_document};
 use crate::api::{catalog, gateway, overlay};
 use crate::diagnostic::{Code, Finding, Findings, Part};
@@ -101,30 +99,16 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
         let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
         let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
-        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
-        let used: HashSet<(&str, &str)> = used.map(|(object, _)| kind_of(object)).collect();
-        without_schema = used
-            .into_iter()
-            .map(|(group, kind)| GroupKind::new(group, kind))
-            .filter(|kind| !known(kind))
-            .collect();
         check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
-        let local = drafts
-            .objects
-            .iter()
-            .filter(|(room, _)| *room != Room::Hub)
-            .map(|(_, object)| object);
-        let local = local.filter(|object| hangs_on_gateways(&object.group_kind(), &kinds));
-        let of_hub = uses
-            .iter()
-            .filter(|(_, usage)| *usage == Use::Used)
-            .map(|(object, _)| *object);
-        let looked_at: Vec<&Object> = of_hub.chain(local).collect();
-        findings.extend(
-            parallel::map(&looked_at, |object| placeholder(object))
-                .into_iter()
-                .flatten(),
-        );
+        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
+        let mut looked_at: Vec<&Object> = used.map(|(object, _)| *object).collect();
+        without_schema = kinds_of(looked_at.iter().copied());
+        without_schema.retain(|kind| !known(kind));
+        let local = drafts.objects.iter().filter(|(room, _)| *room != Room::Hub);
+        let local = local.map(|(_, object)| object);
+        looked_at.extend(local.filter(|object| hangs_on_gateways(&object.group_kind(), &kinds)));
+        let placeholders = parallel::map(&looked_at, |object| placeholder(object));
+        findings.extend(placeholders.into_iter().flatten());
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -132,27 +116,27 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked = parallel::map_each(drafts.objects, |(room, object)| {
-        let checked = check(object, &kinds, &crds, options, &work);
+        let (object, wrong) = check_alone(object, &kinds, options);
+        // An overlay has a reader, which reports more.
+        let definition = crds
+            .get(&object.group_kind())
+            .filter(|_| !overlay::is_one(&object));
+        let by_definition = definition.map(|crd| crd::check(crd, &object, &work));
         steps.advance(1);
-        (room, checked)
+        (room, object, wrong, by_definition)
     });
     drop(steps);
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
     let mut refused = Vec::new();
     if work.is_spent() {
-        let objects = checked.iter().map(|(_, checked)| &checked.object);
+        let objects = checked.iter().map(|(_, object, ..)| object);
         let mut objects = objects.chain(taught.objects.iter().map(|(_, object)| object));
         findings.extend(objects.find(|object| crd::is_one(object)).map(crd::too_much_work));
     }
-    for (room, checked) in checked {
-        let Checked {
-            object,
-            mut wrong,
-            by_definition,
-        } = checked;
+    for (room, object, mut wrong, by_definition) in checked {
         // Which objects were still checked is an accident: it must not show.
         if !work.is_spent() {
-            wrong.extend(by_definition);
+            wrong.extend(by_definition.into_iter().flatten());
         }
         let is_misplaced = room != Room::Hub && overlay::is_one(&object);
         if is_misplaced {
@@ -363,32 +347,19 @@ impl Drafts {
         }
         let metadata = value.get("metadata");
         let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
-        let name = field("name").and_then(Value::as_text);
+        let text = |key: &str| {
+            field(key)
+                .and_then(Value::as_text)
+                .filter(|text| !text.is_empty())
+        };
         let namespace = field("namespace").filter(|namespace| !namespace.is_null());
-        let (Some(name), true) = (
-            name.filter(|name| !name.is_empty()).cloned(),
-            namespace.is_none_or(Value::is_string),
-        ) else {
+        if text("name").is_none() || namespace.is_some_and(|namespace| !namespace.is_string()) {
             self.others.push((room.clone(), other(value, false)));
             return;
-        };
-        let namespace = namespace
-            .and_then(Value::as_text)
-            .filter(|namespace| !namespace.is_empty())
-            .cloned();
-        let api_version = version;
-        self.objects.push((
-            room.clone(),
-            Object {
-                api_version,
-                kind,
-                namespace,
-                name,
-                value,
-                origin,
-                overlaid: None,
-            },
-        ));
+        }
+        let namespace = text("namespace").cloned();
+        let object = Object::from_value(value, origin);
+        self.objects.push((room.clone(), Object { namespace, ..object }));
     }
 
     /// The skipped documents among those that are not complete objects. One that may have been meant as an object that
@@ -502,27 +473,22 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let occurring: HashSet<(&str, &str)> = objects.iter().map(|(_, object)| kind_of(object)).collect();
-    let occurring = occurring
-        .into_iter()
-        .map(|(group, kind)| GroupKind::new(group, kind));
-    let unknown = occurring.filter(|kind| !crds.contains_key(kind));
-    unknown
-        .filter(|kind| hangs_on_gateways(kind, kinds))
-        .filter_map(|kind| {
-            let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
-            Some((kind, definition))
-        })
-        .collect()
+    let mut unknown = kinds_of(objects.iter().map(|(_, object)| object));
+    unknown.retain(|kind| !crds.contains_key(kind) && hangs_on_gateways(kind, kinds));
+    let definition = |kind: GroupKind| {
+        let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
+        Some((kind, definition))
+    };
+    unknown.into_iter().filter_map(definition).collect()
 }
 
-fn kind_of(object: &Object) -> (&str, &str) {
-    (&object.api_version.group, &object.kind)
+fn kinds_of<'o>(objects: impl Iterator<Item = &'o Object>) -> BTreeSet<GroupKind> {
+    objects.map(Object::group_kind).collect()
 }
 
 fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     let info = kinds.kind(&kind.group, &kind.kind);
-    kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
+    kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.has_target)
 }
 
 /// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, or of `all`. Objects that
@@ -533,31 +499,19 @@ fn check_by_catalog(
     catalog: &HashMap<GroupKind, Crd>,
     findings: &mut Findings,
 ) {
-    let by_name: HashMap<(&str, &str), &Crd> = catalog
-        .iter()
-        .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
-        .collect();
     let found = parallel::map(of_hub, |(object, usage)| {
-        let Some(definition) = by_name.get(&kind_of(object)) else {
-            return Vec::new();
+        let only: Option<&[&str]> = match usage {
+            _ if all => None,
+            Use::Used => None,
+            Use::NamesNothing => Some(&REFERENCES),
+            Use::Unused => return Vec::new(),
         };
-        let check = |only| crd::check_by_catalog(definition, object, only);
-        match usage {
-            Use::Used => check(None),
-            _ if all => check(None),
-            Use::NamesNothing => check(Some(&REFERENCES)),
-            Use::Unused => Vec::new(),
-        }
+        let definition = catalog.get(&object.group_kind());
+        definition.map_or_else(Vec::new, |definition| {
+            crd::check_by_catalog(definition, object, only)
+        })
     });
     findings.extend(found.into_iter().flatten());
-}
-
-/// An object, and what is wrong with it.
-struct Checked {
-    object: Object,
-    wrong: Vec<Finding>,
-    /// By the definition of its kind.
-    by_definition: Vec<Finding>,
 }
 
 /// Names and namespace of one object.
@@ -567,29 +521,6 @@ fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> 
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     wrong.extend(plain_secret(&object));
     (object, wrong)
-}
-
-/// The same, and by the definition of its kind.
-fn check(
-    object: Object,
-    kinds: &KindTable,
-    crds: &HashMap<GroupKind, Crd>,
-    options: &Options<'_>,
-    work: &Work,
-) -> Checked {
-    let (object, wrong) = check_alone(object, kinds, options);
-    // Most inputs have none.
-    let crd = (!crds.is_empty())
-        .then(|| crds.get(&object.group_kind()))
-        .flatten()
-        // It has a reader, which reports more.
-        .filter(|_| !overlay::is_one(&object));
-    let by_definition = crd.map(|crd| crd::check(crd, &object, work));
-    Checked {
-        object,
-        wrong,
-        by_definition: by_definition.unwrap_or_default(),
-    }
 }
 
 /// Keeps the first object of each identity, in the order of the input, and reports the others, which come second. The
@@ -603,16 +534,10 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
         let known = *first.entry(key).or_insert(object);
         is_again.push(!std::ptr::eq(known, object));
         if !std::ptr::eq(known, object) {
-            findings.push(
-                Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    object.place("/metadata/name"),
-                    format!("{} is defined twice", object.identity()),
-                )
-                .label("again here")
-                .related(known.place("/metadata/name"), "first here")
-                .help("remove one of the two, or rename it"),
-            );
+            let at = "/metadata/name";
+            let finding = object.finding(Code::OBJECT_DUPLICATE, at, "is defined twice");
+            let finding = finding.label("again here").related(known.place(at), "first here");
+            findings.push(finding.help("remove one of the two, or rename it"));
         }
     }
     if !is_again.contains(&true) {
@@ -626,56 +551,39 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
 fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
     let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
     let (place, meant) = origin.missing(value, "", missing);
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        place,
-        format!("this looks like a Kubernetes object, but has no `{missing}`"),
-    )
-    .help(
-        meant.unwrap_or_else(|| {
-            format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml")
-        }),
-    )
+    let message = format!("this looks like a Kubernetes object, but has no `{missing}`");
+    let add = || format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml");
+    Finding::new(Code::OBJECT_SCHEMA, place, message).help(meant.unwrap_or_else(add))
 }
 
 /// A list by itself is nothing that Kubernetes reads.
 fn bare_list(origin: &Origin, index: usize) -> Finding {
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        origin.place(&format!("/{index}"), Part::Value),
-        "this object is in a bare list, which Kubernetes does not read",
-    )
-    .help("write one document per object, or use `items` of a `kind: List`")
+    let message = "this object is in a bare list, which Kubernetes does not read";
+    let place = origin.place(&format!("/{index}"), Part::Value);
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
+    finding.help("write one document per object, or use `items` of a `kind: List`")
 }
 
 fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
-    match name {
-        Some(name) if !name.is_string() && !name.is_null() => not_a_string(origin, kind, "name", name),
-        _ => {
-            let (parent, field) = match value.get("metadata") {
-                Some(_) => ("/metadata", "name"),
-                None => ("", "metadata"),
-            };
-            let (place, meant) = origin.missing(value, parent, field);
-            Finding::new(
-                Code::OBJECT_NO_NAME,
-                place,
-                format!("this {kind} has no metadata.name"),
-            )
-            .help(meant.unwrap_or_else(|| {
-                "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned()
-            }))
-        }
+    if let Some(name) = name.filter(|name| !name.is_string() && !name.is_null()) {
+        return not_a_string(origin, kind, "name", name);
     }
+    let (parent, field) = match value.get("metadata") {
+        Some(_) => ("/metadata", "name"),
+        None => ("", "metadata"),
+    };
+    let (place, meant) = origin.missing(value, parent, field);
+    let message = format!("this {kind} has no metadata.name");
+    let add = || "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned();
+    Finding::new(Code::OBJECT_NO_NAME, place, message).help(meant.unwrap_or_else(add))
 }
 
 /// YAML reads some plain words and all plain numbers as other types: `n` is a boolean.
 fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
-    Finding::new(
-        Code::OBJECT_SCHEMA,
-        origin.place(&format!("/metadata/{field}"), Part::Value),
-        format!("metadata.{field} of this {kind} is not a string"),
-    )
-    .label(format!("YAML reads it as {value}"))
-    .help("put it in quotes")
+    let message = format!("metadata.{field} of this {kind} is not a string");
+    let place = origin.place(&format!("/metadata/{field}"), Part::Value);
+    let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
+    finding
+        .label(format!("YAML reads it as {value}"))
+        .help("put it in quotes")
 }

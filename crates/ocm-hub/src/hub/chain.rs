@@ -12,19 +12,18 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::index::{Hub, ObjectsByPlace};
-use super::kinds::KindTable;
-use super::kustomized;
+use super::kustomized::{self, directory};
 use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
-use crate::api::crd;
 use crate::api::gateway::GROUP;
-use crate::api::params::Params;
+use crate::api::kinds::KindTable;
+use crate::api::params::{Params, SyncedResource};
 use crate::api::route::is_route;
-use crate::api::{ocm, ocm_work, own_kinds};
+use crate::api::{crd, ocm, ocm_work, own_kinds};
 use crate::diagnostic::{Code, Finding, Findings, Locate as _, NameIndex, Place, Severity, SourceId};
 use crate::object::Object;
 use crate::parallel;
-use crate::source::{Room, Sources};
+use crate::source::{Room, SourceFile, Sources};
 use apimachinery::GroupKind;
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
@@ -160,19 +159,44 @@ pub fn soften_unreadable(
     let beside = directories(&chain.files(hub), sources);
     let mut passed_over = Vec::new();
     findings.revise(|finding| {
-        if !UNREADABLE.contains(&finding.code) {
+        let Some((file, text)) = unreadable(finding, sources) else {
+            return true;
+        };
+        if text.trim().is_empty() || is_beside(directory(&file.relative), &beside) || chain.is_named_in(text)
+        {
             return true;
         }
-        match chain.unreadable(Finding::clone(finding), sources, &beside) {
-            Ok(softened) => *finding = softened.into(),
-            Err(passed) => {
-                passed_over.push(passed);
-                return false;
-            }
+        let extension = Path::new(&file.relative).extension();
+        if text.contains("{{") || extension.is_some_and(|extension| extension == "json") {
+            let message = &finding.message;
+            passed_over.push(PassedOver {
+                place: finding.place.clone(),
+                what: format!("not YAML, and nothing in it is used for rendering: {message}"),
+            });
+            return false;
         }
+        let finding = Arc::make_mut(finding);
+        finding.severity = Severity::Warning;
+        let why =
+            "this does not stop the run, because rendering uses nothing in this file or in its directory";
+        finding.notes.push(why.into());
         true
     });
     passed_over
+}
+
+/// The file of the hub that a finding says cannot be read, and the document that it is about.
+fn unreadable<'s>(finding: &Finding, sources: &'s Sources) -> Option<(&'s SourceFile, &'s str)> {
+    let Place::Text { source, start, .. } = finding.place else {
+        return None;
+    };
+    let file = sources.file(source).filter(|file| file.room == Room::Hub)?;
+    let mut documents = file.documents.iter();
+    let around = documents.find(|document| (document.start..=document.end).contains(&start));
+    let text = around.and_then(|document| file.text.get(document.start..document.end));
+    UNREADABLE
+        .contains(&finding.code)
+        .then(|| (file, text.unwrap_or(&file.text)))
 }
 
 /// The objects of the hub that rendering does not use, in their order.
@@ -250,18 +274,6 @@ impl Relation {
     const fn ours_if(is_ours: bool) -> Self {
         if is_ours { Self::Ours } else { Self::Foreign }
     }
-
-    /// That of an object which leads to several. After one of ours, no other is asked.
-    fn first_of(relations: impl Iterator<Item = Self>) -> Option<Self> {
-        let mut first = None;
-        for relation in relations {
-            if relation == Self::Ours {
-                return Some(relation);
-            }
-            first = Some(first.map_or(relation, |first: Self| first.min(relation)));
-        }
-        first
-    }
 }
 
 struct Chain<'h> {
@@ -285,17 +297,10 @@ struct Chain<'h> {
 impl<'h> Chain<'h> {
     fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
-        let params = || {
-            let classes = ours.classes.values();
-            classes.filter_map(|class| class.params.as_deref().ok())
-        };
-        let resources = |params: &'_ Params| {
-            let all = params.policies_to_sync.iter().chain(&params.resources_to_sync);
-            let all = all.chain(&params.objects_to_sync);
-            all.map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
-                .collect::<Vec<_>>()
-        };
-        let synced = params().flat_map(resources).collect();
+        let classes = ours.classes.values();
+        let params = classes.filter_map(|class| class.params.as_deref().ok());
+        let synced = params.flat_map(Params::synced).map(SyncedResource::group_kind);
+        let synced = synced.collect();
         let all = || hub.objects.iter().chain(&hub.refused);
         let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
         for object in all().filter(|object| is_link(object)) {
@@ -344,7 +349,11 @@ impl<'h> Chain<'h> {
     fn holds(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
         let is_parent =
             [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
-        let near = finding.lacking().filter(|_| is_parent).map(|lacks| &lacks.near);
+        let near = finding
+            .lacks
+            .as_ref()
+            .filter(|_| is_parent)
+            .map(|lacks| &lacks.near);
         let places = std::iter::once(near.unwrap_or(&finding.place));
         let twice = finding
             .related
@@ -445,7 +454,7 @@ impl<'h> Chain<'h> {
         } else {
             Relation::Unknown
         };
-        Relation::first_of(relations).unwrap_or(of_none)
+        relations.min().unwrap_or(of_none)
     }
 
     fn of_reference(
@@ -472,7 +481,7 @@ impl<'h> Chain<'h> {
             let namespaces = found.namespace.as_deref().zip(namespace);
             namespaces.is_none_or(|(there, namespace)| there == namespace)
         });
-        match Relation::first_of(found.map(|found| self.relation(found, depth))) {
+        match found.map(|found| self.relation(found, depth)).min() {
             Some(relation @ (Relation::Ours | Relation::Foreign)) => relation,
             // Nearly the name of a Gateway of ours is a mistake.
             _ if (group, kind) == (GROUP, "Gateway") && self.gateways.nearest(name).is_some() => {
@@ -490,47 +499,6 @@ impl<'h> Chain<'h> {
             || WORDS.iter().any(|word| text.contains(word))
             || words.any(|word| !word.is_empty() && text.contains(word))
     }
-
-    /// A text that cannot be read: an error if it names something that rendering uses, or is next to it.
-    fn unreadable(
-        &self,
-        finding: Finding,
-        sources: &Sources,
-        beside: &HashSet<&str>,
-    ) -> Result<Finding, PassedOver> {
-        let Place::Text { source, start, .. } = finding.place else {
-            return Ok(finding);
-        };
-        let Some(file) = sources.file(source).filter(|file| file.room == Room::Hub) else {
-            return Ok(finding);
-        };
-        let around = file
-            .documents
-            .iter()
-            .find(|document| (document.start..=document.end).contains(&start));
-        let text = around
-            .and_then(|document| file.text.get(document.start..document.end))
-            .unwrap_or(&file.text);
-        if text.trim().is_empty() || is_beside(directory(&file.relative), beside) || self.is_named_in(text) {
-            return Ok(finding);
-        }
-        if text.contains("{{")
-            || Path::new(&file.relative)
-                .extension()
-                .is_some_and(|extension| extension == "json")
-        {
-            return Err(PassedOver {
-                place: finding.place,
-                what: format!(
-                    "not YAML, and nothing in it is used for rendering: {}",
-                    finding.message
-                ),
-            });
-        }
-        Ok(finding.severity(Severity::Warning).note(
-            "this does not stop the run, because rendering uses nothing in this file or in its directory",
-        ))
-    }
 }
 
 /// The directories of files.
@@ -545,10 +513,6 @@ fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
         || directory
             .match_indices('/')
             .any(|(slash, _)| directory.get(..slash).is_some_and(|above| beside.contains(above)))
-}
-
-fn directory(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// Whether other objects lead to ours through this one.

@@ -3,10 +3,8 @@
 //! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
 //! kinds. Flows out: findings, a resolved namespace. Must not know: what a kind is for.
 
-use std::borrow::Cow;
-
-use super::kinds::KindTable;
 use crate::api::crd::Scope;
+use crate::api::kinds::KindTable;
 use crate::api::violation;
 use crate::diagnostic::{Code, Finding, holds_secret, nearest};
 use crate::object::Object;
@@ -68,31 +66,18 @@ fn entries_findings(
     wrong: &mut Vec<Finding>,
 ) {
     if let Err(mismatch) = entries.mapping() {
-        wrong.push(
-            Finding::new(
-                Code::OBJECT_SCHEMA,
-                object.place(&entries.pointer()),
-                format!(
-                    "`metadata.{section}` of {} must be a mapping, not {}",
-                    object.identity(),
-                    mismatch.found
-                ),
-            )
-            .help(format!("write `{section}:` and one `key: value` a line below it")),
-        );
+        let (identity, found) = (object.identity(), mismatch.found);
+        let message = format!("`metadata.{section}` of {identity} must be a mapping, not {found}");
+        let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&entries.pointer()), message);
+        wrong.push(finding.help(format!("write `{section}:` and one `key: value` a line below it")));
         return;
     }
     for (key, field) in entries.entries() {
         // Annotation keys are compared in lower case by Kubernetes; labels as they are.
-        let folded = if is_label {
-            Cow::Borrowed(key)
-        } else {
-            Cow::Owned(key.to_lowercase())
-        };
-        if let Err(error) = NameRule::LabelKey.check(&folded) {
-            wrong.push(
-                invalid_name(object, &field.pointer(), key, &error).label(format!("a key of `{section}`")),
-            );
+        let folded = if is_label { key } else { &key.to_lowercase() };
+        if let Err(error) = NameRule::LabelKey.check(folded) {
+            let finding = invalid_name(object, &field.pointer(), key, &error);
+            wrong.push(finding.label(format!("a key of `{section}`")));
         }
         match field.string() {
             Ok(Some(value)) if is_label => {
@@ -104,18 +89,13 @@ fn entries_findings(
                 }
             }
             Ok(_) => {}
-            Err(mismatch) => wrong.push(
-                Finding::new(
-                    Code::OBJECT_SCHEMA,
-                    object.place(&field.pointer()),
-                    format!(
-                        "`{key}` in `metadata.{section}` of {} must be a string",
-                        object.identity()
-                    ),
-                )
-                .label(format!("YAML reads this as {}", mismatch.found))
-                .help("put it in quotes"),
-            ),
+            Err(mismatch) => {
+                let identity = object.identity();
+                let message = format!("`{key}` in `metadata.{section}` of {identity} must be a string");
+                let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message);
+                let label = format!("YAML reads this as {}", mismatch.found);
+                wrong.push(finding.label(label).help("put it in quotes"));
+            }
         }
     }
 }
@@ -140,15 +120,11 @@ pub(super) fn settle_namespace(
             object.namespace = default.map(Into::into);
             object.namespace.is_none().then(|| {
                 let (place, meant) = object.origin.missing(&object.value, "/metadata", "namespace");
-                Finding::new(
-                    Code::OBJECT_NO_NAMESPACE,
-                    place,
-                    format!("{} {} has no namespace", object.kind, object.name),
-                )
-                .label("no `namespace` here")
-                .help(meant.unwrap_or_else(|| {
-                    "add `namespace`, or pass `--namespace NS` for all objects without one".to_owned()
-                }))
+                let message = format!("{} {} has no namespace", object.kind, object.name);
+                let add = "add `namespace`, or pass `--namespace NS` for all objects without one";
+                let finding = Finding::new(Code::OBJECT_NO_NAMESPACE, place, message);
+                let finding = finding.label("no `namespace` here");
+                finding.help(meant.unwrap_or_else(|| add.to_owned()))
             })
         }
         // An unknown kind is namespaced when it names a namespace (docs/reference/what-is-read.md).
@@ -157,11 +133,8 @@ pub(super) fn settle_namespace(
 }
 
 fn invalid_name(object: &Object, pointer: &str, name: &str, error: &InvalidName) -> Finding {
-    let finding = Finding::new(
-        Code::OBJECT_INVALID_NAME,
-        object.place(pointer),
-        format!("Kubernetes refuses `{name}` in this {}: {error}", object.kind),
-    );
+    let message = format!("Kubernetes refuses `{name}` in this {}: {error}", object.kind);
+    let finding = Finding::new(Code::OBJECT_INVALID_NAME, object.place(pointer), message);
     match &error.suggestion {
         Some(suggestion) => finding.help(format!("write `{suggestion}`")),
         None => finding.help("choose another name"),

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::kinds::KindTable;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
+use crate::api::kinds::KindTable;
 use crate::api::updates;
 use crate::diagnostic::{DocumentId, Place};
 use crate::object::Object;
@@ -136,18 +136,8 @@ impl Hub {
 #[derive(Debug, Default, Clone)]
 pub struct Objects {
     sorted: Vec<Object>,
-    /// By their lengths, and then in the same order.
-    runs: Vec<Run>,
-}
-
-/// The objects of a kind.
-#[derive(Debug, Clone)]
-struct Run {
-    /// How long the group and the kind are: of most other kinds, nothing else needs to be looked at, and each backend of
-    /// each route is asked for.
-    lengths: (usize, usize),
-    /// Where they are in the order.
-    objects: Range<usize>,
+    /// Where the objects of each kind are, in the same order.
+    runs: Vec<Range<usize>>,
 }
 
 impl Objects {
@@ -158,14 +148,9 @@ impl Objects {
         let mut start = 0_usize;
         for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
             let end = start.saturating_add(run.len());
-            let (group, kind) = run.first().map(kind_of).unwrap_or_default();
-            runs.push(Run {
-                lengths: (group.len(), kind.len()),
-                objects: start..end,
-            });
+            runs.push(start..end);
             start = end;
         }
-        runs.sort_by_key(|run: &Run| run.lengths);
         // They stay until the end of the run.
         objects.shrink_to_fit();
         Self {
@@ -227,14 +212,10 @@ impl Objects {
 
     /// Where the objects of a kind are in the order.
     fn run(&self, group: &str, kind: &str) -> Option<Range<usize>> {
-        let lengths = (group.len(), kind.len());
-        let kind_of_run = |run: &Run| self.sorted.get(run.objects.start).map(kind_of);
-        let compared = |run: &Run| {
-            let names = || kind_of_run(run).cmp(&Some((group, kind)));
-            run.lengths.cmp(&lengths).then_with(names)
-        };
-        let found = self.runs.binary_search_by(compared).ok()?;
-        self.runs.get(found).map(|run| run.objects.clone())
+        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
+        let runs = &self.runs;
+        let found = runs.binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
+        runs.get(found.ok()?).cloned()
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
@@ -245,13 +226,8 @@ impl Objects {
 
     /// All kinds that occur, sorted.
     pub fn group_kinds(&self) -> Vec<GroupKind> {
-        let first = self
-            .runs
-            .iter()
-            .filter_map(|run| self.sorted.get(run.objects.start));
-        let mut kinds: Vec<GroupKind> = first.map(Object::group_kind).collect();
-        kinds.sort_unstable();
-        kinds
+        let first = self.runs.iter().filter_map(|run| self.sorted.get(run.start));
+        first.map(Object::group_kind).collect()
     }
 }
 

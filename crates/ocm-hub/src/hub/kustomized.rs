@@ -79,33 +79,25 @@ fn read(document: &Document, directory: &str) -> Kustomization {
         Some(Value::Array(items)) => items.as_slice(),
         _ => &[],
     };
-    let paths = |name: &str| items(name).iter().filter_map(Value::as_str);
-    let paths_in = |name: &str| {
-        items(name)
-            .iter()
-            .filter_map(|item| item.get("path").and_then(Value::as_str))
-    };
+    let paths = |name: &&str| items(name).iter().filter_map(Value::as_str);
+    let paths_in = |name: &&str| items(name).iter().filter_map(|item| item.get("path")?.as_str());
     let remote = ["resources", "bases"]
-        .into_iter()
+        .iter()
         .flat_map(paths)
         .find(|path| is_remote(path));
-    let resources = ["resources", "bases", "components"]
-        .into_iter()
-        .flat_map(paths)
-        .filter(|path| !is_remote(path));
-    let patches = [
+    let resources = ["resources", "bases", "components"].iter().flat_map(paths);
+    let resources = resources.filter(|path| !is_remote(path));
+    let files = [
         "patchesStrategicMerge",
         "transformers",
         "generators",
         "configurations",
-    ]
-    .into_iter()
-    .flat_map(paths)
-    .chain(
-        ["patches", "patchesJson6902", "replacements"]
-            .into_iter()
-            .flat_map(paths_in),
-    );
+    ];
+    let entries = ["patches", "patchesJson6902", "replacements"];
+    let patches = files
+        .iter()
+        .flat_map(paths)
+        .chain(entries.iter().flat_map(paths_in));
     Kustomization {
         document: document.id,
         directory: directory.to_owned(),
@@ -169,10 +161,8 @@ pub(super) fn patches(kustomizations: &[Kustomization], sources: &Sources) -> BT
 pub(super) fn is_patch_of_definition(value: &Value, path: &str, kustomizations: &[Kustomization]) -> bool {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     let has = |field: &str| value.get("spec").is_some_and(|spec| spec.get(field).is_some());
-    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let above = directory
-        .strip_suffix("patches")
-        .map(|above| above.trim_end_matches('/'));
+    let above = directory(path).strip_suffix("patches");
+    let above = above.map(|above| above.trim_end_matches('/'));
     ApiVersion::parse(text("apiVersion")).group == crd::GROUP
         && text("kind") == crd::KIND
         && !["group", "names", "versions"].into_iter().any(has)
@@ -192,10 +182,14 @@ pub(super) fn directory_of<'s>(
     directories: &BTreeSet<&str>,
     sources: &'s Sources,
 ) -> &'s str {
-    let above = |path: &'s str| path.rsplit_once('/').map_or("", |(above, _)| above);
-    let own = sources.file(file).map_or("", |file| above(&file.relative));
-    let mut all = std::iter::successors(Some(own), |path| (!path.is_empty()).then(|| above(path)));
+    let own = sources.file(file).map_or("", |file| directory(&file.relative));
+    let mut all = std::iter::successors(Some(own), |path| (!path.is_empty()).then(|| directory(path)));
     all.find(|path| directories.contains(path)).unwrap_or(own)
+}
+
+/// The directory that a path is in; `""` is the root.
+pub(super) fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 /// A directory as it is shown.

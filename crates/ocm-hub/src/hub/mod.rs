@@ -10,7 +10,6 @@ mod chain;
 mod grants;
 mod identify;
 mod index;
-pub mod kinds;
 mod kustomized;
 mod ours;
 mod ours_by_name;
@@ -24,8 +23,5 @@ pub use build::{Exported, Options, build, check_changed, exported, is_list, with
 pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
 pub use grants::Grants;
 pub use index::{Hub, Objects, ObjectsByPlace};
-pub use kinds::KindInfo;
-pub use kinds::unknown_version;
-pub use ours::params_place;
-pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
+pub use ours::{OurClass, OurGateway, OurGatewayId, Ours, params_place};
 pub use passed_over::PassedOver;

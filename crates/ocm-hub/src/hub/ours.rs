@@ -84,13 +84,10 @@ impl<'a> Ours<'a> {
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}
-                None => findings.push(class_not_found(
-                    hub,
-                    &gateway,
-                    &known,
-                    &ours.classes,
-                    controller_name,
-                )),
+                None => {
+                    let finding = class_not_found(hub, &gateway, &known, &ours.classes, controller_name);
+                    findings.push(finding);
+                }
             }
         }
         ours
@@ -122,17 +119,13 @@ fn nearly_ours(hub: &Hub, class: &GatewayClass<'_>, controller_name: &str) -> Op
     let gateways = hub.objects.of_kind(GROUP, "Gateway").iter();
     let mut placed = gateways.filter(|gateway| gateway.label(PLACEMENT_LABEL).is_some());
     let gateway = placed.find(|gateway| gateway.root().get("spec").text("gatewayClassName") == Some(name))?;
-    let message = format!(
-        "{} has another controller than ours, so no cluster receives {}",
-        class.object.identity(),
-        gateway.identity()
-    );
-    let place = class.object.place("/spec/controllerName");
-    Some(
-        Finding::new(Code::GATEWAY_CLASS_NOT_OURS, place, message).help(format!(
-            "did you mean `{controller_name}`? Otherwise, remove the placement labels of its Gateways"
-        )),
-    )
+    let gateway = gateway.identity();
+    let what = format_args!("has another controller than ours, so no cluster receives {gateway}");
+    let at = "/spec/controllerName";
+    let finding = class.object.finding(Code::GATEWAY_CLASS_NOT_OURS, at, what);
+    Some(finding.help(format!(
+        "did you mean `{controller_name}`? Otherwise, remove the placement labels of its Gateways"
+    )))
 }
 
 /// At most so many classes in a row.
@@ -148,33 +141,24 @@ fn class_not_found(
     let name = gateway.class_name;
     // Only a Gateway of ours has the label. Without it, the class may belong to another controller.
     let is_placed = gateway.object.label(PLACEMENT_LABEL).is_some() && !ours.is_empty();
-    let finding = Finding::new(
-        Code::GATEWAY_CLASS_NOT_FOUND,
-        gateway.object.place("/spec/gatewayClassName"),
-        format!(
-            "{} has the class `{name}`, which is not in the input",
-            gateway.object.identity()
-        ),
-    )
-    .label("no GatewayClass of this name")
-    .missing(Identity::new(GROUP, "GatewayClass", None, name));
-    let finding = if is_placed {
-        finding.severity(Severity::Error)
-    } else {
-        finding
-    };
+    let what = format_args!("has the class `{name}`, which is not in the input");
+    let at = "/spec/gatewayClassName";
+    let finding = gateway.object.finding(Code::GATEWAY_CLASS_NOT_FOUND, at, what);
+    let finding = finding.label("no GatewayClass of this name");
+    let mut finding = finding.missing(Identity::new(GROUP, "GatewayClass", None, name));
+    if is_placed {
+        finding.severity = Severity::Error;
+    }
     let product = product_of_class(name);
     // A class of another project is near to few names.
     let is_near = |near: &&str| product.is_none() || damerau_levenshtein(name, near) == 1;
     match (nearest(name, known.iter().copied()).filter(is_near), product) {
         (Some(near), _) => {
-            let finding = finding.help(format!("did you mean `{near}`?"));
+            let mut finding = finding.help(format!("did you mean `{near}`?"));
             // A typo would take the Gateway off every cluster, which no warning may do.
-            let finding = if ours.contains_key(near) {
-                finding.severity(Severity::Error)
-            } else {
-                finding
-            };
+            if ours.contains_key(near) {
+                finding.severity = Severity::Error;
+            }
             match hub.objects.find(GROUP, "GatewayClass", None, near) {
                 Some(class) => finding.lacks(format!("GatewayClass {name}"), class.place("/metadata/name")),
                 None => finding,
@@ -216,7 +200,7 @@ pub(super) fn resolve(
             .map(|near| ("name", near))
             .or_else(|| near_namespace().map(|near| ("namespace", near)))
     };
-    let read = read_class(class.object, config_map, near, hub.kinds.as_ref());
+    let read = read_class(class.object, config_map, near, &hub.kinds);
     findings.extend(read.findings);
     match (read.failure, read.params) {
         (Some(failure), _) => Err(failure),

@@ -9,8 +9,8 @@
 
 use std::collections::HashSet;
 
-use super::kinds::KindTable;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::kinds::KindTable;
 use crate::object::Object;
 use kube_json::Value;
 
@@ -94,7 +94,7 @@ impl<'a> OursByName<'a> {
             _ => {}
         }
         let info = kinds.kind(group, &object.kind);
-        if info.is_some_and(|info| !info.parent_refs && !info.targets.any()) {
+        if info.is_some_and(|info| !info.parent_refs && !info.has_target) {
             return Use::Unused;
         }
         let spec = object.value.get("spec");

@@ -5,9 +5,8 @@
 
 use kube_json::Value;
 
-use super::kinds::KindTable;
-use super::kinds::meant;
 use crate::api::gateway::GROUP;
+use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
 use crate::diagnostic::Place;

@@ -25,14 +25,10 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
                 let section = root.get(section);
                 section.entries().find(|(_, field)| is_value(field, is_encoded))
             })?;
-    Some(
-        Finding::new(
-            Code::SECRET_PLAIN,
-            object.key_place(&place.pointer()),
-            format!("{} is not encrypted: everyone who can read the repository has its values", object.identity()),
-        )
-        .help(
-            "keep it out of the repository, or commit a SealedSecret or an ExternalSecret in its place; change values that were committed",
-        ),
-    )
+    let identity = object.identity();
+    let message = format!("{identity} is not encrypted: everyone who can read the repository has its values");
+    let finding = Finding::new(Code::SECRET_PLAIN, object.key_place(&place.pointer()), message);
+    Some(finding.help(
+        "keep it out of the repository, or commit a SealedSecret or an ExternalSecret in its place; change values that were committed",
+    ))
 }

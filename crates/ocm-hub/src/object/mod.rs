@@ -221,17 +221,10 @@ impl Object {
         let overlaid = self
             .overlaid_at(pointer)
             .filter(|(_, rest)| rest.is_empty() && part == Part::Key);
-        let (document, pointer, part) = match overlaid {
-            Some((field, _)) => (
-                field.document,
-                format!("{}/path", field.entry).into(),
-                Part::Value,
-            ),
-            None => {
-                let (document, pointer) = self.field(pointer);
-                (document, pointer, part)
-            }
-        };
+        if let Some((field, _)) = overlaid {
+            return Place::value(field.document, format!("{}/path", field.entry));
+        }
+        let (document, pointer) = self.field(pointer);
         Place::Field {
             document,
             pointer,

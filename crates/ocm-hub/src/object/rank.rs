@@ -6,17 +6,19 @@
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::Object;
 use super::well_known::ORIGIN_CREATION;
 
-/// Whether creation timestamps in the input count (`precedence.creationTimestamp`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Whether an object's creation timestamp decides between policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Ages {
-    /// They decide.
+    /// It does, if it is present.
     #[default]
     Use,
-    /// Only names decide.
+    /// It does not: names decide.
     Ignore,
 }
 

@@ -18,7 +18,7 @@ use super::lfs::is_pointer;
 use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
-use super::walk::{Discovered, Found, Request, Room, pointer};
+use super::walk::{Discovered, Request, Room, pointer};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::parallel;
 use crate::progress::Stage;
@@ -40,7 +40,7 @@ pub struct Document {
 /// A file that cannot be read or is not YAML gets a finding; the other files are still read, so that one run reports
 /// everything that is wrong.
 pub(super) fn load(
-    files: &[Found],
+    files: &[Discovered],
     (tree, disk): (&dyn FileTree, Option<&Disk>),
     stdin: Option<&[u8]>,
     request: &Request,
@@ -48,18 +48,18 @@ pub(super) fn load(
     findings: &mut Findings,
 ) -> Vec<Document> {
     if disk.is_none() {
-        tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+        tree.prepare(&files.iter().map(|file| file.at.as_path()).collect::<Vec<_>>());
     }
     let piped = Discovered::stdin();
     let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
-    for found in files {
+    for file in files {
         let content = match disk {
-            Some(disk) => Ok(Content::OnDisk(disk, &found.at)),
-            None => tree.read(&found.at).map(|bytes| Content::Known(bytes.into())),
+            Some(disk) => Ok(Content::OnDisk(disk, &file.at)),
+            None => tree.read(&file.at).map(|bytes| Content::Known(bytes.into())),
         };
         match content {
-            Ok(content) => inputs.push((&found.file, content)),
-            Err(error) => findings.push(error.finding(tree, &found.file.path)),
+            Ok(content) => inputs.push((file, content)),
+            Err(error) => findings.push(error.finding(tree, &file.path)),
         }
     }
     inputs.extend(stdin.map(|bytes| (&piped, Content::Known(bytes.into()))));
@@ -284,6 +284,7 @@ impl Discovered {
             room: Room::Hub,
             relative: STDIN.to_owned(),
             path: STDIN.into(),
+            at: STDIN.into(),
         }
     }
 }
@@ -314,17 +315,12 @@ fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<
     if length <= limits.document_bytes as u64 {
         return Ok(());
     }
-    Err(Unread::of(
-        Finding::new(
-            Code::YAML_LIMIT,
-            Place::Path(shown.to_owned()),
-            format!(
-                "`{shown}` has {length} bytes; at most {} are read",
-                limits.document_bytes
-            ),
-        )
-        .help("split the file, or list it under `exclude` in spokewright.yaml"),
-    ))
+    let most = limits.document_bytes;
+    let message = format!("`{shown}` has {length} bytes; at most {most} are read");
+    let finding = Finding::new(Code::YAML_LIMIT, Place::Path(shown.to_owned()), message);
+    Err(Unread::of(finding.help(
+        "split the file, or list it under `exclude` in spokewright.yaml",
+    )))
 }
 
 fn decode(bytes: Vec<u8>, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<String>, Box<Unread>> {
@@ -439,12 +435,9 @@ fn too_large(
         }
     };
     let bytes = chunk.text.len();
-    Finding::new(
-        Code::YAML_LIMIT,
-        place,
-        format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}"),
-    )
-    .help("split it: an API server accepts no request above 3 MiB")
+    let message = format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}");
+    let finding = Finding::new(Code::YAML_LIMIT, place, message);
+    finding.help("split it: an API server accepts no request above 3 MiB")
 }
 
 impl FileRead {

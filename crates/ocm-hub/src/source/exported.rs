@@ -22,7 +22,7 @@ use super::documents::{
 };
 use super::paths::show;
 use super::texts::{DocumentRange, SourceFile, Sources};
-use super::walk::{Discovered, Found, Request, Room, walk};
+use super::walk::{Discovered, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::parallel;
 use crate::progress::Stage;
@@ -69,10 +69,10 @@ pub fn read_exported<T: Send>(
         kept: 0,
         most: kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES,
     };
-    for Found { file, at } in &walked.files {
-        match disk.open(at) {
+    for file in &walked.files {
+        match disk.open(&file.at) {
             Ok(mut open) => reading.file(file, &mut open),
-            Err(_) => reading.small.push((file, Content::OnDisk(&disk, at))),
+            Err(_) => reading.small.push((file, Content::OnDisk(&disk, &file.at))),
         }
         steps.advance(1);
     }

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::committed::WorkTree;
-use super::disk::Checkout;
-use super::disk::Disk;
+use super::disk::{Checkout, Disk};
 use super::documents::{Content, Document, Unread, load, read_text};
 use super::paths::show;
 use super::texts::Sources;

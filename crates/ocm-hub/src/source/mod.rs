@@ -29,11 +29,9 @@ mod tests;
 
 pub use authored::{Generated, attribute, object_name};
 pub use disk::Checkout;
-pub use documents::Document;
-pub use documents::STDIN;
+pub use documents::{Document, STDIN};
 pub use exported::{Make, read_exported};
-pub use files::Files;
-pub use files::{in_repository, repository_around, repository_or};
+pub use files::{Files, in_repository, repository_around, repository_or};
 pub use git::{GitError, GitTree};
 pub use git_index::{Held, IndexError, IndexTree, Staged};
 pub use texts::{RootRelative, SourceFile, Sources};

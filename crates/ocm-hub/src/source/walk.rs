@@ -84,24 +84,17 @@ pub(super) struct Discovered {
     pub room: Room,
     /// Path relative to [`Request::root`] if it is below it, with `/` between components.
     pub relative: String,
-    /// The path to open, and to show to people.
+    /// The path to show to people.
     pub path: PathBuf,
-}
-
-/// A file, and where it really is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
-    /// As people call it.
-    pub(super) file: Discovered,
     /// Its real path in the tree.
-    pub(super) at: PathBuf,
+    pub at: PathBuf,
 }
 
 /// The results of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The files that will be read, sorted by room and relative path, each once whatever paths lead to it.
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<Discovered>,
     /// The real directories that were walked: where a new file would be input.
     pub(super) directories: BTreeSet<PathBuf>,
     /// Directories that are Helm charts: their templates are not read.
@@ -147,21 +140,13 @@ pub(super) fn walk(
     if let Some(config) = request.outputs_beside {
         walk.outputs_beside(config);
     }
-    let Walked {
-        mut files,
-        directories,
-        charts,
-    } = walk.walked;
-    files.sort();
-    let mut seen = HashSet::with_capacity(files.len());
+    let mut walked = walk.walked;
+    walked.files.sort();
+    let mut seen = HashSet::with_capacity(walked.files.len());
     // As texts: paths are compared part by part.
-    let place = |found: &'_ Found| (found.file.room.clone(), found.at.clone().into_os_string());
-    files.retain(|found| seen.insert(place(found)));
-    Walked {
-        files,
-        directories,
-        charts,
-    }
+    let place = |file: &'_ Discovered| (file.room.clone(), file.at.clone().into_os_string());
+    walked.files.retain(|file| seen.insert(place(file)));
+    walked
 }
 
 struct Walk<'a> {
@@ -262,12 +247,12 @@ impl Walk<'_> {
         }
         let hub = std::mem::take(&mut self.walked.files);
         self.input(spokes, &Room::Spoke(String::new()));
-        for mut found in std::mem::replace(&mut self.walked.files, hub) {
-            if let Some(room) = spoke_of(&found.file.path, spokes) {
-                found.file.room = room;
-                self.walked.files.push(found);
+        for mut file in std::mem::replace(&mut self.walked.files, hub) {
+            if let Some(room) = spoke_of(&file.path, spokes) {
+                file.room = room;
+                self.walked.files.push(file);
             } else {
-                self.findings.push(of_no_cluster(&found.file.path));
+                self.findings.push(of_no_cluster(&file.path));
             }
         }
     }
@@ -502,8 +487,14 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, path: &Path, at: PathBuf, room: &Room) {
-        let file = discovered(&self.request.root, path, room);
-        self.walked.files.push(Found { file, at });
+        // `./a.yaml` and `a.yaml` are one file and must sort as one.
+        let (path, root) = (without_dots(path), without_dots(&self.request.root));
+        self.walked.files.push(Discovered {
+            room: room.clone(),
+            relative: show(path.strip_prefix(&root).unwrap_or(&path)),
+            path,
+            at,
+        });
     }
 
     /// The rules of the directories above an input, up to the root of the repository: without one around it, what
@@ -621,18 +612,6 @@ fn of_no_cluster(path: &Path) -> Finding {
         .help("move it to `spokes/CLUSTER/`, or, if every cluster has these objects, to `spokes/_all/`")
 }
 
-/// A file as it is called in findings and reports.
-fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
-    // `./a.yaml` and `a.yaml` are one file and must sort as one.
-    let (path, root) = (without_dots(path), without_dots(root));
-    let relative = path.strip_prefix(&root).unwrap_or(&path);
-    Discovered {
-        room: room.clone(),
-        relative: show(relative),
-        path,
-    }
-}
-
 /// A file that is read as such, although Git has only a pointer to its content.
 pub(super) fn pointer(shown: &str) -> Finding {
     let message = format!("`{shown}` is a Git LFS pointer: its content is not in the repository");
@@ -675,46 +654,37 @@ fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
 
 fn output_elsewhere(path: &Path, marker: &str) -> Finding {
     let shown = show(&without_dots(path));
-    Finding::new(
-        Code::OUTPUT_ELSEWHERE,
-        Place::Path(shown.clone()),
-        format!("`{shown}` is an output tree that this configuration does not write, so it is not read"),
-    )
-    .note("tools that apply it to a cluster still do so")
-    .help(format!(
-        "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
-    ))
+    let message =
+        format!("`{shown}` is an output tree that this configuration does not write, so it is not read");
+    Finding::new(Code::OUTPUT_ELSEWHERE, Place::Path(shown), message)
+        .note("tools that apply it to a cluster still do so")
+        .help(format!(
+            "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
+        ))
 }
 
 fn outside_of_the_repository(path: &Path) -> Finding {
     let shown = show(path);
-    Finding::new(
-        Code::INPUT_OUTSIDE,
-        Place::Path(shown.clone()),
-        format!("the configuration names `{shown}`, which is outside the repository"),
-    )
-    .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
-    .help("name it on the command line, or move it into the repository")
+    let message = format!("the configuration names `{shown}`, which is outside the repository");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
+        .help("name it on the command line, or move it into the repository")
 }
 
 fn link_refused(path: &Path) -> Finding {
-    Finding::new(
-        Code::INPUT_OUTSIDE,
-        Place::Path(show(path)),
-        format!("the symbolic link `{}` leaves the input", show(path)),
-    )
-    .note("its target is not the same on every machine")
-    .help("copy the file, exclude the link, or name its target as an input of its own")
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` leaves the input");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("its target is not the same on every machine")
+        .help("copy the file, exclude the link, or name its target as an input of its own")
 }
 
 /// A link that leads to nothing.
 pub(super) fn link_to_nothing(path: &Path) -> Finding {
-    Finding::new(
-        Code::INPUT_UNREADABLE,
-        Place::Path(show(path)),
-        format!("the symbolic link `{}` has no target", show(path)),
-    )
-    .help("remove the link, or exclude it in spokewright.yaml")
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` has no target");
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
+        .help("remove the link, or exclude it in spokewright.yaml")
 }
 
 #[cfg(test)]

@@ -65,10 +65,7 @@ impl Watched {
         );
         let mut watched = Self::default();
         let shown = |path: &Path, found| Some((show(&without_dots(path)), found?));
-        let found = parallel::map(&walked.files, |found| {
-            let path = &found.file.path;
-            shown(path, fingerprint(path))
-        });
+        let found = parallel::map(&walked.files, |file| shown(&file.path, fingerprint(&file.path)));
         let config_found = config.and_then(|path| shown(path, config_found));
         watched.files = found.into_iter().chain([config_found]).flatten().collect();
         let inputs = request.hub.iter().chain(&request.definitions);

@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::profile::Profile;
 use super::profiles::{Profiles, Written};
 use crate::api::crd;
-use crate::api::crd::{GROUP, KIND, PolicyLabel};
+use crate::api::crd::{GROUP, KIND};
 use crate::api::policy::target_kinds;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Hub, Objects, Ours};
@@ -204,8 +204,9 @@ impl<'d> Definition<'d> {
                 ),
             ),
             Some(value)
-                if PolicyLabel::parse(value) == PolicyLabel::Unspecified
-                    && !value.eq_ignore_ascii_case("true") =>
+                if !["Direct", "Inherited", "true"]
+                    .iter()
+                    .any(|known| value.eq_ignore_ascii_case(known)) =>
             {
                 self.finding(
                     &pointer,

@@ -22,10 +22,6 @@ mod status;
 mod targeting;
 mod targets;
 
-// A crate's tests are no part of it for the next.
-#[cfg(test)]
-#[path = "../../../ocm-hub/src/api/testing.rs"]
-mod fixture;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -8,15 +8,25 @@ use std::collections::{BTreeSet, HashMap};
 use kube_json::Value;
 use ocm_hub::source::{Document, Room};
 
-pub(crate) use super::fixture::object;
-#[cfg(feature = "real-crds")]
-pub(crate) use super::fixture::real_crds;
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
+use crate::object::Object;
 use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
 use crate::placing::Clusters;
 use crate::sync::SyncedRoutes;
 use crate::topology::Sources;
+
+/// [`Object::alone`].
+pub(crate) fn object(value: Value) -> Object {
+    Object::alone(value)
+}
+
+/// The CRDs of public projects, by path.
+#[cfg(feature = "real-crds")]
+pub(crate) fn real_crds() -> Vec<(std::path::PathBuf, Object)> {
+    let crds = test_crds::real_crds().into_iter();
+    crds.map(|(path, value)| (path, object(value))).collect()
+}
 
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {

@@ -216,7 +216,7 @@ pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Ve
         let parents = topology.parents_of(&node.route);
         let ours = parents.iter().filter_map(|parent| {
             let (gateway, _) = topology.parent(node.object.namespace_or_empty(), parent).ok()?;
-            Some((parent.pointer(), our_gateway(gateway)?))
+            Some((parent.pointer.clone(), our_gateway(gateway)?))
         });
         HubRoute {
             object: node.object,

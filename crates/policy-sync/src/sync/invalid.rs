@@ -10,12 +10,13 @@ use apimachinery::{ApiVersion, GroupKind};
 
 use super::synced_object::Syncing;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::kinds::unknown_version;
 use crate::api::params::SyncedResource;
 use crate::api::policy::{TargetRef, TargetSelector, target_refs, target_selectors};
 use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
-use crate::hub::{Hub, OurGateway, unknown_version};
+use crate::hub::{Hub, OurGateway};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{KindId, Policy, Profiles};

@@ -12,9 +12,10 @@ use super::order_independence::is_order_independent;
 use super::same_target::{SyncedPolicy, SyncedSpec};
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
+use crate::api::kinds::unknown_version;
 use crate::api::rules;
 use crate::diagnostic::{Code, Findings, Severity};
-use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table, unknown_version};
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::policy::{
     Attachments, Content, Dictates, Entry, KindId, Layer, Options, Policy, PolicyId, Precedence, Profile,

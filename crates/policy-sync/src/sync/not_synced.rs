@@ -12,8 +12,9 @@ use super::conflicts::PerReason;
 use super::routes::{SyncedRoutes, set_of};
 use super::synced_object::Syncing;
 use crate::api::crd::Scope;
+use crate::api::kinds::KindInfo;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
-use crate::hub::{KindInfo, OurGatewayId, params_place};
+use crate::hub::{OurGatewayId, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Declared, Policy, Profile, Target, no_path};
@@ -84,7 +85,7 @@ fn selects_nothing(policy: &Object) -> Option<Finding> {
 fn harden_misspelled_parents(syncing: Syncing<'_>, findings: &mut Findings) {
     let attachments = syncing.attachments;
     let is_misspelled =
-        |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
+        |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacks.is_some();
     if !findings.iter().any(is_misspelled) {
         return;
     }
@@ -309,7 +310,7 @@ impl<'a> Syncing<'a> {
             Some(kind) if kind.scope == Scope::Cluster => {
                 "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
             }
-            Some(kind) if !kind.targets.any() => format!(
+            Some(kind) if !kind.has_target => format!(
                 "add {} with `names: [{}]` to `resourcesToSync` of `{class}`",
                 kind.listed(policy.object),
                 policy.object.key()

@@ -377,7 +377,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
-            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));
+            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer));
             let message = format!(
                 "{} sends requests to {service}, which is not in the input",
                 object.identity()

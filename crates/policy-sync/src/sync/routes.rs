@@ -250,7 +250,7 @@ impl<'a> SyncedRoutes<'a> {
             let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
             Some(Err(Loose {
                 object,
-                pointer: parent.pointer(),
+                pointer: parent.pointer.clone(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
                 listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
@@ -273,7 +273,7 @@ impl<'a> SyncedRoutes<'a> {
         ];
         match topology.listeners_with(owner, section, &conditions) {
             Ok(listeners) => Some(Ok(SyncedParent {
-                pointer: parent.pointer(),
+                pointer: parent.pointer.clone(),
                 gateway,
                 node,
                 set,

@@ -63,7 +63,7 @@ impl<'a> Topology<'a> {
                         let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
                         let namespace = to.namespace.unwrap_or(from.2);
                         if let Some(why) = &elsewhere {
-                            following.said.insert((id, to.pointer()), why.clone());
+                            following.said.insert((id, to.pointer.clone()), why.clone());
                             // Nothing but a backend, which needs a grant as any other.
                             let to = (to.group, to.kind, to.name);
                             if !grants.permit_there(node.assumed, from, namespace, to) {
@@ -238,7 +238,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             if let Some(why) =
                 why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
             {
-                self.said.entry((id, reference.pointer())).or_insert(why);
+                self.said.entry((id, reference.pointer.clone())).or_insert(why);
             }
         }
     }

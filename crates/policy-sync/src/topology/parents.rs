@@ -50,7 +50,7 @@ pub(super) fn missing_parents<'a>(
                     [_] => format!("{} is not attached: {identity} is not", object.identity()),
                     _ => format!("{} is not attached to {identity}", object.identity()),
                 };
-                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer()), message)
+                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer), message)
                     .help("attach the ListenerSet, or name the Gateway as the parent")
                     .follows_from(set)
             }));
@@ -62,7 +62,7 @@ pub(super) fn missing_parents<'a>(
         };
         let place = |field: &str| match field {
             "namespace" if parent.namespace.is_none() => object.place("/metadata/namespace"),
-            field => object.place(&format!("{}/{field}", parent.pointer())),
+            field => object.place(&format!("{}/{field}", parent.pointer)),
         };
         let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place(field), message)
             .label(format!("a parent of {}", object.identity()))
@@ -143,7 +143,7 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
                 .object
                 .finding(
                     Code::ROUTE_PARENT_CYCLE,
-                    &reference.pointer(),
+                    &reference.pointer,
                     "is its own parent, through its other parents",
                 )
                 .label("this parent leads back here")

@@ -1,9 +1,9 @@
-//! Settings of the configuration with a few possible values, and the limits of `diff`.
-//!
-//! Owns: their names and defaults. Flows out: values. Must not know: what is
-//! done with them.
+//! Settings of the configuration with a few possible values, and the limits of `diff`: their names and defaults.
 
+use ocm_placement::Mode;
 use serde::{Deserialize, Serialize};
+
+use crate::object::Ages;
 
 /// The file's apiVersion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -20,19 +20,6 @@ pub enum Kind {
     RenderConfig,
 }
 
-/// Severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum FindingSeverity {
-    /// Nothing is rendered.
-    Error,
-    /// Reported.
-    Warning,
-    /// Not reported.
-    Off,
-}
-
 /// Placements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,7 +28,7 @@ pub struct Placements {
     /// Where placements come from.
     pub source: PlacementSource,
     /// How placements see each other's results.
-    pub mode: PlacementMode,
+    pub mode: Mode,
 }
 
 /// Precedence of policies.
@@ -50,7 +37,7 @@ pub struct Placements {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PolicyPrecedence {
     /// Whether an object's creation timestamp decides between policies.
-    pub creation_timestamp: OriginTimestamp,
+    pub creation_timestamp: Ages,
 }
 
 /// Istio, if it is not installed in the usual way.
@@ -87,30 +74,6 @@ pub enum PlacementSource {
     Decisions,
     /// Only evaluation.
     Evaluate,
-}
-
-/// How placements see each other's results (docs/systems/ocm-placement.md#the-order-of-placements).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum PlacementMode {
-    /// Each sees only the decisions of the input.
-    Snapshot,
-    /// In namespace/name order, each sees the earlier ones' results.
-    Sequential,
-    /// Rounds until nothing changes, which is closest to a live hub.
-    #[default]
-    Fixpoint,
-}
-
-/// Whether an object's creation timestamp decides between policies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum OriginTimestamp {
-    /// It does, if it is present.
-    #[default]
-    Use,
-    /// It does not: names decide.
-    Ignore,
 }
 
 /// What happens to the Secrets that Gateways refer to.
@@ -152,21 +115,20 @@ impl Budget {
     /// These limits, and those of `other` where there is none here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self {
-            max_removed: self.max_removed.or(other.max_removed),
-            max_clusters: self.max_clusters.or(other.max_clusters),
-            max_lost_policies: self.max_lost_policies.or(other.max_lost_policies),
-        }
+        self.with(other, Option::or)
     }
 
     /// The lower of each pair of limits.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let lower = |a: Option<u32>, b: Option<u32>| a.into_iter().chain(b).min();
+        self.with(other, |one, other| one.into_iter().chain(other).min())
+    }
+
+    fn with(self, other: Self, limit: fn(Option<u32>, Option<u32>) -> Option<u32>) -> Self {
         Self {
-            max_removed: lower(self.max_removed, other.max_removed),
-            max_clusters: lower(self.max_clusters, other.max_clusters),
-            max_lost_policies: lower(self.max_lost_policies, other.max_lost_policies),
+            max_removed: limit(self.max_removed, other.max_removed),
+            max_clusters: limit(self.max_clusters, other.max_clusters),
+            max_lost_policies: limit(self.max_lost_policies, other.max_lost_policies),
         }
     }
 }

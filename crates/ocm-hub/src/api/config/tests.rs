@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostic::{Part, SourceId};
+use crate::object::Ages;
 
 const DOCUMENT: DocumentId = DocumentId {
     source: SourceId(3),
@@ -86,7 +87,7 @@ fn every_field_is_read() {
             mode: PlacementMode::Fixpoint,
         }),
         precedence: Some(PolicyPrecedence {
-            creation_timestamp: OriginTimestamp::Ignore,
+            creation_timestamp: Ages::Ignore,
         }),
         istio: Some(Istio {
             root_namespace: "mesh".into(),
@@ -95,15 +96,9 @@ fn every_field_is_read() {
         hub_objects: HubObjects::Annotated,
         profiles: vec![kube_json::json!({"kind": "X"})],
         findings: BTreeMap::from([
-            (
-                Code::POLICY_TARGET_NOT_FOUND,
-                SeverityOverride::Severity(Severity::Warning),
-            ),
+            (Code::POLICY_TARGET_NOT_FOUND, SeverityOverride::Warning),
             (Code::POLICY_SAME_TARGET, SeverityOverride::Off),
-            (
-                Code::POLICY_OVERRIDDEN,
-                SeverityOverride::Severity(Severity::Error),
-            ),
+            (Code::POLICY_OVERRIDDEN, SeverityOverride::Error),
         ]),
         suppress,
         written: config.written.clone(),

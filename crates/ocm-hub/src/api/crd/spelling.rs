@@ -7,7 +7,7 @@
 //! (docs/systems/kubernetes.md#pruning). Either way, the rule that the author meant is not in effect. A key that
 //! resembles no known one is not reported, because a later release may know it.
 
-use kube_json::{Map, Text, Value};
+use kube_json::{Map, Value};
 use strsim::damerau_levenshtein;
 
 use crate::diagnostic::{Code, Finding, nearest};
@@ -128,36 +128,22 @@ impl<'o> Speller<'o> {
     /// The mapping at a pointer, whose keys are these.
     fn mapping(&mut self, value: &'o Value, at: &str, known: &[&str]) -> Option<&'o Map> {
         let mapping = value.as_object()?;
-        let unknown: Vec<&Text> = mapping
-            .keys()
-            .filter(|key| !known.contains(&key.as_str()))
-            .collect();
-        if unknown.is_empty() {
-            return Some(mapping);
-        }
-        let missing: Vec<&str> = known
-            .iter()
-            .copied()
-            .filter(|key| !mapping.contains_key(key))
-            .collect();
-        for key in unknown {
-            let Some(near) = nearest(key, missing.iter().copied()) else {
-                continue;
-            };
-            self.report(at, key, near);
+        for key in mapping.keys().filter(|key| !known.contains(&key.as_str())) {
+            let missing = known.iter().copied().filter(|key| !mapping.contains_key(key));
+            if let Some(near) = nearest(key, missing) {
+                self.report(at, key, near);
+            }
         }
         Some(mapping)
     }
 
     fn report(&mut self, at: &str, key: &str, near: &str) {
-        let finding = Finding::new(
-            Code::OBJECT_UNKNOWN_FIELD,
-            self.object.key_place(&child(at, key)),
-            format!("{}: unknown field {key:?}", self.object.identity()),
-        )
-        .help(format!("did you mean `{near}`?"))
-        .misspells(self.object.place(&child(at, near)));
-        self.found.push(finding);
+        let message = format!("{}: unknown field {key:?}", self.object.identity());
+        let place = self.object.key_place(&child(at, key));
+        let finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message);
+        let finding = finding.help(format!("did you mean `{near}`?"));
+        self.found
+            .push(finding.misspells(self.object.place(&child(at, near))));
     }
 
     /// Properties of a schema that are one edit away from a field that it does not have.
@@ -167,15 +153,11 @@ impl<'o> Speller<'o> {
         };
         let own = properties.keys().filter(|key| !fields.contains(&key.as_str()));
         for key in own {
-            let mut near = fields.iter().filter(|field| damerau_levenshtein(key, field) == 1);
-            // Nothing shows which of the two is meant: `targetRef` or `targetRefs`.
-            if fields
-                .iter()
-                .any(|field| properties.contains_key(field) && damerau_levenshtein(key, field) <= 1)
-            {
-                continue;
-            }
-            if let Some(near) = near.find(|field| !properties.contains_key(field)) {
+            let near = fields.iter().filter(|field| damerau_levenshtein(key, field) == 1);
+            let (there, missing): (Vec<&str>, Vec<&str>) =
+                near.partition(|field| properties.contains_key(field));
+            // With one of them, nothing shows which of the two is meant: `targetRef` or `targetRefs`.
+            if let ([], [near, ..]) = (there.as_slice(), missing.as_slice()) {
                 self.report(&child(at, "properties"), key, near);
             }
         }

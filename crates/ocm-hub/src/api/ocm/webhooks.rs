@@ -7,6 +7,7 @@
 //! pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go@v1.3.1 and
 //! pkg/registration/helpers/helpers.go@v1.3.1.
 
+use apimachinery::Url;
 use apimachinery::names::check_cluster_name;
 
 use super::GROUP;
@@ -71,44 +72,7 @@ fn refusal(object: &Object, pointer: &str, message: &str) -> Finding {
 
 /// What Go's `url.Parse` takes and has the scheme `https`.
 fn is_https_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else {
-        return false;
-    };
-    let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
-    let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
-    let authority = rest.strip_prefix("//").map(|rest| {
-        let end = rest.find('/').unwrap_or(rest.len());
-        rest.get(..end).unwrap_or(rest)
-    });
-    scheme.eq_ignore_ascii_case("https")
-        && !text.bytes().any(|byte| byte.is_ascii_control())
-        && has_whole_escapes(rest)
-        && authority.is_none_or(is_authority)
-}
-
-fn has_whole_escapes(text: &str) -> bool {
-    text.split('%').skip(1).all(|escape| {
-        let digits = escape.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    })
-}
-
-/// A host with an optional user and port.
-fn is_authority(text: &str) -> bool {
-    let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
-    let (name, port) = match host.strip_prefix('[') {
-        Some(rest) => match rest.split_once(']') {
-            Some((address, after)) => (address, after),
-            None => return false,
-        },
-        None => match host.find(':') {
-            Some(colon) => host.split_at_checked(colon).unwrap_or((host, "")),
-            None => (host, ""),
-        },
-    };
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    !name.contains([' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}', '['])
-        && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+    Url::parse(text).is_ok_and(|url| url.scheme() == "https")
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::ValueType;
+use crate::api::config::ApiVersion;
 use crate::api::label_selector::Labels;
 use crate::api::schema::List;
 
@@ -32,14 +33,6 @@ pub struct Document {
     /// Which clusters get which changes.
     #[serde(default)]
     pub(super) spec: Spec,
-}
-
-/// The object's apiVersion.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-enum ApiVersion {
-    #[serde(rename = "spokewright.dev/v1alpha1")]
-    V1Alpha1,
 }
 
 /// The object's kind.

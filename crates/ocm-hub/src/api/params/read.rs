@@ -1,21 +1,15 @@
-//! Reading the parameters of a class.
-//!
-//! Owns: the way from `spec.parametersRef` to the ConfigMap and through its text. Flows in: a
-//! GatewayClass, a way to find ConfigMaps, a [`ResourceCatalog`]. Flows out: [`ClassParams`]. Must not know: Gateways,
-//! placement, or where ConfigMaps and CRDs are kept.
+//! Reading the parameters of a class: from `spec.parametersRef` to the ConfigMap, and through its text.
 
 use std::mem::take;
 
 use kube_json::Value;
 
 use super::check::{Check, PARAMS_KEY, place};
-use super::resources::ResourceCatalog;
 use super::status::{CONTROLLER_NAME, InvalidParameters};
 use super::values::{Params, Role};
 use crate::api::controllers::{product_of_controller, usual_classes};
-use crate::api::reading;
-use crate::api::schema;
-use crate::api::violation;
+use crate::api::kinds::KindTable;
+use crate::api::{reading, schema, violation};
 use crate::diagnostic::{Code, Finding, Place, first_items};
 use crate::object::Object;
 use apimachinery::names::NameRule;
@@ -42,7 +36,7 @@ pub fn read_class<'o>(
     class: &Object,
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
     near: impl FnOnce(&str, &str) -> Option<(&'static str, &'o str)>,
-    catalog: &dyn ResourceCatalog,
+    kinds: &KindTable,
 ) -> ClassParams {
     let spec = class.root().get("spec");
     let reference = spec.get("parametersRef");
@@ -90,7 +84,7 @@ pub fn read_class<'o>(
         );
     }
     match config_map(namespace, name) {
-        Some(object) => read_config_map(object, controller, catalog),
+        Some(object) => read_config_map(object, controller, kinds),
         None => {
             let failure = InvalidParameters::NotFound {
                 namespace: namespace.to_owned(),
@@ -134,11 +128,7 @@ pub fn written<'o>(
 }
 
 /// Reads and checks the parameters in a ConfigMap, for a class of a controller.
-pub(super) fn read_config_map(
-    config_map: &Object,
-    controller: &str,
-    catalog: &dyn ResourceCatalog,
-) -> ClassParams {
+pub(super) fn read_config_map(config_map: &Object, controller: &str, kinds: &KindTable) -> ClassParams {
     let data = config_map.root().get("data").get(PARAMS_KEY);
     let Some(text) = data.str() else {
         let failure = InvalidParameters::ParamsMissing;
@@ -162,7 +152,7 @@ pub(super) fn read_config_map(
         findings: Vec::new(),
         refused: Vec::new(),
     };
-    let params = check.read(text, controller, catalog);
+    let params = check.read(text, controller, kinds);
     ClassParams {
         params,
         failure: check.failure,
@@ -194,7 +184,7 @@ fn usual_class(controller: &str) -> String {
 }
 
 impl Check<'_> {
-    fn read(&mut self, text: &str, controller: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
+    fn read(&mut self, text: &str, controller: &str, kinds: &KindTable) -> Option<Params> {
         let value = match reading::read(text) {
             Ok(value) => value,
             Err(failure) => {
@@ -225,11 +215,11 @@ impl Check<'_> {
         value.as_object()?;
         let help = "`spokewright schema params` prints what each field may be";
         let params = file.map_err(|error| self.invalid("", error.to_string(), help));
-        Some(self.checked(params.ok()?, &accepted, catalog))
+        Some(self.checked(params.ok()?, &accepted, kinds))
     }
 
     /// The parameters with their resources. What the schema refuses has its default.
-    fn checked(&mut self, mut params: Params, value: &Value, catalog: &dyn ResourceCatalog) -> Params {
+    fn checked(&mut self, mut params: Params, value: &Value, kinds: &KindTable) -> Params {
         let class = params.downstream_class.as_str();
         if let Err(error) = NameRule::Rfc1123Subdomain.check(class) {
             let message = format!("downstreamClass: {class:?}: {error}");
@@ -254,16 +244,11 @@ impl Check<'_> {
             ("resourcesToSync", Role::Route, resources),
         ] {
             for (index, entry) in entries.items() {
-                self.synced(&format!("/{field}/{index}"), entry, role, catalog, &mut params);
+                self.synced(&format!("/{field}/{index}"), entry, role, kinds, &mut params);
             }
         }
         for (index, entry) in take(&mut params.retained).items() {
-            self.retained(
-                &format!("/retainedResources/{index}"),
-                entry,
-                catalog,
-                &mut params,
-            );
+            self.retained(&format!("/retainedResources/{index}"), entry, kinds, &mut params);
         }
         params
     }

@@ -1,16 +1,16 @@
-//! The resources that parameters list, checked against what exists.
-//!
-//! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list requires: a
-//! target reference (a policy), parentRefs (a route), or a choice of objects. Flows in: the entries, a
-//! [`ResourceCatalog`]. Flows out: resources, faults. Must not know: where the catalog's kinds come from.
+//! The resources that parameters list, checked against the table of kinds, as the RFC promises: a resource exists, serves
+//! the version, and has what its list requires: a target reference (a policy), parentRefs (a route), or a choice of
+//! objects.
 
 use std::collections::BTreeSet;
 
 use super::check::{Check, place};
 use super::entries::{Entry, Reported, Retained};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
+use crate::api::crd::Scope;
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::kinds::{KindTable, Near};
 use crate::api::label_selector::Labels;
 use crate::api::own_kinds;
 use crate::diagnostic::Code;
@@ -26,37 +26,6 @@ const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "programmedReason",
 ];
 
-/// The facts that a catalog has about a resource.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResourceLookup<'c> {
-    /// It exists.
-    Known {
-        /// Its kind.
-        kind: &'c str,
-        /// Its served versions.
-        versions: Vec<&'c str>,
-        /// Whether its objects live in namespaces.
-        namespaced: bool,
-        /// Whether its spec has `targetRef` or `targetRefs`.
-        has_target: bool,
-        /// Whether its spec has `parentRefs`.
-        has_parents: bool,
-    },
-    /// It does not.
-    Unknown {
-        /// The nearest known group, when the group itself is unknown.
-        nearest_group: Option<&'c str>,
-        /// The plural of the nearest resource of the group, or of the nearest one.
-        nearest: Option<&'c str>,
-    },
-}
-
-/// The kinds of the input and the built-in ones, by resource name.
-pub trait ResourceCatalog {
-    /// Looks a resource up by its group and plural name.
-    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_>;
-}
-
 impl Check<'_> {
     /// Adds the resource of an entry, if it is usable; reports it otherwise.
     pub(super) fn synced(
@@ -64,7 +33,7 @@ impl Check<'_> {
         at: &str,
         entry: &Entry,
         role: Role,
-        catalog: &dyn ResourceCatalog,
+        kinds: &KindTable,
         params: &mut Params,
     ) {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
@@ -85,7 +54,7 @@ impl Check<'_> {
                 self.invalid(at, message, help);
             };
         }
-        let Some((kind, role)) = self.resource(at, entry, role, catalog) else {
+        let Some((kind, role)) = self.resource(at, entry, role, kinds) else {
             return;
         };
         let is_set = is_listener_set(group, &kind);
@@ -111,13 +80,7 @@ impl Check<'_> {
 
     /// Adds a resource that is synced no longer. Its definition may be gone from the hub, too: so one that nobody knows
     /// is taken, unless it is one typo away from one that somebody does.
-    pub(super) fn retained(
-        &mut self,
-        at: &str,
-        entry: &Retained,
-        catalog: &dyn ResourceCatalog,
-        params: &mut Params,
-    ) {
+    pub(super) fn retained(&mut self, at: &str, entry: &Retained, kinds: &KindTable, params: &mut Params) {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
         let retained = (entry.group.clone(), entry.resource.clone());
@@ -129,13 +92,10 @@ impl Check<'_> {
             let help = "remove it here: synced resources may be deleted anyway";
             return self.invalid(at, message, help);
         }
-        if let ResourceLookup::Unknown {
-            nearest_group,
-            nearest,
-        } = catalog.resource(group, plural)
-            && (nearest_group.or(nearest).is_some() || group.contains('/'))
+        if let Err(near) = kinds.resource(group, plural)
+            && (near.group.or(near.plural).is_some() || group.contains('/'))
         {
-            return self.unknown(at, (group, plural), (nearest_group, nearest));
+            return self.unknown(at, (group, plural), near);
         }
         params.retained_resources.push(retained);
     }
@@ -202,39 +162,22 @@ impl Check<'_> {
     }
 
     /// The kind of a resource that exists, serves the version and is what its list is for; and what its objects are.
-    fn resource(
-        &mut self,
-        at: &str,
-        entry: &Entry,
-        role: Role,
-        catalog: &dyn ResourceCatalog,
-    ) -> Option<(String, Role)> {
+    fn resource(&mut self, at: &str, entry: &Entry, role: Role, kinds: &KindTable) -> Option<(String, Role)> {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
-        let (kind, versions, namespaced, has_target, has_parents) = match catalog.resource(group, plural) {
-            ResourceLookup::Known {
-                kind,
-                versions,
-                namespaced,
-                has_target,
-                has_parents,
-            } => (kind, versions, namespaced, has_target, has_parents),
-            ResourceLookup::Unknown {
-                nearest_group,
-                nearest,
-            } => {
-                self.unknown(at, (group, plural), (nearest_group, nearest));
-                return None;
-            }
-        };
+        let known = kinds.resource(group, plural);
+        let known = known
+            .map_err(|near| self.unknown(at, (group, plural), near))
+            .ok()?;
+        let kind = known.kind.as_ref();
         // A ListenerSet is attached to its Gateway by one parent, a route by several.
-        let has_parents = has_parents || is_listener_set(group, kind);
+        let has_parents = known.parent_refs || is_listener_set(group, kind);
         let role = match role {
             Role::Route if !has_parents => Role::Object,
             role => role,
         };
         let (message, help) = match role {
-            Role::Policy if !has_target => (
+            Role::Policy if !known.has_target => (
                 format!("{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"),
                 if has_parents {
                     "list the route in `resourcesToSync`"
@@ -242,7 +185,7 @@ impl Check<'_> {
                     "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
                 },
             ),
-            Role::Object if has_target => (
+            Role::Object if known.has_target => (
                 format!("{name} has a target reference, so {kind} is a policy"),
                 "list it in `policiesToSync`",
             ),
@@ -253,13 +196,13 @@ impl Check<'_> {
             _ if group == own_kinds::GROUP => {
                 (format!("{name} has no meaning on a cluster"), "remove this entry")
             }
-            _ if !namespaced => (
+            _ if known.scope == Scope::Cluster => (
                 format!("{name} is cluster-scoped, but synced objects live in a namespace"),
                 "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
             ),
-            _ if !versions.contains(&entry.version.as_str()) => {
+            _ if !known.serves(&entry.version) => {
                 let message = format!("{name} does not serve version {:?}", entry.version);
-                let help = format!("served: {}", versions.join(", "));
+                let help = format!("served: {}", known.versions.join(", "));
                 self.resource_fault(&format!("{at}/version"), message, help);
                 return None;
             }
@@ -270,13 +213,8 @@ impl Check<'_> {
     }
 
     /// A resource that does not exist, with the nearest known group and plural.
-    fn unknown(
-        &mut self,
-        at: &str,
-        (group, plural): (&str, &str),
-        (nearest_group, nearest): (Option<&str>, Option<&str>),
-    ) {
-        let help = match (group.rsplit_once('/'), nearest_group, nearest) {
+    fn unknown(&mut self, at: &str, (group, plural): (&str, &str), near: Near<'_>) {
+        let help = match (group.rsplit_once('/'), near.group, near.plural) {
             (Some((bare, _)), _, _) => format!("write the group without a version: `{bare}`"),
             (None, Some(near), Some(resource)) if resource != plural => {
                 format!("did you mean `{resource}` of group `{near}`?")

@@ -1,46 +1,37 @@
 //! Every field of the parameters, with valid and invalid values.
 
-use std::collections::BTreeMap;
-
 use kube_json::{Value, json};
 
-use super::read::ClassParams;
-use super::read::read_config_map;
+use super::read::{ClassParams, read_config_map};
 use super::update::IgnoreCondition;
 use super::*;
+use crate::api::crd::Scope;
+use crate::api::kinds::{KindInfo, KindTable};
 use crate::api::testing::object;
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
 
-/// A catalog of policies, routes and what is neither.
-struct Catalog;
-
-impl ResourceCatalog for Catalog {
-    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
-        // Kind, whether it is namespaced, has targets, has parents.
-        let known: BTreeMap<_, _> = [
-            (("kuadrant.io", "authpolicies"), ("AuthPolicy", true, true, false)),
-            (("", "secrets"), ("Secret", true, false, false)),
-            (("g.io", "httproutes"), ("HTTPRoute", true, false, true)),
-            (("g.io", "gateways"), ("Gateway", true, false, false)),
-            (("g.io", "wideroutes"), ("WideRoute", false, false, true)),
-            (("g.io", "boths"), ("Both", true, true, true)),
-        ]
-        .into();
-        match known.get(&(group, plural)) {
-            Some((kind, namespaced, has_target, has_parents)) => ResourceLookup::Known {
-                kind,
-                versions: vec!["v1"],
-                namespaced: *namespaced,
-                has_target: *has_target,
-                has_parents: *has_parents,
-            },
-            None => ResourceLookup::Unknown {
-                nearest_group: (group == "kuadrant.oi").then_some("kuadrant.io"),
-                nearest: plural.starts_with("auth").then_some("authpolicies"),
-            },
-        }
+/// A table with policies, routes and what is neither.
+fn kinds() -> KindTable {
+    let mut table = KindTable::built_in();
+    let any = table.kind("", "Secret").expect("built in").clone();
+    for (kind, plural, scope, has_target, parent_refs) in [
+        ("HTTPRoute", "httproutes", Scope::Namespaced, false, true),
+        ("Gateway", "gateways", Scope::Namespaced, false, false),
+        ("WideRoute", "wideroutes", Scope::Cluster, false, true),
+        ("Both", "boths", Scope::Namespaced, true, true),
+    ] {
+        table.insert(KindInfo {
+            group: "g.io".into(),
+            kind: kind.into(),
+            plural: plural.into(),
+            scope,
+            has_target,
+            parent_refs,
+            ..any.clone()
+        });
     }
+    table
 }
 
 fn config_map(text: &str) -> Object {
@@ -51,7 +42,7 @@ fn config_map(text: &str) -> Object {
 }
 
 fn read(text: &str) -> ClassParams {
-    read_config_map(&config_map(text), CONTROLLER_NAME, &Catalog)
+    read_config_map(&config_map(text), CONTROLLER_NAME, &kinds())
 }
 
 /// The only finding, its message and help.
@@ -189,7 +180,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
         ),
         (
             "kuadrant.oi",
-            "auth",
+            "authpolicy",
             "did you mean `authpolicies` of group `kuadrant.io`?",
         ),
         (
@@ -488,7 +479,7 @@ fn class(reference: Value) -> Object {
 #[test]
 fn the_reference_is_checked_in_mgcs_order() {
     let failure = |reference: Value| {
-        read_class(&class(reference), |_, _| None, |_, _| None, &Catalog)
+        read_class(&class(reference), |_, _| None, |_, _| None, &kinds())
             .failure
             .map(|failure| failure.to_string())
     };
@@ -507,7 +498,7 @@ fn the_reference_is_checked_in_mgcs_order() {
     );
     let map = config_map("{}");
     let reference = json!({"group": "", "kind": "ConfigMap", "name": "p", "namespace": "ns"});
-    let read = read_class(&class(reference), |_, _| Some(&map), |_, _| None, &Catalog);
+    let read = read_class(&class(reference), |_, _| Some(&map), |_, _| None, &kinds());
     assert_eq!((read.params, read.failure), (Some(Params::default()), None));
 }
 
@@ -517,7 +508,7 @@ fn binary_data_gets_a_hint() {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
                             "binaryData": {"params": "e30="}}),
     );
-    let read = read_config_map(&map, CONTROLLER_NAME, &Catalog);
+    let read = read_config_map(&map, CONTROLLER_NAME, &kinds());
     assert_eq!(read.failure, Some(InvalidParameters::ParamsMissing));
     assert!(
         read.findings[0]

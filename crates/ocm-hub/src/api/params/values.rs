@@ -82,26 +82,25 @@ pub struct Params {
 }
 
 impl Params {
-    /// Group and plural of everything that is listed, whether or not there is an object of it. ReferenceGrants go along
-    /// with routes that need them.
-    pub fn listed(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Everything that is synced.
+    pub fn synced(&self) -> impl Iterator<Item = &SyncedResource> {
         let lists = [
             &self.policies_to_sync,
             &self.resources_to_sync,
             &self.objects_to_sync,
         ];
-        let synced = lists
-            .into_iter()
-            .flatten()
-            .map(|resource| (&resource.group, &resource.resource));
-        let retained = self
-            .retained_resources
-            .iter()
-            .map(|(group, resource)| (group, resource));
+        lists.into_iter().flatten()
+    }
+
+    /// Group and plural of everything that is listed, whether or not there is an object of it. ReferenceGrants go along
+    /// with routes that need them.
+    pub fn listed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let synced = self.synced();
+        let synced = synced.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
+        let retained = self.retained_resources.iter();
+        let retained = retained.map(|(group, resource)| (group.as_str(), resource.as_str()));
         let grants = (!self.resources_to_sync.is_empty()).then_some((GROUP, "referencegrants"));
-        let listed = synced.chain(retained);
-        let listed = listed.map(|(group, resource)| (group.as_str(), resource.as_str()));
-        listed.chain(grants)
+        synced.chain(retained).chain(grants)
     }
 
     /// The entry of `policiesToSync` for policies of this group and kind.

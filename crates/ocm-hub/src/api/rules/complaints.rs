@@ -1,14 +1,13 @@
-//! Complaints about one object, as findings.
-//!
-//! Owns: their form: the object, then what is wrong, at the field. Flows in: fields, wording. Flows out: findings.
-//! Must not know: rules.
+//! Complaints about one object, as findings: the object, then what is wrong, at the field; and the checks that several
+//! kinds share.
 
 use std::collections::BTreeMap;
 
 use apimachinery::Field;
 use kube_json::Text;
 
-use crate::diagnostic::{Code, Finding, Severity};
+use crate::api::policy::target_kinds;
+use crate::diagnostic::{Code, Finding, Place, Severity};
 use crate::object::Object;
 
 /// Collects what is wrong with one object.
@@ -41,16 +40,19 @@ impl<'a> Complaints<'a> {
 
     /// The value of a field is wrong or missing.
     pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
-        let finding = self.finding(message.as_ref());
-        let place = self.object.place(&field.pointer());
-        self.found.push(Finding { place, ..finding }.help(help));
+        let finding = self.finding(self.object.place(&field.pointer()), message.as_ref());
+        self.found.push(finding.help(help));
+    }
+
+    /// The kinds that the object targets, by name or by label.
+    pub(super) fn target_kinds(&self) -> impl Iterator<Item = String> + use<> {
+        target_kinds(self.object).into_iter().map(|(_, kind)| kind)
     }
 
     /// A field should not be there.
     pub(super) fn key(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
-        let finding = self.finding(message.as_ref());
-        let place = self.object.key_place(&field.pointer());
-        self.found.push(Finding { place, ..finding }.help(help));
+        let finding = self.finding(self.object.key_place(&field.pointer()), message.as_ref());
+        self.found.push(finding.help(help));
     }
 
     /// An API server takes it, and what comes of it depends on the controller.
@@ -68,16 +70,26 @@ impl<'a> Complaints<'a> {
         message: impl AsRef<str>,
         help: impl Into<Text>,
     ) {
-        let finding = self.finding(message.as_ref());
-        let place = self.object.place(&again.pointer());
+        let finding = self.finding(self.object.place(&again.pointer()), message.as_ref());
+        let finding = finding.label("again here");
         let first = self.object.place(&first.pointer());
-        let finding = Finding { place, ..finding }.label("again here");
         self.found.push(finding.related(first, "first here").help(help));
     }
 
-    fn finding(&self, message: &str) -> Finding {
-        let message = format!("{}: {message}", self.object.identity());
-        Finding::new(self.code, self.object.place(""), message)
+    /// Of the items of a list, only one may have each key. An item without a key equals no other.
+    pub(super) fn repeated<'f, K: Ord>(
+        &mut self,
+        list: &Field<'f>,
+        key: impl Fn(&Field<'f>) -> Option<K>,
+        (message, help): (&str, &'static str),
+    ) {
+        for (again, first) in repeated(list.items(), key) {
+            self.again((&again, &first), message, help);
+        }
+    }
+
+    fn finding(&self, place: Place, message: &str) -> Finding {
+        Finding::new(self.code, place, format!("{}: {message}", self.object.identity()))
     }
 
     /// All of it.
@@ -125,13 +137,6 @@ pub(super) fn of_its_type<'a>(
     let Some(own) = mapping.text(by) else {
         return;
     };
-    // In most mappings, the field of its type is there, and nothing else: then no type is gone through.
-    let its = types.iter().find(|(name, _)| own == *name);
-    if its.is_some_and(|(_, field)| {
-        mapping.names().all(|name| name == by || name == *field) && given(&mapping.get(field))
-    }) {
-        return;
-    }
     let concerned = types
         .iter()
         .filter(|(name, field)| own == *name || mapping.has(field));

@@ -4,8 +4,7 @@
 //! balancing. Flows in: policies. Flows out: complaints. Must not know: targets; a wrong reference is reported where
 //! targets are read.
 
-use super::complaints::Complaints;
-use super::complaints::{Types, at_most_one, exactly_one, of_its_type};
+use super::complaints::{Complaints, Types, at_most_one, exactly_one, of_its_type};
 use super::routes::backend_ref;
 use apimachinery::Field;
 
@@ -18,7 +17,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     let merges = spec.get("mergeType");
     let is_owner = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind);
     if merges.is_present()
-        && let Some(kind) = target_kinds(&spec).find(|kind| is_owner(kind))
+        && let Some(kind) = complaints.target_kinds().find(|kind| is_owner(kind))
     {
         // Since 1.9 (docs/systems/envoy-gateway.md#merge-types): there is nothing above that it could merge with.
         let message = format!("a policy on a {kind} cannot have a `mergeType`");
@@ -49,7 +48,7 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let admission = spec.get("admissionControl");
     let is_http = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind) || HTTP_ROUTES.contains(&kind);
     if admission.is_present()
-        && let Some(kind) = target_kinds(spec).find(|kind| !is_http(kind))
+        && let Some(kind) = complaints.target_kinds().find(|kind| !is_http(kind))
     {
         let message = format!("a {kind} cannot have admission control: it is not HTTP");
         complaints.key(
@@ -60,14 +59,8 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
     load_balancer(complaints, &spec.get("loadBalancer"));
     let checked = spec.get("healthCheck").get("active");
-    let checks = [("HTTP", "http"), ("TCP", "tcp")];
-    of_its_type(
-        complaints,
-        ("a health check", "type"),
-        &checked,
-        &checks,
-        Field::is_present,
-    );
+    let (what, checks) = (("a health check", "type"), [("HTTP", "http"), ("TCP", "tcp")]);
+    of_its_type(complaints, what, &checked, &checks, Field::is_present);
     let percent = spec.get("connection").get("preconnect").get("predictivePercent");
     let balancer = spec.get("loadBalancer").get("type");
     if percent.is_present() && !["Random", "RoundRobin"].contains(&balancer.str().unwrap_or_default()) {
@@ -104,22 +97,15 @@ fn load_balancer(complaints: &mut Complaints<'_>, balancer: &Field<'_>) {
 }
 
 fn client_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
-    let detection = spec.get("clientIPDetection");
+    let (detection, headers) = (spec.get("clientIPDetection"), spec.get("headers"));
+    let forwarded = detection.get("xForwardedFor");
     exactly_one(
         complaints,
         &detection,
         &["xForwardedFor", "customHeader", "directSourceIP"],
     );
-    exactly_one(
-        complaints,
-        &detection.get("xForwardedFor"),
-        &["numTrustedHops", "trustedCIDRs"],
-    );
-    at_most_one(
-        complaints,
-        &spec.get("headers"),
-        &["preserveXRequestID", "requestID"],
-    );
+    exactly_one(complaints, &forwarded, &["numTrustedHops", "trustedCIDRs"]);
+    at_most_one(complaints, &headers, &["preserveXRequestID", "requestID"]);
     let tls = spec.get("tls");
     let (lowest, highest) = (tls.get("minVersion"), tls.get("maxVersion"));
     // Without a lowest version it is 1.2.
@@ -162,7 +148,7 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"].map(|field| spec.get(field));
     if let (Some(field), true) = (
         of_http.iter().find(|field| field.is_present()),
-        target_kinds(spec).any(|kind| kind == "TCPRoute"),
+        complaints.target_kinds().any(|kind| kind == "TCPRoute"),
     ) {
         let message =
             "on a TCPRoute, only `authorization` is allowed; a policy with other settings is refused";
@@ -177,14 +163,4 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         let message = "a rule uses a JWT, but the policy has no JWT providers";
         complaints.value(&claims, message, "add `jwt` with its providers");
     }
-}
-
-/// The kinds that a policy targets, by name or by label.
-fn target_kinds<'a>(spec: &Field<'a>) -> impl Iterator<Item = &'a str> {
-    let single = spec.get("targetRef").text("kind");
-    let lists = ["targetRefs", "targetSelectors"].map(|list| spec.get(list));
-    let listed = lists.into_iter().flat_map(|list| list.items());
-    single
-        .into_iter()
-        .chain(listed.filter_map(|target| target.text("kind")))
 }

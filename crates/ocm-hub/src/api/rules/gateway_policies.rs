@@ -2,9 +2,7 @@
 //!
 //! Owns: the rules of BackendTLSPolicy and XBackendTrafficPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
 
-use super::complaints::milliseconds;
-use super::complaints::of_its_type;
-use super::complaints::{Complaints, repeated, says};
+use super::complaints::{Complaints, milliseconds, of_its_type, says};
 use super::routes::session_persistence;
 use apimachinery::Field;
 
@@ -30,18 +28,11 @@ pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
 pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
     let text = |target: &Field<'_>, field: &str| target.text(field).unwrap_or_default().to_owned();
-    let whole =
-        |target: &Field<'_>| Some([text(target, "group"), text(target, "kind"), text(target, "name")]);
+    let whole = |target: &Field<'_>| ["group", "kind", "name"].map(|field| text(target, field));
+    let part = |target: &Field<'_>| Some((whole(target), text(target, "sectionName")));
     let targets = spec.get("targetRefs");
-    for (again, first) in repeated(targets.items(), |target| {
-        Some((whole(target), text(target, "sectionName")))
-    }) {
-        complaints.again(
-            (&again, &first),
-            "the same target is listed twice",
-            "keep one of them",
-        );
-    }
+    let words = ("the same target is listed twice", "keep one of them");
+    complaints.repeated(&targets, part, words);
     let all: Vec<Field<'_>> = targets.items().collect();
     for (at, target) in all.iter().enumerate() {
         let is_part = says(&target.get("sectionName"));

@@ -18,9 +18,7 @@ pub(super) enum Addresses {
 }
 
 fn is_address(name: &str) -> bool {
-    // Most hostnames have other letters in them, and are not read as addresses.
-    let may_be = |byte: u8| byte.is_ascii_hexdigit() || byte == b'.' || byte == b':';
-    name.bytes().all(may_be) && name.parse::<IpAddr>().is_ok()
+    name.parse::<IpAddr>().is_ok()
 }
 
 /// A name in lower case, perhaps with `*.` in front.

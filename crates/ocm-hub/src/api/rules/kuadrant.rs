@@ -4,8 +4,7 @@
 //! bare settings exclude each other is reported where settings are read. Flows in: policies. Flows out: complaints.
 //! Must not know: targets.
 
-use super::complaints::at_most_one;
-use super::complaints::{Complaints, says};
+use super::complaints::{Complaints, at_most_one, says};
 use apimachinery::Field;
 
 /// A policy of Kuadrant or of its extensions.

@@ -39,12 +39,8 @@ pub(super) fn gateway(complaints: &mut Complaints<'_>) {
     }
 }
 
-/// All of a ListenerSet.
-pub(super) fn listener_set(complaints: &mut Complaints<'_>) {
-    listeners(complaints);
-}
-
-fn listeners(complaints: &mut Complaints<'_>) {
+/// The listeners of a Gateway or a ListenerSet.
+pub(super) fn listeners(complaints: &mut Complaints<'_>) {
     let listeners = complaints.spec().get("listeners");
     for listener in listeners.items() {
         known_protocol(complaints, &listener);
@@ -205,13 +201,8 @@ fn addresses(complaints: &mut Complaints<'_>) {
         let known = ["IPAddress", "Hostname"].contains(&kind.as_str());
         known.then_some((kind, address.text("value")?.to_owned()))
     };
-    for (again, first) in repeated(addresses.items(), key) {
-        complaints.again(
-            (&again, &first),
-            "the same address is listed twice",
-            "keep one of them",
-        );
-    }
+    let words = ("the same address is listed twice", "keep one of them");
+    complaints.repeated(&addresses, key, words);
 }
 
 fn protocol<'a>(listener: &Field<'a>) -> &'a str {

@@ -3,8 +3,7 @@
 //! Owns: which targets one policy may combine, and which settings need or exclude each other. Flows in: policies.
 //! Flows out: complaints. Must not know: which kinds may be targeted.
 
-use super::complaints::{Complaints, repeated, says};
-use super::complaints::{exactly_one, of_its_type};
+use super::complaints::{Complaints, exactly_one, of_its_type, says};
 use apimachinery::Field;
 
 /// A policy of NGINX Gateway Fabric.
@@ -47,12 +46,9 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         }
         "SnippetsPolicy" => {
             unique_names(complaints, &spec);
-            for (again, first) in repeated(spec.get("snippets").items(), |snippet| {
-                snippet.text("context").map(str::to_owned)
-            }) {
-                let message = "two snippets have the same context";
-                complaints.again((&again, &first), message, "merge the two");
-            }
+            let message = "two snippets have the same context";
+            let context = |snippet: &Field<'_>| snippet.text("context").map(str::to_owned);
+            complaints.repeated(&spec.get("snippets"), context, (message, "merge the two"));
         }
         "UpstreamSettingsPolicy" => {
             unique_names(complaints, &spec);
@@ -71,30 +67,22 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     }
 }
 
-/// A target as its kind and name.
-fn kind_and_name(target: &Field<'_>) -> Option<(String, String)> {
-    let kind = target.text("kind")?.to_owned();
-    Some((kind, target.text("name")?.to_owned()))
-}
-
 /// Nothing is named twice.
 fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
-    for (again, first) in repeated(spec.get("targetRefs").items(), kind_and_name) {
-        complaints.again(
-            (&again, &first),
-            "the same target is listed twice",
-            "keep one of them",
-        );
-    }
+    let key = |target: &Field<'_>| Some((target.text("kind")?.to_owned(), target.text("name")?.to_owned()));
+    let words = ("the same target is listed twice", "keep one of them");
+    complaints.repeated(&spec.get("targetRefs"), key, words);
 }
 
 /// No name is there twice, regardless of its kind.
 fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let name = |target: &Field<'_>| target.text("name").map(str::to_owned);
-    for (again, first) in repeated(spec.get("targetRefs").items(), name) {
-        let message = "two targets have the same name, and a policy of this kind cannot distinguish them";
-        complaints.again((&again, &first), message, "write a policy for each");
-    }
+    let message = "two targets have the same name, and a policy of this kind cannot distinguish them";
+    complaints.repeated(
+        &spec.get("targetRefs"),
+        name,
+        (message, "write a policy for each"),
+    );
 }
 
 /// The first target, and the first other one that is not like it.
@@ -151,40 +139,21 @@ fn waf(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         complaints.key(&verify, message, "write `expectedChecksum` instead, or remove it");
     }
     validation(complaints, &source.get("validation"));
-    named(
-        complaints,
-        &source.get("n1cSource"),
-        &["policyName", "policyObjectID"],
-    );
-    named(complaints, &source.get("nimSource"), &["policyName", "policyUID"]);
+    let n1c = source.get("n1cSource");
+    exactly_one(complaints, &n1c, &["policyName", "policyObjectID"]);
+    exactly_one(complaints, &source.get("nimSource"), &["policyName", "policyUID"]);
     for log in spec.get("securityLogs").items() {
         let destinations = [("file", "file"), ("syslog", "syslog")];
         let destination = log.get("destination");
-        of_its_type(
-            complaints,
-            ("a destination", "type"),
-            &destination,
-            &destinations,
-            Field::is_present,
-        );
+        let what = ("a destination", "type");
+        of_its_type(complaints, what, &destination, &destinations, Field::is_present);
         let from = log.get("logSource");
-        named(
-            complaints,
-            &from,
-            &["defaultProfile", "httpSource", "nimSource", "n1cSource"],
-        );
-        named(
-            complaints,
-            &from.get("n1cSource"),
-            &["profileName", "profileObjectID"],
-        );
+        let sources = ["defaultProfile", "httpSource", "nimSource", "n1cSource"];
+        exactly_one(complaints, &from, &sources);
+        let n1c = from.get("n1cSource");
+        exactly_one(complaints, &n1c, &["profileName", "profileObjectID"]);
         validation(complaints, &from.get("validation"));
     }
-}
-
-/// Exactly one of these, where the mapping is there.
-fn named(complaints: &mut Complaints<'_>, holder: &Field<'_>, fields: &[&str]) {
-    exactly_one(complaints, holder, fields);
 }
 
 fn validation(complaints: &mut Complaints<'_>, validation: &Field<'_>) {

@@ -7,9 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::Field;
 
-use super::complaints::milliseconds;
-use super::complaints::{Complaints, repeated, says};
-use super::complaints::{Types, of_its_type};
+use super::complaints::{Complaints, Types, milliseconds, of_its_type, repeated, says};
 use super::hostnames::{Addresses, hostname};
 use crate::api::gateway::GROUP;
 
@@ -261,20 +259,12 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
     if let Some(text) = service.str().filter(|_| is_exact)
         && !text.strip_prefix('.').unwrap_or(text).split('.').all(is_name)
     {
-        complaints.value(
-            &service,
-            format!("`{text}` is not the name of a gRPC service"),
-            help,
-        );
+        let message = format!("`{text}` is not the name of a gRPC service");
+        complaints.value(&service, message, help);
     }
-    if let Some(text) = method.str().filter(|_| is_exact)
-        && !is_name(text)
-    {
-        complaints.value(
-            &method,
-            format!("`{text}` is not the name of a gRPC method"),
-            help,
-        );
+    if let Some(text) = method.str().filter(|text| is_exact && !is_name(text)) {
+        let message = format!("`{text}` is not the name of a gRPC method");
+        complaints.value(&method, message, help);
     }
     unique_names(complaints, one, "headers", "header");
 }
@@ -283,12 +273,9 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
     let Some(list) = one.present(list) else {
         return;
     };
-    let name = |entry: &Field<'a>| entry.text("name");
-    for (again, first) in repeated(list.items(), name) {
-        let message = format!(
-            "a match lists the {what} `{}` twice",
-            name(&again).unwrap_or_default()
-        );
+    for (again, first) in repeated(list.items(), |entry| entry.text("name")) {
+        let name = again.text("name").unwrap_or_default();
+        let message = format!("a match lists the {what} `{name}` twice");
         complaints.again((&again, &first), message, "keep one of them");
     }
 }
@@ -338,10 +325,6 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
         for field in filter.names() {
             content(complaints, &filter, field);
         }
-    }
-    // What follows compares filters.
-    if list.items().len() < 2 {
-        return;
     }
     let once = |filter: &Field<'_>| {
         let own = filter.text("type")?;

@@ -59,6 +59,7 @@ impl Export {
             room: Room::Hub,
             relative: name.to_owned(),
             path: name.into(),
+            at: name.into(),
         };
         let mut reading = Reading {
             is_list,

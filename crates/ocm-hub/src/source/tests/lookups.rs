@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
-use super::super::texts::DocumentRange;
-use super::super::texts::{SourceFile, Sources};
+use super::super::texts::{DocumentRange, SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
 

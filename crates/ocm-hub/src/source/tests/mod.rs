@@ -129,10 +129,8 @@ fn walked(request: &Request, tree: &dyn FileTree) -> Vec<String> {
         .collect();
     // Findings of the walk come in no particular order; they are sorted when a run ends.
     said.sort();
-    let files = files.iter().map(|found| {
-        let file = &found.file;
-        format!("{:?} {} {}", file.room, file.relative, file.path.display())
-    });
+    let files = files.iter();
+    let files = files.map(|file| format!("{:?} {} {}", file.room, file.relative, file.path.display()));
     files.chain(said).collect()
 }
 

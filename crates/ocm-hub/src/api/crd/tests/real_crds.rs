@@ -3,7 +3,7 @@
 use kube_json::{Value, json};
 
 use super::messages;
-use crate::api::crd::{Crd, PolicyLabel, check, read};
+use crate::api::crd::{Crd, check, read};
 use crate::api::testing::{object, real_crds};
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
@@ -15,22 +15,6 @@ fn real_crd(file: &str) -> Crd {
     let (crd, findings) = read(&object);
     assert_eq!(findings, vec![]);
     crd.expect(file)
-}
-
-#[test]
-fn policy_labels_are_read_without_case() {
-    let crds = real_crds();
-    let label = |kind: &str| {
-        crds.iter()
-            .filter_map(|(_, object)| read(object).0)
-            .find(|crd| crd.kind == kind)
-            .and_then(|crd| PolicyLabel::of(&crd))
-    };
-    assert_eq!(label("BackendTLSPolicy"), Some(PolicyLabel::Direct));
-    assert_eq!(label("AuthPolicy"), Some(PolicyLabel::Inherited));
-    assert_eq!(label("DNSPolicy"), Some(PolicyLabel::Direct));
-    assert_eq!(label("Gateway"), None);
-    assert_eq!(PolicyLabel::parse("true"), PolicyLabel::Unspecified);
 }
 
 fn gateway(spec: Value) -> Object {

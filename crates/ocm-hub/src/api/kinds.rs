@@ -1,8 +1,5 @@
-//! The kind/plural/scope table: the resource name of each group and kind, and whether it is namespaced.
-//!
-//! Owns: lookups over the built-in kinds and those that CRDs of the input define; a CRD overrides a built-in row.
-//! Flows in: CRDs. Flows out: `KindInfo`s, and the nearest known name for a misspelled one. Must not know: objects of
-//! those kinds.
+//! The table of kinds: built in, and defined by CRDs of the input, which override a built-in row. It also finds the
+//! nearest known name for a misspelled one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -10,44 +7,20 @@ use std::collections::{BTreeSet, HashMap};
 use apimachinery::{ApiVersion, GroupKind};
 use strsim::damerau_levenshtein;
 
-use crate::api::catalog::Entry;
-use crate::api::crd::Scope::{Cluster, Namespaced};
-use crate::api::crd::{Crd, PolicyLabel, Scope};
-use crate::api::gateway::GROUP;
-use crate::api::params::{ResourceCatalog, ResourceLookup};
-use crate::api::{catalog, own_kinds};
+use super::catalog::Entry;
+use super::crd::Scope::{Cluster, Namespaced};
+use super::crd::{Crd, Scope};
+use super::gateway::GROUP;
+use super::{catalog, ocm_work, own_kinds};
 use crate::diagnostic::{Code, Finding, Severity, nearest};
 use crate::object::Object;
+use crate::object::well_known::POLICY_LABEL;
 
 #[cfg(test)]
 mod tests;
 
-/// Which target references the `spec` of a kind has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TargetFields {
-    /// `spec.targetRef`.
-    pub target_ref: bool,
-    /// `spec.targetRefs`.
-    pub target_refs: bool,
-    /// `spec.targetSelectors`.
-    pub target_selectors: bool,
-}
-
-impl TargetFields {
-    /// Whether there is any: only then can objects of the kind be policies.
-    pub const fn any(self) -> bool {
-        self.target_ref || self.target_refs || self.target_selectors
-    }
-}
-
-/// Where a row of the table comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KindSource {
-    /// The built-in table, or the catalog.
-    BuiltIn,
-    /// A CRD of the input.
-    Crd,
-}
+/// The fields of a spec that name targets.
+const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
 /// The facts about a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,20 +35,20 @@ pub struct KindInfo {
     pub scope: Scope,
     /// Served versions, those of the table in the order of preference.
     pub versions: Vec<Cow<'static, str>>,
-    /// Target references of its spec, in any served version.
-    pub targets: TargetFields,
+    /// Whether its spec names targets, in any served version: only then can its objects be policies.
+    pub has_target: bool,
     /// Whether its spec has `parentRefs`, in any served version: only then can its objects be routes.
     pub parent_refs: bool,
-    /// The value of its policy label, for CRDs of the input.
-    pub policy_label: Option<PolicyLabel>,
-    /// Where this comes from.
-    pub source: KindSource,
+    /// Whether a CRD of the input labels it as a policy. It is a hint, not a class to trust.
+    pub has_policy_label: bool,
+    /// Whether it is not defined by a CRD of the input.
+    pub is_built_in: bool,
 }
 
 impl KindInfo {
     /// Whether objects of this kind can attach to a Gateway by target reference.
     pub const fn is_policy(&self) -> bool {
-        self.targets.any() || self.policy_label.is_some()
+        self.has_target || self.has_policy_label
     }
 
     /// The entry of the parameters for an object of this kind: in its version, or in the first that is served, as others
@@ -103,15 +76,11 @@ impl From<&'static Entry> for KindInfo {
             plural: entry.plural.into(),
             scope: entry.scope(),
             versions: entry.served_versions().map(Cow::from).collect(),
-            targets: TargetFields {
-                target_ref: entry.has_reference("targetRef"),
-                target_refs: entry.has_reference("targetRefs"),
-                target_selectors: entry.has_reference("targetSelectors"),
-            },
+            has_target: TARGETS.iter().any(|field| entry.has_reference(field)),
             parent_refs: entry.has_reference("parentRefs"),
             // A label of a kind is only a hint: kinds of the catalog have profiles.
-            policy_label: None,
-            source: KindSource::BuiltIn,
+            has_policy_label: false,
+            is_built_in: true,
         }
     }
 }
@@ -134,14 +103,10 @@ impl From<&Crd> for KindInfo {
                 .served_versions()
                 .map(|version| version.to_owned().into())
                 .collect(),
-            targets: TargetFields {
-                target_ref: has("targetRef"),
-                target_refs: has("targetRefs"),
-                target_selectors: has("targetSelectors"),
-            },
+            has_target: TARGETS.into_iter().any(has),
             parent_refs: has("parentRefs"),
-            policy_label: PolicyLabel::of(crd),
-            source: KindSource::Crd,
+            has_policy_label: crd.labels.contains_key(POLICY_LABEL),
+            is_built_in: false,
         }
     }
 }
@@ -197,9 +162,9 @@ const GROUPS: &[Group] = &[
     ("multicluster.x-k8s.io", "v1alpha1", "ServiceExport ServiceImport", ""),
 ];
 
-/// Policies of no release, whose definitions the catalog therefore does not have: kind, and whether it has `targetRef`,
-/// not `targetRefs`. nginx/nginx-gateway-fabric config/crd/bases@e55bfe33969f313b210d3497b3ae56b923175d69
-const UNRELEASED: [(&str, bool); 2] = [("ExternalLoadBalancer", false), ("PayloadProcessor", true)];
+/// Policies of no release, whose definitions the catalog therefore does not have.
+/// nginx/nginx-gateway-fabric config/crd/bases@e55bfe33969f313b210d3497b3ae56b923175d69
+const UNRELEASED: [&str; 2] = ["ExternalLoadBalancer", "PayloadProcessor"];
 
 /// Every row of the table, and every kind of the catalog.
 fn kinds() -> impl Iterator<Item = KindInfo> {
@@ -210,17 +175,10 @@ fn kinds() -> impl Iterator<Item = KindInfo> {
             let of_cluster = of_cluster.split_whitespace().map(|kind| (kind, Cluster));
             let mut kinds: Vec<(&str, Scope)> = namespaced.chain(of_cluster).collect();
             kinds.sort_unstable_by_key(|(kind, _)| *kind);
-            let info = |(kind, scope)| built_in(group, versions, kind, scope, TargetFields::default());
+            let info = |(kind, scope)| built_in(group, versions, kind, scope, false);
             kinds.into_iter().map(info)
         });
-    let unreleased = UNRELEASED.iter().map(|(kind, target_ref)| {
-        let targets = TargetFields {
-            target_ref: *target_ref,
-            target_refs: !target_ref,
-            target_selectors: false,
-        };
-        built_in("gateway.nginx.org", "v1alpha1", kind, Namespaced, targets)
-    });
+    let unreleased = UNRELEASED.map(|kind| built_in("gateway.nginx.org", "v1alpha1", kind, Namespaced, true));
     rows.chain(unreleased).chain(catalog::kinds().map(KindInfo::from))
 }
 
@@ -229,7 +187,7 @@ fn built_in(
     versions: &'static str,
     kind: &'static str,
     scope: Scope,
-    targets: TargetFields,
+    has_target: bool,
 ) -> KindInfo {
     KindInfo {
         group: group.into(),
@@ -237,10 +195,10 @@ fn built_in(
         plural: plural(kind).into(),
         scope,
         versions: versions.split_whitespace().map(Cow::from).collect(),
-        targets,
+        has_target,
         parent_refs: false,
-        policy_label: None,
-        source: KindSource::BuiltIn,
+        has_policy_label: false,
+        is_built_in: true,
     }
 }
 
@@ -358,27 +316,26 @@ impl KindTable {
     fn nearest_group(&self, group: &str) -> Option<&str> {
         nearest(group, self.kinds.iter().map(|info| info.group.as_ref())).filter(|near| *near != group)
     }
+
+    /// By group and plural resource name; the nearest known names if there is none.
+    pub(super) fn resource(&self, group: &str, plural: &str) -> Result<&KindInfo, Near<'_>> {
+        self.plural(group, plural).ok_or_else(|| {
+            let near_group = self.nearest_group(group);
+            Near {
+                group: near_group,
+                plural: self.nearest_plural(near_group.unwrap_or(group), plural),
+            }
+        })
+    }
 }
 
-impl ResourceCatalog for KindTable {
-    fn resource(&self, group: &str, plural: &str) -> ResourceLookup<'_> {
-        match self.plural(group, plural) {
-            Some(info) => ResourceLookup::Known {
-                kind: &info.kind,
-                versions: info.versions.iter().map(AsRef::as_ref).collect(),
-                namespaced: info.scope == Scope::Namespaced,
-                has_target: info.targets.any(),
-                has_parents: info.parent_refs,
-            },
-            None => {
-                let nearest_group = self.nearest_group(group);
-                ResourceLookup::Unknown {
-                    nearest_group,
-                    nearest: self.nearest_plural(nearest_group.unwrap_or(group), plural),
-                }
-            }
-        }
-    }
+/// The known names that an unknown resource may be meant as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Near<'k> {
+    /// The nearest group, if the group itself is unknown.
+    pub(super) group: Option<&'k str>,
+    /// The plural of the nearest resource of the group, or of the nearest one.
+    pub(super) plural: Option<&'k str>,
 }
 
 /// Groups whose objects are interpreted or shipped as the table knows them. Policies are shipped in the version of the
@@ -386,15 +343,15 @@ impl ResourceCatalog for KindTable {
 const READ_GROUPS: [&str; 3] = ["", "cluster.open-cluster-management.io", GROUP];
 
 /// Whether objects of a kind are interpreted or shipped, so that their contents matter.
-pub(super) fn is_read(info: &KindInfo) -> bool {
+fn is_read(info: &KindInfo) -> bool {
     READ_GROUPS.contains(&info.group.as_ref())
         || info.is_policy()
-        || info.group == crate::api::ocm_work::GROUP
+        || info.group == ocm_work::GROUP
         || info.kind == "CustomResourceDefinition"
 }
 
 /// The same of an object that is not only shipped, but read by the rules of its group.
-pub(super) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Option<Finding> {
+pub(crate) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Option<Finding> {
     READ_GROUPS
         .contains(&object.api_version.group.as_str())
         .then(|| unknown_version(object, kinds))?
@@ -405,29 +362,24 @@ pub(super) fn unknown_version_of_read(object: &Object, kinds: &KindTable) -> Opt
 pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     let ApiVersion { group, version } = &object.api_version;
     let info = kinds.kind(group, &object.kind)?;
-    if info.source != KindSource::BuiltIn || info.serves(version) {
+    if !info.is_built_in || info.serves(version) {
         return None;
     }
     let known = ApiVersion {
         group: group.clone(),
         version: info.versions.first()?.to_string(),
     };
-    Some(
-        Finding::new(
-            Code::OBJECT_SCHEMA,
-            object.place("/apiVersion"),
-            format!("{} has the unknown version {version:?}", object.identity()),
-        )
-        .label(format!("known: {}", info.versions.join(", ")))
-        .help(format!(
-            "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
-        )),
-    )
+    let what = format_args!("has the unknown version {version:?}");
+    let finding = object.finding(Code::OBJECT_SCHEMA, "/apiVersion", what);
+    let finding = finding.label(format!("known: {}", info.versions.join(", ")));
+    Some(finding.help(format!(
+        "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
+    )))
 }
 
 /// Corrects the kind and the group of an object whose kind nobody knows and is a typo away from a known one. `taught`
 /// are kinds that the configuration describes: they exist.
-pub(super) fn correct_kind(
+pub(crate) fn correct_kind(
     object: &mut Object,
     kinds: &KindTable,
     taught: &BTreeSet<GroupKind>,
@@ -440,37 +392,23 @@ pub(super) fn correct_kind(
         return None;
     }
     let meant = meant(&written, kinds)?;
-    let place = if meant.kind == written.kind {
-        "/apiVersion"
+    let (at, label, name) = if meant.kind == written.kind {
+        let label = format!("{} is in another group", written.kind);
+        let name = format!("{}/{}", meant.group, object.api_version.version);
+        ("/apiVersion", label, name)
     } else {
-        "/kind"
+        let label = match written.group.as_str() {
+            "" => "not a kind of the core group".to_owned(),
+            group => format!("not a known kind of the group `{group}`"),
+        };
+        ("/kind", label, meant.kind.to_string())
     };
-    let finding = Finding::new(
-        Code::OBJECT_UNKNOWN_KIND,
-        object.place(place),
-        format!(
-            "the kind of {} is unknown, so nothing would read it",
-            object.identity()
-        ),
+    let message = format!(
+        "the kind of {} is unknown, so nothing would read it",
+        object.identity()
     );
-    let finding = if meant.kind == written.kind {
-        finding
-            .label(format!("{} is in another group", written.kind))
-            .help(format!(
-                "did you mean `{}/{}`? If the kind exists, add its CRD to the input",
-                meant.group, object.api_version.version
-            ))
-    } else {
-        finding
-            .label(match written.group.as_str() {
-                "" => "not a kind of the core group".to_owned(),
-                group => format!("not a known kind of the group `{group}`"),
-            })
-            .help(format!(
-                "did you mean `{}`? If the kind exists, add its CRD to the input",
-                meant.kind
-            ))
-    };
+    let finding = Finding::new(Code::OBJECT_UNKNOWN_KIND, object.place(at), message).label(label);
+    let help = format!("did you mean `{name}`? If the kind exists, add its CRD to the input");
     let severity = if is_read(meant) {
         Severity::Error
     } else {
@@ -478,11 +416,11 @@ pub(super) fn correct_kind(
     };
     object.kind = (*meant.kind).into();
     object.api_version.group = meant.group.to_string();
-    Some(finding.severity(severity))
+    Some(finding.help(help).severity(severity))
 }
 
 /// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.
-pub(super) fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
+pub(crate) fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
     let is_meant = |info: &&KindInfo| {
         (info.group == written.group && is_slip(&info.kind, &written.kind))
             || (info.kind == written.kind && is_slip_of_group(&info.group, &written.group))

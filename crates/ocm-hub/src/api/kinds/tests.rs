@@ -6,9 +6,7 @@ mod real_crds;
 use std::collections::HashSet;
 
 use super::*;
-use super::{KindInfo, KindSource};
 use crate::api::crd::Scope;
-use crate::api::params::ResourceLookup;
 
 #[test]
 fn no_kind_and_no_plural_stands_twice_in_a_group() {
@@ -65,13 +63,9 @@ fn kinds_are_found_by_kind_and_by_plural() {
 
 /// The near group and the near plural that an unknown resource finds.
 fn near(group: &str, plural: &str) -> (Option<String>, Option<String>) {
-    match KindTable::built_in().resource(group, plural) {
-        ResourceLookup::Unknown {
-            nearest_group,
-            nearest,
-        } => (nearest_group.map(str::to_owned), nearest.map(str::to_owned)),
-        known @ ResourceLookup::Known { .. } => panic!("{known:?}"),
-    }
+    let table = KindTable::built_in();
+    let near = table.resource(group, plural).expect_err("unknown");
+    (near.group.map(str::to_owned), near.plural.map(str::to_owned))
 }
 
 #[test]
@@ -118,7 +112,7 @@ fn an_inserted_kind_replaces_the_built_in_row_whole() {
     let mut info = table.kind("kuadrant.io", "AuthPolicy").expect("built in").clone();
     info.plural = "authz".into();
     info.versions = vec!["v9".into()];
-    info.source = KindSource::Crd;
+    info.is_built_in = false;
     let before = table.kinds.len();
     table.insert(info);
     assert_eq!(table.kinds.len(), before);
@@ -133,16 +127,9 @@ fn an_inserted_kind_replaces_the_built_in_row_whole() {
 #[test]
 fn the_table_answers_for_the_resources_of_parameters() {
     let table = KindTable::built_in();
-    assert_eq!(
-        table.resource("kuadrant.io", "authpolicies"),
-        ResourceLookup::Known {
-            kind: "AuthPolicy",
-            versions: vec!["v1"],
-            namespaced: true,
-            has_target: true,
-            has_parents: false
-        }
-    );
+    let known = table.resource("kuadrant.io", "authpolicies").expect("built in");
+    assert_eq!((&*known.kind, known.scope), ("AuthPolicy", Scope::Namespaced));
+    assert!(known.serves("v1") && known.has_target && !known.parent_refs);
     for (plural, is_route) in [
         ("httproutes", true),
         ("tcproutes", true),
@@ -150,9 +137,6 @@ fn the_table_answers_for_the_resources_of_parameters() {
         ("listenersets", false),
     ] {
         let found = table.resource("gateway.networking.k8s.io", plural);
-        assert!(
-            matches!(found, ResourceLookup::Known { has_parents, .. } if has_parents == is_route),
-            "{found:?}"
-        );
+        assert_eq!(found.map(|info| info.parent_refs), Ok(is_route), "{plural}");
     }
 }
