@@ -158,6 +158,13 @@ impl Node {
             (ListType::Set, Some(items)) => items.defaults_below,
             _ => false,
         };
+        // Its own default is filled in above it.
+        let additional = match &self.additional {
+            Additional::Schema(below) => Some(below),
+            Additional::Any | Additional::Unknown => None,
+        };
+        let mut children = self.items.iter().chain(additional);
+        let has_below = !self.with_default_below.is_empty() || children.any(|child| child.defaults_below);
         let mut identity = ["apiVersion", "kind", "metadata"].into_iter();
         let shows = self.resource
             && identity.any(|name| {
@@ -167,7 +174,7 @@ impl Node {
             });
         self.required.iter().any(|name| has_default(self, name))
             || (counts && !self.with_default.is_empty())
-            || (compares && self.defaults_below)
+            || (compares && has_below)
             || reads_items
             || shows
     }
