@@ -7,6 +7,7 @@ use jsonschema::Validator;
 use kube_json::Value;
 use spokewright::pipeline::SCHEMAS;
 
+use crate::page::data_of;
 use crate::scratch::Scratch;
 
 /// Panics if a document of ours breaks the schema of its kind, or has a field that the schema does not know. Other texts
@@ -125,10 +126,9 @@ fn every_report_is_printed_by_a_run_and_conforms_to_its_schema() {
         printed.push(scratch.run(arguments).stdout);
     }
     let page = scratch.run(&["page", "start", "-q", "-o", "-"]).stdout;
-    let (_, data) = page.split_once("id=\"data\">").expect("the data of a page");
-    let (data, _) = data.split_once("</script>").expect("its end");
-    conforms(data);
-    printed.push(data.to_owned());
+    let data = data_of(&page);
+    conforms(&data);
+    printed.push(data);
     let documents = printed.iter().flat_map(|text| documents(text));
     let kinds: Vec<String> = documents.filter_map(|document| kind_of(&document)).collect();
     for kind in validators().keys() {
