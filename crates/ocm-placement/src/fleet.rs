@@ -60,69 +60,58 @@ fn effective_taints<'a>(cluster: &ManagedCluster<'a>, derive: bool) -> Vec<Fleet
 }
 
 /// A set of the clusters of one fleet: for each, whether it is a member.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Bits(Vec<bool>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bits(Table<ClusterId, bool>);
 
 impl Bits {
     /// No member.
     pub(crate) fn none(len: usize) -> Self {
-        Self(vec![false; len])
+        Self(Table::of(vec![false; len]))
     }
 
     /// Every member.
     pub(crate) fn all(len: usize) -> Self {
-        Self(vec![true; len])
+        Self(Table::of(vec![true; len]))
     }
 
     pub(crate) fn insert(&mut self, member: ClusterId) {
-        self.set(member, true);
+        self.0[member] = true;
     }
 
     pub(crate) fn remove(&mut self, member: ClusterId) {
-        self.set(member, false);
-    }
-
-    fn set(&mut self, member: ClusterId, is_member: bool) {
-        if let Some(bit) = self.0.get_mut(member.position()) {
-            *bit = is_member;
-        }
+        self.0[member] = false;
     }
 
     pub(crate) fn contains(&self, member: ClusterId) -> bool {
-        self.0.get(member.position()).copied().unwrap_or_default()
+        self.0[member]
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        !self.0.contains(&true)
+        !self.0.rows().contains(&true)
     }
 
     pub(crate) fn keep(&mut self, other: &Self) {
-        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+        for (bit, other) in self.0.rows_mut().iter_mut().zip(other.0.rows()) {
             *bit &= other;
         }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+        for (bit, other) in self.0.rows_mut().iter_mut().zip(other.0.rows()) {
             *bit |= other;
         }
     }
 
     pub(crate) fn invert(&mut self) {
-        for bit in &mut self.0 {
+        for bit in self.0.rows_mut() {
             *bit = !*bit;
         }
     }
 
-    /// The members in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        let members = self.0.iter().enumerate().filter(|(_, bit)| **bit);
-        members.map(|(position, _)| ClusterId::of_row(u32::try_from(position).unwrap_or(u32::MAX)))
-    }
-
     /// The members as a list, ascending.
     pub(crate) fn to_list(&self) -> Vec<ClusterId> {
-        self.iter().collect()
+        let members = self.0.iter().filter(|(_, bit)| **bit);
+        members.map(|(id, _)| id).collect()
     }
 }
 
