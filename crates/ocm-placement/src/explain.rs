@@ -18,7 +18,7 @@ use crate::evaluation::Evaluation;
 use crate::existing::Existing;
 use crate::fleet::{Bits, FleetTaint};
 use crate::ids::{ClusterId, PlacementId};
-use crate::outcome::{FaultStage, Outcome, SchedulerStatus, Scores};
+use crate::outcome::{Outcome, SchedulerStatus, Scores, Stage};
 use crate::placement_decisions::{chunks, object_name};
 use crate::plan::Plan;
 use crate::predicates::predicate_pointer;
@@ -51,7 +51,7 @@ impl Case<'_, '_> {
 
     /// What a list that is aligned with the candidates holds for the cluster, if that is one of them.
     fn scored<T: Copy>(&self, scores: &[T]) -> Option<T> {
-        let candidates = self.outcome.trace.as_ref()?.tolerated.as_deref()?;
+        let candidates = self.outcome.trace.tolerated.as_deref()?;
         let position = candidates.binary_search(&self.id).ok()?;
         scores.get(position).copied()
     }
@@ -200,25 +200,6 @@ pub struct Explanation {
     pub steps: Vec<Step>,
 }
 
-/// The stages of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Bindings, eligible sets, membership.
-    ClusterSet,
-    /// Label, claim and CEL selectors.
-    Predicate,
-    /// Taints and tolerations.
-    TaintToleration,
-    /// Scores.
-    Prioritizer,
-    /// Order and cut.
-    Ranking,
-    /// Decision groups and objects.
-    Decision,
-    /// The Placement was not scheduled, or is misconfigured.
-    Scheduler,
-}
-
 /// Which way a step points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bearing {
@@ -349,9 +330,7 @@ impl Case<'_, '_> {
 
     /// What each prioritizer gave, and from which numbers.
     fn prioritizers(&self, steps: &mut Vec<Step>) {
-        let trace = self.outcome.trace.as_ref();
-        let prioritizers = trace.and_then(|trace| trace.prioritizers.as_ref());
-        for scored in prioritizers.into_iter().flatten() {
+        for scored in self.outcome.trace.prioritizers.iter().flatten() {
             let prioritizer = &scored.prioritizer;
             let Some(score) = self.scored(&scored.scores) else {
                 continue;
@@ -388,19 +367,12 @@ impl Case<'_, '_> {
             let text = format!("in {count} decisions of others; the most of any cluster is {max}");
             return (text, None);
         }
-        let kind = &scored.prioritizer.kind;
-        if let Some(resource) = Resource::of(kind) {
-            return self.resource_reason(resource);
+        match &scored.prioritizer.kind {
+            Kind::Allocatable(resource) => self.resource_reason(*resource),
+            Kind::AddOn(score) => self.add_on_reason(score),
+            _ if self.was_selected() => ("it is already selected".to_owned(), None),
+            _ => ("it is not selected yet".to_owned(), None),
         }
-        if let Kind::AddOn(score) = kind {
-            return self.add_on_reason(score);
-        }
-        let text = if self.was_selected() {
-            "it is already selected"
-        } else {
-            "it is not selected yet"
-        };
-        (text.to_owned(), None)
     }
 
     fn add_on_reason(&self, score: &AddOnScore<'_>) -> (String, Option<Location>) {
@@ -424,12 +396,7 @@ impl Case<'_, '_> {
 
     fn resource_reason(&self, resource: Resource) -> (String, Option<Location>) {
         let resources = &self.plan.resources;
-        let candidates = self
-            .outcome
-            .trace
-            .as_ref()
-            .and_then(|trace| trace.tolerated.as_deref())
-            .unwrap_or_default();
+        let candidates = self.outcome.trace.tolerated.as_deref().unwrap_or_default();
         let key = resource.key();
         let place = self.cluster.object.at(format!("/status/allocatable/{key}"));
         let text = match (
@@ -450,12 +417,7 @@ impl Case<'_, '_> {
     /// The rank and the cut; whether the cluster is selected.
     fn ranking(&self, steps: &mut Vec<Step>) -> bool {
         let selected = self.outcome.groups.order.contains(&self.id);
-        let ranking = self
-            .outcome
-            .trace
-            .as_ref()
-            .and_then(|trace| trace.ranking.as_ref());
-        let ranked = ranking.and_then(|ranking| {
+        let ranked = self.outcome.trace.ranking.as_ref().and_then(|ranking| {
             let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
             let (total, _) = ranking.get(position)?;
             Some((position.saturating_add(1), ranking.len(), total.0))
@@ -637,11 +599,7 @@ impl Case<'_, '_> {
         let Some(fault) = &self.outcome.fault else {
             return false;
         };
-        let here = match stage {
-            Stage::Predicate => fault.stage == FaultStage::Predicate,
-            Stage::TaintToleration => fault.stage == FaultStage::TaintToleration,
-            _ => fault.stage.plugin().is_none(),
-        };
+        let here = fault.stage == stage;
         if here {
             let text = format!(
                 "the Placement is misconfigured and selects nothing: {}",
