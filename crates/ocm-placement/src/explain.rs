@@ -71,39 +71,35 @@ impl Case<'_, '_> {
         }
     }
 
-    /// Which set made the cluster eligible; whether any did.
-    fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
+    /// Which set made the cluster eligible, or why none did.
+    fn cluster_sets(&self) -> Vec<Step> {
         let sets = &self.plan.sets;
         if !sets.eligible[self.placement_id].bound {
             let namespace = self.placement.namespace;
             let text =
                 format!("no ManagedClusterSetBinding in namespace `{namespace}` names a set that exists");
-            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace"));
-            return false;
+            return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace")];
         }
         let eligible = &sets.of(self.placement_id).sets;
         if eligible.is_empty() {
             let text = "none of the Placement's clusterSets is bound to its namespace";
-            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets"));
-            return false;
+            return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets")];
         }
         if self.cluster.deleting {
             let at = self.cluster.object.at("/metadata/deletionTimestamp");
             let text = "the cluster is being deleted";
-            steps.push(Step::new(Stage::ClusterSet, Bearing::Against, text, at));
-            return false;
+            return vec![Step::new(Stage::ClusterSet, Bearing::Against, text, at)];
         }
-        let mut found = false;
-        for set in eligible {
+        let memberships = eligible.iter().map(|set| {
             let members = sets.members[*set].as_ref();
             let member = members.is_ok_and(|members| members.binary_search(&self.id).is_ok());
-            steps.push(self.membership(sets.all[*set], member));
-            found |= member;
-        }
-        if found {
+            self.membership(sets.all[*set], member)
+        });
+        let mut steps: Vec<Step> = memberships.collect();
+        if steps.iter().any(|step| step.bearing == Bearing::For) {
             steps.retain(|step| step.bearing == Bearing::For);
         }
-        found
+        steps
     }
 
     fn membership(&self, set: &ManagedClusterSet<'_>, member: bool) -> Step {
@@ -153,7 +149,7 @@ impl Case<'_, '_> {
     }
 
     /// The decision group and the object that hold the cluster.
-    fn decision(&self, steps: &mut Vec<Step>) {
+    fn decision(&self) -> Vec<Step> {
         let groups = &self.outcome.groups;
         let position = groups.order.iter().position(|cluster| *cluster == self.id);
         let chunk = position.and_then(|position| {
@@ -162,12 +158,12 @@ impl Case<'_, '_> {
                 .find(|chunk| (chunk.start..chunk.end).contains(&position))
         });
         let Some(chunk) = chunk else {
-            if let Some(fault) = &self.outcome.fault {
+            let fault = self.outcome.fault.iter().filter(|_| self.ranked().is_some());
+            let lost = fault.map(|fault| {
                 let text = format!("selected, but lost with its decision group: {}", fault.message);
-                let at = fault.at.clone();
-                steps.push(Step::new(Stage::Decision, Bearing::Against, text, at));
-            }
-            return;
+                Step::new(Stage::Decision, Bearing::Against, text, fault.at.clone())
+            });
+            return lost.collect();
         };
         let named = chunk.named;
         let object = object_name(self.placement.name, chunk.number);
@@ -183,7 +179,7 @@ impl Case<'_, '_> {
             None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
         };
         let text = format!("selected: {group}, PlacementDecision {object}");
-        steps.push(self.step(Stage::Decision, Bearing::For, text, &pointer));
+        vec![self.step(Stage::Decision, Bearing::For, text, &pointer)]
     }
 }
 
@@ -245,11 +241,10 @@ impl Step {
 
 impl Case<'_, '_> {
     /// Which predicate the cluster fits, or what each of them lacks.
-    fn predicate(&self, steps: &mut Vec<Step>) -> bool {
+    fn predicates(&self) -> Vec<Step> {
         if self.placement.predicates.is_empty() {
             let text = "the Placement has no predicates, so every cluster matches";
-            steps.push(self.step(Stage::Predicate, Bearing::For, text, "/spec"));
-            return true;
+            return vec![self.step(Stage::Predicate, Bearing::For, text, "/spec")];
         }
         let mut failures = Vec::new();
         for index in 0..self.placement.predicates.len() {
@@ -257,14 +252,12 @@ impl Case<'_, '_> {
                 None => {
                     let text = format!("predicate {index} matches");
                     let at = predicate_pointer(index);
-                    steps.push(self.step(Stage::Predicate, Bearing::For, text, &at));
-                    return true;
+                    return vec![self.step(Stage::Predicate, Bearing::For, text, &at)];
                 }
                 Some(step) => failures.push(step),
             }
         }
-        steps.extend(failures);
-        false
+        failures
     }
 
     /// The requirements of a predicate that the cluster lacks.
@@ -329,12 +322,11 @@ impl Case<'_, '_> {
     }
 
     /// What each prioritizer gave, and from which numbers.
-    fn prioritizers(&self, steps: &mut Vec<Step>) {
-        for scored in self.outcome.trace.prioritizers.iter().flatten() {
+    fn prioritizers(&self) -> Vec<Step> {
+        let prioritizers = self.outcome.trace.prioritizers.iter().flatten();
+        let steps = prioritizers.filter_map(|scored| {
             let prioritizer = &scored.prioritizer;
-            let Some(score) = self.scored(&scored.scores) else {
-                continue;
-            };
+            let score = self.scored(&scored.scores)?;
             let (because, place) = self.reason(scored);
             let total = prioritizer.weight.saturating_mul(score);
             let text = format!(
@@ -342,23 +334,17 @@ impl Case<'_, '_> {
                 prioritizer.kind.name(),
                 prioritizer.weight
             );
-            let configuration = prioritizer.configuration.map(|index| {
-                self.placement
-                    .object
-                    .at(format!("/spec/prioritizerPolicy/configurations/{index}"))
-            });
-            let default = self.placement.object.at("/spec");
-            let step = Step::new(
-                Stage::Prioritizer,
-                Bearing::Neutral,
-                text,
-                configuration.unwrap_or(default),
-            );
-            steps.push(match place {
+            let pointer = match prioritizer.configuration {
+                Some(index) => format!("/spec/prioritizerPolicy/configurations/{index}"),
+                None => "/spec".to_owned(),
+            };
+            let step = self.step(Stage::Prioritizer, Bearing::Neutral, text, &pointer);
+            Some(match place {
                 Some(place) => step.related(place, "the numbers"),
                 None => step,
-            });
-        }
+            })
+        });
+        steps.collect()
     }
 
     fn reason(&self, scored: &Scores<'_>) -> (String, Option<Location>) {
@@ -414,16 +400,18 @@ impl Case<'_, '_> {
         (text, Some(place))
     }
 
-    /// The rank and the cut; whether the cluster is selected.
-    fn ranking(&self, steps: &mut Vec<Step>) -> bool {
-        let selected = self.outcome.groups.order.contains(&self.id);
-        let ranked = self.outcome.trace.ranking.as_ref().and_then(|ranking| {
-            let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
-            let (total, _) = ranking.get(position)?;
-            Some((position.saturating_add(1), ranking.len(), total.0))
-        });
-        let Some((rank, of, total)) = ranked else {
-            return selected;
+    /// The rank of the cluster, of how many, and its total.
+    fn ranked(&self) -> Option<(usize, usize, i64)> {
+        let ranking = self.outcome.trace.ranking.as_ref()?;
+        let mut ranks = (1_usize..).zip(ranking);
+        let (rank, (total, _)) = ranks.find(|(_, (_, cluster))| *cluster == self.id)?;
+        Some((rank, ranking.len(), total.0))
+    }
+
+    /// The rank and the cut.
+    fn ranking(&self) -> Vec<Step> {
+        let Some((rank, of, total)) = self.ranked() else {
+            return Vec::new();
         };
         let number = self.placement.number_of_clusters;
         let standing = format!("rank {rank} of {of} with {total} points");
@@ -439,20 +427,14 @@ impl Case<'_, '_> {
             }
             (None, None) => (Bearing::For, "and all are selected".to_owned(), "/spec"),
         };
-        steps.push(self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at));
-        cut.is_none()
+        vec![self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at)]
     }
 
-    /// What the tolerations make of each taint; whether all are tolerated.
-    fn taints(&self, steps: &mut Vec<Step>) -> bool {
+    /// What the tolerations make of each taint.
+    fn taints(&self) -> Vec<Step> {
         let selected = self.was_selected();
-        let mut passes = true;
-        for own in &self.plan.fleet.taints[self.id] {
-            let step = self.taint(own, selected);
-            passes &= step.bearing == Bearing::For;
-            steps.push(step);
-        }
-        passes
+        let taints = self.plan.fleet.taints[self.id].iter();
+        taints.map(|own| self.taint(own, selected)).collect()
     }
 
     fn taint(&self, own: &FleetTaint<'_>, selected: bool) -> Step {
@@ -571,43 +553,30 @@ impl Case<'_, '_> {
             let at = fault.at.clone();
             return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
         }
+        let stages: [(Stage, fn(&Self) -> Vec<Step>); 6] = [
+            (Stage::ClusterSet, Self::cluster_sets),
+            (Stage::Predicate, Self::predicates),
+            (Stage::TaintToleration, Self::taints),
+            (Stage::Prioritizer, Self::prioritizers),
+            (Stage::Ranking, Self::ranking),
+            (Stage::Decision, Self::decision),
+        ];
+        let is_misconfigured = self.outcome.status == SchedulerStatus::Misconfigured;
         let mut steps = Vec::new();
-        if !self.cluster_set(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::Predicate, &mut steps) || !self.predicate(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::TaintToleration, &mut steps) || !self.taints(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::Prioritizer, &mut steps) {
-            return steps;
-        }
-        self.prioritizers(&mut steps);
-        if self.ranking(&mut steps) {
-            self.decision(&mut steps);
+        for (stage, explain) in stages {
+            let mut fault = self.outcome.fault.iter().filter(|_| is_misconfigured);
+            if let Some(fault) = fault.find(|fault| fault.stage == stage) {
+                let message = &fault.message;
+                let text = format!("the Placement is misconfigured and selects nothing: {message}");
+                let at = fault.at.clone();
+                steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
+            } else {
+                steps.extend(explain(self));
+            }
+            if steps.iter().any(|step| step.bearing == Bearing::Against) {
+                break;
+            }
         }
         steps
-    }
-
-    /// Whether the pipeline stopped at this stage.
-    fn misconfigured_by(&self, stage: Stage, steps: &mut Vec<Step>) -> bool {
-        if self.outcome.status != SchedulerStatus::Misconfigured {
-            return false;
-        }
-        let Some(fault) = &self.outcome.fault else {
-            return false;
-        };
-        let here = fault.stage == stage;
-        if here {
-            let text = format!(
-                "the Placement is misconfigured and selects nothing: {}",
-                fault.message
-            );
-            let at = fault.at.clone();
-            steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
-        }
-        here
     }
 }
