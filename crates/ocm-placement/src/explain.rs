@@ -3,7 +3,7 @@
 //! Each stage of the scheduler has a step, with the place that decided it. An explanation needs an evaluation with full
 //! detail. `report` prints it.
 
-use apimachinery::Requirement;
+use apimachinery::{Requirement, Selector};
 use jiff::Timestamp;
 
 use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
@@ -56,12 +56,8 @@ impl Case<'_, '_> {
         scores.get(position).copied()
     }
 
-    fn first_unmet_label(&self, requirements: &[Requirement]) -> Option<Requirement> {
-        let label = |key: &str| self.plan.fleet.label(self.cluster, key);
-        requirements
-            .iter()
-            .find(|requirement| !requirement.accepts(label(&requirement.key)))
-            .cloned()
+    fn first_unmet_label<'s>(&self, selector: &'s Selector) -> Option<&'s Requirement> {
+        selector.first_unmet(|key| self.plan.fleet.label(self.cluster, key))
     }
 
     fn labelled(&self, key: &str) -> String {
@@ -125,10 +121,10 @@ impl Case<'_, '_> {
             ),
             SetMembership::Selector(Some(selector)) => {
                 let pointer = "/spec/clusterSelector/labelSelector";
+                let selector = selector.compile().ok();
                 let unmet = selector
-                    .compile()
-                    .ok()
-                    .and_then(|selector| self.first_unmet_label(&selector.requirements));
+                    .as_ref()
+                    .and_then(|selector| self.first_unmet_label(selector));
                 match unmet {
                     Some(requirement) => step(
                         format!(
@@ -267,7 +263,7 @@ impl Case<'_, '_> {
         let built = build(selector, &pointer).ok()?;
         let against =
             |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
-        if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
+        if let Some(unmet) = self.first_unmet_label(&built.labels) {
             let text = format!(
                 "predicate {index} requires label {unmet}, it has {}",
                 self.labelled(&unmet.key)
@@ -277,20 +273,19 @@ impl Case<'_, '_> {
         }
         let claim = |key: &str| self.cluster.claims.get(key).map(|claim| claim.value);
         if let Some(unmet) = built.claims.first_unmet(claim) {
-            let has = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => format!("{}={}", unmet.key, claim.value),
-                None => format!("no claim {}", unmet.key),
-            };
-            let place = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => self
-                    .cluster
-                    .object
-                    .at(format!("/status/clusterClaims/{}", claim.index)),
-                None => self.cluster.object.at("/status/clusterClaims"),
+            let (has, place) = match self.cluster.claims.get(unmet.key.as_str()) {
+                Some(claim) => (
+                    format!("{}={}", unmet.key, claim.value),
+                    format!("/status/clusterClaims/{}", claim.index),
+                ),
+                None => (
+                    format!("no claim {}", unmet.key),
+                    "/status/clusterClaims".to_owned(),
+                ),
             };
             let text = format!("predicate {index} requires claim {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
-            return Some(step.related(place, "its claims"));
+            return Some(step.related(self.cluster.object.at(place), "its claims"));
         }
         let failing = self.failing_expression(&selector.cel_expressions)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();

@@ -129,8 +129,9 @@ pub(crate) struct Fleet<'a> {
     pub(crate) taints: Table<ClusterId, Vec<FleetTaint<'a>>>,
     /// Clusters with any taint.
     pub(crate) tainted: Bits,
-    labels: KeyIndex<'a>,
-    claims: KeyIndex<'a>,
+    /// After the options.
+    pub(crate) labels: KeyIndex<'a>,
+    pub(crate) claims: KeyIndex<'a>,
     joins_default: bool,
 }
 
@@ -231,21 +232,6 @@ impl<'a> Fleet<'a> {
         }
         cluster.labels.get(key).copied()
     }
-
-    /// The clusters whose labels meet every requirement.
-    pub(crate) fn matching_labels(&self, selector: &Selector) -> Bits {
-        self.labels.matching(selector)
-    }
-
-    /// The clusters whose claims meet every requirement.
-    pub(crate) fn matching_claims(&self, selector: &Selector) -> Bits {
-        self.claims.matching(selector)
-    }
-
-    /// The clusters with exactly this label.
-    pub(crate) fn labelled(&self, key: &str, value: &str) -> &[ClusterId] {
-        self.labels.having(key, value)
-    }
 }
 
 /// The set that the webhook would give a cluster, if it would.
@@ -259,7 +245,7 @@ fn joined_set<'a>(cluster: &ManagedCluster<'a>, joins_default: bool) -> Option<&
 
 /// For each key and value the clusters that have it.
 #[derive(Debug)]
-struct KeyIndex<'a> {
+pub(crate) struct KeyIndex<'a> {
     len: usize,
     keys: HashMap<&'a str, HashMap<&'a str, Vec<ClusterId>>>,
 }
@@ -273,12 +259,14 @@ impl<'a> KeyIndex<'a> {
         Self { len, keys }
     }
 
-    fn having(&self, key: &str, value: &str) -> &[ClusterId] {
+    /// The clusters with exactly this value.
+    pub(crate) fn having(&self, key: &str, value: &str) -> &[ClusterId] {
         let members = self.keys.get(key).and_then(|values| values.get(value));
         members.map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn matching(&self, selector: &Selector) -> Bits {
+    /// The clusters that meet every requirement.
+    pub(crate) fn matching(&self, selector: &Selector) -> Bits {
         let mut bits = Bits::all(self.len);
         for requirement in &selector.requirements {
             bits.keep(&self.meeting(requirement));
