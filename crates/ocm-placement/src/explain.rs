@@ -38,6 +38,9 @@ struct Case<'w, 'a> {
     cluster: &'a ManagedCluster<'a>,
 }
 
+/// The steps of one stage.
+type Explain<'w, 'a> = fn(&Case<'w, 'a>) -> Vec<Step>;
+
 impl Case<'_, '_> {
     /// A step that a field of the Placement decides.
     fn step(&self, stage: Stage, bearing: Bearing, text: impl Into<String>, pointer: &str) -> Step {
@@ -548,7 +551,7 @@ impl Case<'_, '_> {
             let at = fault.at.clone();
             return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
         }
-        let stages: [(Stage, fn(&Self) -> Vec<Step>); 6] = [
+        let stages: [(Stage, Explain<'_, '_>); 6] = [
             (Stage::ClusterSet, Self::cluster_sets),
             (Stage::Predicate, Self::predicates),
             (Stage::TaintToleration, Self::taints),
