@@ -143,37 +143,24 @@ impl Quantity {
         let parts = Parts::of(text)?;
         let number = parts.number()?;
         let places = i32::try_from(parts.fraction.len()).map_err(|_| QuantityError::Range)?;
-        let (unscaled, exponent, form, format) = match suffix_of(parts.suffix)? {
-            Suffix::Binary(bits) => {
-                let factor = 1i128.checked_shl(bits).ok_or(QuantityError::Range)?;
-                let value = number.checked_mul(factor).ok_or(QuantityError::Range)?;
-                let (unscaled, exponent, form) = if is_quick_binary(&parts, bits, value) {
-                    // Kubernetes takes an odd enough number for canonical.
-                    (value, 0, Form::Quick((number % 8 != 0).then(|| text.into())))
-                } else {
-                    capped(value, places)?
-                };
-                (unscaled, exponent, form, Format::Binary)
+        let (format, power) = suffix_of(parts.suffix)?;
+        let exponent = power.saturating_sub(places);
+        let (unscaled, exponent, form) = if format == Format::Binary {
+            let bits = power.unsigned_abs();
+            let factor = 1i128.checked_shl(bits).ok_or(QuantityError::Range)?;
+            let value = number.checked_mul(factor).ok_or(QuantityError::Range)?;
+            if is_quick_binary(&parts, bits, value) {
+                // Kubernetes takes an odd enough number for canonical.
+                (value, 0, Form::Quick((number % 8 != 0).then(|| text.into())))
+            } else {
+                capped(value, places)?
             }
-            suffix => {
-                let (power, format) = match suffix {
-                    Suffix::Exponent(power) => (power, Format::Exponent),
-                    Suffix::Decimal(power) => (power, Format::Decimal),
-                    Suffix::Binary(_) => (0, Format::Binary),
-                };
-                let exponent = power.saturating_sub(places);
-                let (unscaled, exponent, form) = if parts.count() <= QUICK_DIGITS && exponent >= NANO {
-                    (
-                        number,
-                        exponent,
-                        Form::Quick(is_canonical(&parts, exponent).then(|| text.into())),
-                    )
-                } else {
-                    let (unscaled, exponent) = at_least_nano(number, exponent);
-                    (unscaled, exponent, Form::Billionths)
-                };
-                (unscaled, exponent, form, format)
-            }
+        } else if parts.count() <= QUICK_DIGITS && exponent >= NANO {
+            let canonical = is_canonical(&parts, exponent).then(|| text.into());
+            (number, exponent, Form::Quick(canonical))
+        } else {
+            let (unscaled, exponent) = at_least_nano(number, exponent);
+            (unscaled, exponent, Form::Billionths)
         };
         Ok(Self {
             unscaled: if parts.negative { -unscaled } else { unscaled },
@@ -302,22 +289,14 @@ const DECIMAL: [(&str, i32); 10] = [
     ("E", 18),
 ];
 
-enum Suffix {
-    /// Shift by this many bits.
-    Binary(u32),
-    /// Times ten to this power.
-    Decimal(i32),
-    /// The same, written `e<n>`.
-    Exponent(i32),
-}
-
-fn suffix_of(text: &str) -> Result<Suffix, QuantityError> {
+/// The factor of a suffix: a power of two, if it is a binary one, else of ten.
+fn suffix_of(text: &str) -> Result<(Format, i32), QuantityError> {
     if let Some((_, power)) = DECIMAL.iter().find(|(suffix, _)| *suffix == text) {
-        return Ok(Suffix::Decimal(*power));
+        return Ok((Format::Decimal, *power));
     }
     let bits = BINARY.iter().zip([10, 20, 30, 40, 50, 60]);
     if let Some((_, bits)) = bits.into_iter().find(|(suffix, _)| **suffix == text) {
-        return Ok(Suffix::Binary(bits));
+        return Ok((Format::Binary, bits));
     }
     let digits = text.strip_prefix(['e', 'E']).ok_or(QuantityError::Suffix)?;
     let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
@@ -328,7 +307,7 @@ fn suffix_of(text: &str) -> Result<Suffix, QuantityError> {
         .parse::<i32>()
         .ok()
         .filter(|power| power.unsigned_abs() <= 300)
-        .map(Suffix::Exponent)
+        .map(|power| (Format::Exponent, power))
         .ok_or(QuantityError::Range)
 }
 

@@ -16,29 +16,31 @@ type Found = Result<Value, ExecutionError>;
 
 /// A part that must be there; from an optional value, an optional part.
 pub(crate) fn get(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
-    match optional(value).map(OptionalValue::value) {
-        Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
-        Some(None) => Ok(none()),
+    match optional(value) {
+        Some(_) => get_optional(value, key),
         None => find(value, key)?,
     }
 }
 
 /// A part that may be there.
 pub(crate) fn get_optional(value: &Value, key: &Value) -> Result<Value, ExecutionError> {
-    match optional(value).map(OptionalValue::value) {
-        Some(None) => Ok(none()),
-        Some(Some(inside)) => Ok(optional_of(find(inside, key)?)),
-        None => Ok(optional_of(find(value, key)?)),
+    match holder(value) {
+        Some(holder) => Ok(find(holder, key)?.map_or_else(|_| none(), some)),
+        None => Ok(none()),
     }
 }
 
 /// Whether a part is there.
 pub(crate) fn has(value: &Value, key: &Value) -> Result<bool, ExecutionError> {
-    match optional(value).map(OptionalValue::value) {
-        Some(None) => Ok(false),
-        Some(Some(inside)) => Ok(find(inside, key)?.is_ok()),
-        None => Ok(find(value, key)?.is_ok()),
+    match holder(value) {
+        Some(holder) => Ok(find(holder, key)?.is_ok()),
+        None => Ok(false),
     }
+}
+
+/// The value that has the parts: what an optional one has in it, if anything, or the value itself.
+fn holder(value: &Value) -> Option<&Value> {
+    optional(value).map_or(Some(value), OptionalValue::value)
 }
 
 fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
@@ -48,17 +50,19 @@ fn find(value: &Value, key: &Value) -> Result<Found, ExecutionError> {
             Ok(map.get(&key).cloned().ok_or_else(|| no_such_key(&key)))
         }
         Value::List(items) => {
-            let Some(Key::Int(index)) = key_of(key).map(as_int) else {
-                return Err(ExecutionError::NoSuchOverload);
+            let index = match key_of(key) {
+                Some(Key::Int(index)) => index,
+                Some(Key::Uint(index)) => i64::try_from(index).unwrap_or(i64::MAX),
+                _ => return Err(ExecutionError::NoSuchOverload),
             };
             let part = usize::try_from(index).ok().and_then(|index| items.get(index));
             let missing = || ExecutionError::IndexOutOfBounds(Value::Int(index));
             Ok(part.cloned().ok_or_else(missing))
         }
-        _ => {
-            let key = key_of(key).ok_or(ExecutionError::NoSuchOverload)?;
-            Ok(Err(no_such_key(&key)))
-        }
+        _ => match key_of(key) {
+            Some(key) => Ok(Err(no_such_key(&key))),
+            None => Err(ExecutionError::NoSuchOverload),
+        },
     }
 }
 
@@ -78,13 +82,6 @@ pub(crate) fn key_of(value: &Value) -> Option<Key> {
     }
 }
 
-fn as_int(key: Key) -> Key {
-    match key {
-        Key::Uint(uint) => Key::Int(i64::try_from(uint).unwrap_or(i64::MAX)),
-        other => other,
-    }
-}
-
 fn no_such_key(key: &Key) -> ExecutionError {
     match key {
         Key::String(text) => ExecutionError::NoSuchKey(Arc::clone(text)),
@@ -100,10 +97,6 @@ pub(crate) fn optional(value: &Value) -> Option<&OptionalValue> {
         Value::Opaque(opaque) => opaque.downcast_ref(),
         _ => None,
     }
-}
-
-fn optional_of(found: Found) -> Value {
-    found.map_or_else(|_| none(), some)
 }
 
 /// An optional value with a value.

@@ -252,25 +252,36 @@ impl Walk<'_, '_> {
                 );
             }
         }
-        let count = fields.len();
-        if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, || {
-                format!("Too many: {count}: must have at most {limit} items")
-            });
-        }
-        if let Some(limit) = node.min_properties.filter(|limit| falls_short(count, *limit)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {count}: {} in body should have at least {limit} properties",
-                    path.dotted()
-                )
-            });
-        }
+        let limits = (node.min_properties, node.max_properties);
+        self.count(fields.len(), limits, "properties", path);
         if node.resource && mode == Mode::Strict {
             self.resource(node, fields, path);
         }
         for (name, value) in fields {
             self.field(node, (name, value), path, mode);
+        }
+    }
+
+    /// How many things there are, at least and at most.
+    fn count(
+        &mut self,
+        count: usize,
+        (least, most): (Option<u64>, Option<u64>),
+        what: &str,
+        path: &Path<'_>,
+    ) {
+        if let Some(limit) = most.filter(|limit| exceeds(count, *limit)) {
+            self.push(path, true, || {
+                format!("Too many: {count}: must have at most {limit} items")
+            });
+        }
+        if let Some(limit) = least.filter(|limit| falls_short(count, *limit)) {
+            self.push(path, false, || {
+                format!(
+                    "Invalid value: {count}: {} in body should have at least {limit} {what}",
+                    path.dotted()
+                )
+            });
         }
     }
 
@@ -309,20 +320,7 @@ impl Walk<'_, '_> {
 
     #[inline(never)]
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
-        let count = items.len();
-        if let Some(limit) = node.max_items.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, || {
-                format!("Too many: {count}: must have at most {limit} items")
-            });
-        }
-        if let Some(limit) = node.min_items.filter(|limit| falls_short(count, *limit)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {count}: {} in body should have at least {limit} items",
-                    path.dotted()
-                )
-            });
-        }
+        self.count(items.len(), (node.min_items, node.max_items), "items", path);
         if let Some(level) = node.items.as_deref() {
             for (index, item) in items.iter().enumerate() {
                 self.value(level, item, &Path::Index(path, index), mode);

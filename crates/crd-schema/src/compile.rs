@@ -209,20 +209,12 @@ impl Compiler {
     }
 
     fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> BTreeMap<Text, Below> {
-        match fields.get("properties") {
-            None | Some(Value::Null) => BTreeMap::new(),
-            Some(Value::Object(properties)) => properties
-                .iter()
-                .map(|(name, schema)| {
-                    let at = pointer::child(&format!("{at}/properties"), name);
-                    (name.clone(), self.below(schema, &at, depth))
-                })
-                .collect(),
-            Some(_) => {
-                self.problem(format!("{at}/properties"), "properties must be a mapping");
-                BTreeMap::new()
-            }
-        }
+        let properties = self.read(fields, "properties", at, "a mapping", Value::as_object);
+        let properties = properties.into_iter().flatten().map(|(name, schema)| {
+            let at = pointer::child(&format!("{at}/properties"), name);
+            (name.clone(), self.below(schema, &at, depth))
+        });
+        properties.collect()
     }
 
     fn additional(&mut self, fields: &Map, at: &str, depth: usize) -> Additional {
@@ -237,18 +229,11 @@ impl Compiler {
     }
 
     fn list_of_nodes(&mut self, fields: &Map, keyword: &str, at: &str, depth: usize) -> Vec<Below> {
-        match fields.get(keyword) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(schemas)) => schemas
-                .iter()
-                .enumerate()
-                .map(|(index, schema)| self.below(schema, &format!("{at}/{keyword}/{index}"), depth))
-                .collect(),
-            Some(_) => {
-                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a list"));
-                Vec::new()
-            }
-        }
+        let schemas = self.read(fields, keyword, at, "a list", Value::as_array);
+        let schemas = schemas.into_iter().flatten().enumerate();
+        schemas
+            .map(|(index, schema)| self.below(schema, &format!("{at}/{keyword}/{index}"), depth))
+            .collect()
     }
 
     fn list_type(&mut self, fields: &Map, at: &str) -> ListType {
@@ -278,56 +263,43 @@ impl Compiler {
     }
 
     fn number(&mut self, fields: &Map, keyword: &str, at: &str) -> Option<Number> {
-        match fields.get(keyword) {
-            None | Some(Value::Null) => None,
-            Some(Value::Number(number)) => Some(number.clone()),
-            Some(_) => {
-                self.problem(format!("{at}/{keyword}"), format!("{keyword} must be a number"));
-                None
-            }
-        }
+        let number = self.read(fields, keyword, at, "a number", Value::as_number);
+        number.cloned()
     }
 
     fn count(&mut self, fields: &Map, keyword: &str, at: &str) -> Option<u64> {
-        let number = self.number(fields, keyword, at)?;
-        let count = number.as_u64();
-        if count.is_none() {
-            self.problem(
-                format!("{at}/{keyword}"),
-                format!("{keyword} must be a non-negative integer"),
-            );
-        }
-        count
+        self.number(fields, keyword, at)?;
+        self.read(fields, keyword, at, "a non-negative integer", Value::as_u64)
     }
 
     fn flag(&mut self, fields: &Map, keyword: &str, at: &str) -> bool {
-        match fields.get(keyword) {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(flag)) => *flag,
-            Some(_) => {
-                self.problem(
-                    format!("{at}/{keyword}"),
-                    format!("{keyword} must be true or false"),
-                );
-                false
-            }
-        }
+        let flag = self.read(fields, keyword, at, "true or false", Value::as_bool);
+        flag.unwrap_or_default()
     }
 
     fn strings(&mut self, fields: &Map, keyword: &str, at: &str) -> Vec<String> {
-        let Some(value) = fields.get(keyword).filter(|value| !value.is_null()) else {
-            return Vec::new();
-        };
-        let strings: Option<Vec<String>> = value
-            .as_array()
-            .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect());
-        if strings.is_none() {
-            self.problem(
-                format!("{at}/{keyword}"),
-                format!("{keyword} must be a list of strings"),
-            );
-        }
+        let strings = self.read(fields, keyword, at, "a list of strings", |value| {
+            let list = value.as_array()?.iter();
+            list.map(|item| item.as_str().map(str::to_owned)).collect()
+        });
         strings.unwrap_or_default()
+    }
+
+    /// The value of a keyword; `None` where it is absent or null, and, which is reported, where it is not what is expected.
+    fn read<'v, T>(
+        &mut self,
+        fields: &'v Map,
+        keyword: &str,
+        at: &str,
+        expected: &str,
+        read: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Option<T> {
+        let found = read(fields.get(keyword).filter(|value| !value.is_null())?);
+        if found.is_none() {
+            let message = format!("{keyword} must be {expected}");
+            self.problem(format!("{at}/{keyword}"), message);
+        }
+        found
     }
 }
 

@@ -158,7 +158,7 @@ fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
         Value::String(text) => node
             .filter(|node| !node.int_or_string)
             .and_then(|node| typed(node.format?, text))
-            .unwrap_or_else(|| string(text)),
+            .unwrap_or_else(|| Cel::from(text.as_str())),
         Value::Array(items) => {
             let mut sorted: Vec<&Value> = items.iter().collect();
             match node.filter(|_| is_update).map(|node| &node.list_type) {
@@ -183,8 +183,8 @@ fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
                 .collect();
             if node.is_some_and(|node| node.embedded) {
                 let implied = [
-                    ("apiVersion", string("")),
-                    ("kind", string("")),
+                    ("apiVersion", Cel::from("")),
+                    ("kind", Cel::from("")),
                     ("metadata", Cel::Map(Map { map: Arc::default() })),
                 ];
                 for (name, zero) in implied {
@@ -196,10 +196,6 @@ fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
     }
 }
 
-fn string(text: &str) -> Cel {
-    Cel::String(Arc::new(text.to_owned()))
-}
-
 /// A text whose format has a type of its own in CEL; `None` for other formats, and where it is not one of that format.
 fn typed(format: Format, text: &str) -> Option<Cel> {
     let conversion = match format {
@@ -208,7 +204,7 @@ fn typed(format: Format, text: &str) -> Option<Cel> {
         Format::Byte => "base64.decode",
         _ => return None,
     };
-    cel_eval::call(conversion, None, &[&string(text)]).ok()
+    cel_eval::call(conversion, None, &[&Cel::from(text)]).ok()
 }
 
 /// A field's name as an identifier of CEL. One underscore stands for itself:

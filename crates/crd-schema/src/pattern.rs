@@ -27,16 +27,16 @@ impl Pattern {
     }
 
     /// Whether something in `text` matches, as in Go. A pattern that is none is the schema's fault, not the text's:
-    /// [`Pattern::problem`] says so. One that is too large for us is an error here: it is unknown what it refuses.
-    pub(crate) fn accepts(&self, text: &str, allowance: &mut Allowance<'_>) -> Result<bool, Unmatched> {
+    /// [`Pattern::problem`] says so. `None` for one that is too large for us: it is unknown what it refuses.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub(crate) fn accepts(&self, text: &str, allowance: &mut Allowance<'_>) -> Result<Option<bool>, Spent> {
         let compiled = self.compiled(allowance.work())?;
         match &**compiled {
-            Ok(pattern) => {
-                allowance.search(pattern, text)?;
-                Ok(pattern.is_match(text))
-            }
-            Err(PatternError::TooLarge) => Err(Unmatched::TooLarge),
-            Err(_) => Ok(true),
+            Ok(pattern) => allowance.is_match(pattern, text).map(Some),
+            Err(PatternError::TooLarge) => Ok(None),
+            Err(_) => Ok(Some(true)),
         }
     }
 
@@ -52,19 +52,5 @@ impl Pattern {
         }
         let compiled = work.pattern(&self.text)?;
         Ok(self.compiled.get_or_init(|| compiled))
-    }
-}
-
-/// Why it is unknown whether a text matches.
-pub(crate) enum Unmatched {
-    /// The pattern is too large to be compiled here.
-    TooLarge,
-    /// The run has no work left.
-    Spent,
-}
-
-impl From<Spent> for Unmatched {
-    fn from(_: Spent) -> Self {
-        Self::Spent
     }
 }

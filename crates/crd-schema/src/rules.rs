@@ -316,9 +316,11 @@ impl Rule {
         let program = match self.program(spending.allowance.work()) {
             Ok(program) => program,
             Err(refusal) => {
-                let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
                 let why = refusal.too_much.as_ref()?;
-                return Some(Complaint::Failed(format!("{why} evaluating rule: {rule}")));
+                return Some(Complaint::Failed(format!(
+                    "{why} evaluating rule: {}",
+                    self.said()
+                )));
             }
         };
         let old = at.old.as_ref().map(|(_, old)| old.clone());
@@ -345,7 +347,7 @@ impl Rule {
             Err(Failure::Error(error)) => Some(Complaint::Failed(self.failure(&error))),
             Err(Failure::Stop(stop)) => {
                 spending.is_over = true;
-                let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
+                let rule = self.said();
                 Some(Complaint::Failed(match stop {
                     Stop::Cost => format!(
                         "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due \
@@ -412,7 +414,7 @@ impl Rule {
 
     /// What is reported where a rule has no answer: the error, and which rule it is. The same file.
     fn failure(&self, error: &ExecutionError) -> String {
-        let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
+        let rule = self.said();
         match words(error) {
             Some(words) => format!("{words} evaluating rule: {rule}"),
             None => format!(
@@ -420,6 +422,11 @@ impl Rule {
                  for rule: {rule}"
             ),
         }
+    }
+
+    /// The rule as complaints name it.
+    fn said(&self) -> &str {
+        self.fixed_message().unwrap_or_else(|| self.text.trim())
     }
 
     fn fixed_message(&self) -> Option<&str> {

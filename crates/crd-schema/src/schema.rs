@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use apimachinery::{Allowance, Spent, Work};
+use apimachinery::{Allowance, Spent, Work, pointer};
 use kube_json::Value;
 
 use crate::check;
@@ -42,13 +42,9 @@ impl Schema {
     /// Whatever cannot be understood is left out of the checks and reported; the rest still works. Patterns
     /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
     pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
-        let (mut root, problems) = compile::compile(schema);
-        root.resource = true;
-        let schema = Self {
-            root,
-            status_is_separate,
-            defaults_matter: OnceLock::new(),
-        };
+        let (mut schema, problems) = Self::of_value(schema);
+        schema.root.resource = true;
+        schema.status_is_separate = status_is_separate;
         (schema, problems)
     }
 
@@ -117,7 +113,7 @@ impl Schema {
         move |violation| {
             !status_is_separate
                 || matches!(violation.kind, ViolationKind::UnknownField { .. })
-                || !is_below_status(&violation.pointer)
+                || pointer::inside(&violation.pointer, "/status").is_none()
         }
     }
 
@@ -195,7 +191,7 @@ impl Schema {
         }
         let mut violations = check::check(node, &metadata::NODE, &part, allowance);
         violations.retain(|violation| {
-            let first = apimachinery::pointer::tokens(&violation.pointer).next();
+            let first = pointer::tokens(&violation.pointer).next();
             first.is_some_and(|first| fields.contains(&&*first))
         });
         if !violations.iter().any(|violation| violation.blocks_rules) {
@@ -220,34 +216,26 @@ impl Schema {
 
     /// Whether a value may have a field: the schema knows it, or keeps unknown fields there.
     pub fn takes_field(&self, path: &[&str]) -> bool {
-        let mut node = &self.root;
-        for name in path {
-            let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(*name) else {
-                return holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
-            };
-            node = next;
-        }
-        true
+        let takes_any =
+            |holder: &Node| holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
+        self.lacking(path).is_none_or(takes_any)
     }
 
     /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list represents its items.
     pub fn has_field(&self, path: &[&str]) -> bool {
+        self.lacking(path).is_none()
+    }
+
+    /// The level on the way to a field that does not know the next step.
+    fn lacking(&self, path: &[&str]) -> Option<&Node> {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(*name) else {
-                return false;
-            };
-            node = next;
+            match holder.properties.get(*name) {
+                Some(next) => node = next,
+                None => return Some(holder),
+            }
         }
-        true
+        None
     }
-}
-
-/// Whether a pointer leads to the root's status or into it.
-fn is_below_status(pointer: &str) -> bool {
-    pointer
-        .strip_prefix("/status")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -198,16 +198,8 @@ impl Error {
 
 /// The line of `text` that holds the byte `at`.
 fn line_around(text: &str, at: usize) -> &str {
-    let bytes = text.as_bytes();
-    let at = at.min(bytes.len());
-    let newline = |byte: &u8| *byte == b'\n';
-    let start = bytes
-        .get(..at)
-        .and_then(|head| head.iter().rposition(newline))
-        .map_or(0, |found| found + 1);
-    let end = bytes
-        .get(at..)
-        .and_then(|tail| tail.iter().position(newline))
-        .map_or(bytes.len(), |found| at + found);
+    let (head, tail) = text.as_bytes().split_at(at.min(text.len()));
+    let start = memchr::memrchr(b'\n', head).map_or(0, |found| found + 1);
+    let end = head.len() + memchr::memchr(b'\n', tail).unwrap_or(tail.len());
     text.get(start..end).unwrap_or("")
 }

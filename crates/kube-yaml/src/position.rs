@@ -52,7 +52,7 @@ enum Inside {
 /// value that came through an alias or a merge points at the place where its text really is.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
-    root: Spot,
+    pub(super) root: Spot,
 }
 
 /// The deepest part of a pointer that exists.
@@ -67,15 +67,11 @@ pub struct Nearest<'p> {
 }
 
 impl Positions {
-    pub(super) fn new(root: Spot) -> Self {
-        Self { root }
-    }
-
     /// The deepest existing part of `pointer`: a place for a finding about something that is missing.
     pub fn nearest<'p>(&self, pointer: &'p str) -> Nearest<'p> {
         let mut spot = &self.root;
         let mut depth = 0;
-        for part in parts(pointer) {
+        for part in pointer.split('/').skip(1) {
             let Some(inner) = spot.step(part) else { break };
             spot = inner;
             depth += part.len() + 1;
@@ -89,6 +85,14 @@ impl Positions {
 }
 
 impl Spot {
+    fn new(range: &Range<usize>, inside: Inside) -> Self {
+        Self {
+            key: None,
+            value: Place::new(range),
+            inside,
+        }
+    }
+
     fn step(&self, part: &str) -> Option<&Self> {
         match &self.inside {
             Inside::Nothing => None,
@@ -103,11 +107,6 @@ fn named<'f>(fields: &'f [(Text, Spot)], name: &str) -> Option<&'f Spot> {
         .binary_search_by(|(there, _)| there.as_str().cmp(name))
         .ok()?;
     fields.get(at).map(|(_, spot)| spot)
-}
-
-/// The reference tokens of a pointer, still escaped.
-fn parts(pointer: &str) -> impl Iterator<Item = &str> {
-    pointer.split('/').skip(1)
 }
 
 /// What the composer does with places: nothing, or everything. One composer, two of these.
@@ -162,21 +161,13 @@ impl Record for Located {
     type Fields = Vec<(Text, Spot)>;
 
     fn scalar(range: &Range<usize>) -> Spot {
-        Spot {
-            key: None,
-            value: Place::new(range),
-            inside: Inside::Nothing,
-        }
+        Spot::new(range, Inside::Nothing)
     }
     fn sequence(mut entries: Vec<Spot>, range: &Range<usize>) -> Spot {
         for entry in &mut entries {
             entry.key = None;
         }
-        Spot {
-            key: None,
-            value: Place::new(range),
-            inside: Inside::Entries(entries.into()),
-        }
+        Spot::new(range, Inside::Entries(entries.into()))
     }
     fn mapping(mut fields: Vec<(Text, Spot)>, range: &Range<usize>) -> Spot {
         // Stable: those with one name stay in their order.
@@ -188,11 +179,7 @@ impl Record for Located {
             }
             is_again
         });
-        Spot {
-            key: None,
-            value: Place::new(range),
-            inside: Inside::Fields(fields.into()),
-        }
+        Spot::new(range, Inside::Fields(fields.into()))
     }
     fn insert(fields: &mut Vec<(Text, Spot)>, name: &str, key: &Range<usize>, mut value: Spot) {
         value.key = Some(Place::new(key));

@@ -10,7 +10,7 @@ use super::error::{Error, ErrorKind, Outcome};
 use super::json;
 use super::limits::Limits;
 use super::lines::read_lines;
-use super::position::{Located, Positions, Record, Unlocated};
+use super::position::{Located, Positions, Record, Spot, Unlocated};
 use super::source;
 use super::split::{Chunk, Syntax, split};
 
@@ -37,9 +37,7 @@ pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error
 /// # Errors
 /// The same as [`read`].
 pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_chunk::<Located>(chunk, limits, &mut 0)
-        .map(|(value, root)| (value, Positions::new(root)))
-        .map_err(|error| error.settled(chunk.text))
+    located(read_chunk::<Located>(chunk, limits, &mut 0), chunk.text)
 }
 
 /// The value of a text that is one YAML document, without splitting it first: a separator may be in front of
@@ -58,9 +56,7 @@ pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// The same as [`read`].
 pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_yaml::<Located>(text, limits, &mut 0)
-        .map(|(value, root)| (value, Positions::new(root)))
-        .map_err(|error| error.settled(text))
+    located(read_yaml::<Located>(text, limits, &mut 0), text)
 }
 
 /// The values of all documents of a YAML file, in order, except empty ones.
@@ -76,6 +72,14 @@ pub fn read_all(text: &str, limits: &Limits) -> Result<Vec<Value>, Error> {
         }
     }
     Ok(values)
+}
+
+/// The value and its places, or the error.
+fn located(read: Outcome<(Value, Spot)>, text: &str) -> Result<(Value, Positions), Error> {
+    match read {
+        Ok((value, root)) => Ok((value, Positions { root })),
+        Err(error) => Err(error.settled(text)),
+    }
 }
 
 /// The value, or the error. Where two keys exclude each other, only a reader with places says where the first one is.

@@ -6,6 +6,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
 use super::error::{Error, ErrorKind, Outcome};
 use super::number::read_number;
 use super::value::Scalar;
@@ -141,37 +145,11 @@ fn decode_binary(text: &str, range: &Range<usize>) -> Outcome<String> {
 
 /// The bytes of padded base64; line breaks are ignored.
 pub fn base64(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut group = 0u32;
-    let mut digits = 0u32;
-    let mut padding = 0u32;
-    for byte in text.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')) {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' if digits >= 2 => {
-                padding += 1;
-                0
-            }
-            _ => return None,
-        };
-        // Nothing follows a padded group, and `=` only ends one.
-        if (padding > 0 && byte != b'=') || padding > 2 {
-            return None;
-        }
-        group = group << 6 | u32::from(digit);
-        digits += 1;
-        if digits == 4 {
-            let [_, first, second, third] = group.to_be_bytes();
-            bytes.extend([first, second, third].iter().take(3 - padding as usize));
-            group = 0;
-            digits = 0;
-        }
-    }
-    (digits == 0).then_some(bytes)
+    // Go's reader does not look at the bits that are left over in the last digit.
+    const LIKE_GO: GeneralPurposeConfig = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
+    let digits = text.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r'));
+    let digits: Vec<u8> = digits.collect();
+    GeneralPurpose::new(&STANDARD, LIKE_GO).decode(digits).ok()
 }
 
 /// Whether the text is one of the four forms of a timestamp that the Go library reads.

@@ -46,7 +46,7 @@ pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<Bui
 
 /// The clusters whose labels and claims fit.
 pub(crate) fn by_labels_and_claims(selector: &BuiltSelector, fleet: &Fleet<'_>) -> Bits {
-    let mut bits = fleet.matching_labels(&selector.labels);
-    bits.keep(&fleet.matching_claims(&selector.claims));
+    let mut bits = fleet.labels.matching(&selector.labels);
+    bits.keep(&fleet.claims.matching(&selector.claims));
     bits
 }

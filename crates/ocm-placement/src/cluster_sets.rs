@@ -157,12 +157,12 @@ fn eligible_sets(
 fn members(set: &ManagedClusterSet<'_>, fleet: &Fleet<'_>) -> Result<Vec<ClusterId>, SelectorError> {
     match &set.membership {
         SetMembership::ExclusiveLabel => {
-            let labelled = fleet.labelled(CLUSTER_SET_LABEL, set.name).iter().copied();
+            let labelled = fleet.labels.having(CLUSTER_SET_LABEL, set.name).iter().copied();
             Ok(labelled.filter(|id| fleet.live.contains(*id)).collect())
         }
         SetMembership::Selector(None) => Ok(Vec::new()),
         SetMembership::Selector(Some(selector)) => {
-            let mut bits = fleet.matching_labels(&selector.compile()?);
+            let mut bits = fleet.labels.matching(&selector.compile()?);
             bits.keep(&fleet.live);
             Ok(bits.to_list())
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::outcome::Fault;
 use crate::problems::Lost;
 
 /// The status of a condition.
@@ -44,22 +45,17 @@ fn condition(kind: &str, status: bool, reason: &str, message: impl Into<String>)
     }
 }
 
-/// The conditions of a scheduled Placement: PlacementMisconfigured, then PlacementSatisfied. `fault` is the plugin (none
-/// for weights and groups) and the message of a misconfiguration.
-pub(crate) fn conditions(
-    fault: Option<(Option<&str>, &str)>,
-    lost: Option<Lost>,
-    unscheduled: usize,
-) -> Vec<Condition> {
+/// The conditions of a scheduled Placement: PlacementMisconfigured, then PlacementSatisfied.
+pub(crate) fn conditions(fault: Option<&Fault>, lost: Option<Lost>, unscheduled: usize) -> Vec<Condition> {
     vec![misconfigured(fault), satisfied(lost, unscheduled)]
 }
 
-fn misconfigured(fault: Option<(Option<&str>, &str)>) -> Condition {
+fn misconfigured(fault: Option<&Fault>) -> Condition {
     const KIND: &str = "PlacementMisconfigured";
     match fault {
         // Without a plugin the message begins with the colon, as OCM's does.
-        Some((plugin, message)) => {
-            let message = format!("{}:{message}", plugin.unwrap_or_default());
+        Some(fault) => {
+            let message = format!("{}:{}", fault.plugin().unwrap_or_default(), fault.message);
             condition(KIND, true, "Misconfigured", message)
         }
         None => condition(

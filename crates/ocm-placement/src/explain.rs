@@ -3,7 +3,7 @@
 //! Each stage of the scheduler has a step, with the place that decided it. An explanation needs an evaluation with full
 //! detail. `report` prints it.
 
-use apimachinery::Requirement;
+use apimachinery::{Requirement, Selector};
 use jiff::Timestamp;
 
 use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
@@ -18,7 +18,7 @@ use crate::evaluation::Evaluation;
 use crate::existing::Existing;
 use crate::fleet::{Bits, FleetTaint};
 use crate::ids::{ClusterId, PlacementId};
-use crate::outcome::{FaultStage, Outcome, SchedulerStatus, Scores};
+use crate::outcome::{Outcome, SchedulerStatus, Scores, Stage};
 use crate::placement_decisions::{chunks, object_name};
 use crate::plan::Plan;
 use crate::predicates::predicate_pointer;
@@ -38,6 +38,9 @@ struct Case<'w, 'a> {
     cluster: &'a ManagedCluster<'a>,
 }
 
+/// The steps of one stage.
+type Explain<'w, 'a> = fn(&Case<'w, 'a>) -> Vec<Step>;
+
 impl Case<'_, '_> {
     /// A step that a field of the Placement decides.
     fn step(&self, stage: Stage, bearing: Bearing, text: impl Into<String>, pointer: &str) -> Step {
@@ -51,17 +54,13 @@ impl Case<'_, '_> {
 
     /// What a list that is aligned with the candidates holds for the cluster, if that is one of them.
     fn scored<T: Copy>(&self, scores: &[T]) -> Option<T> {
-        let candidates = self.outcome.trace.as_ref()?.tolerated.as_deref()?;
+        let candidates = self.outcome.trace.tolerated.as_deref()?;
         let position = candidates.binary_search(&self.id).ok()?;
         scores.get(position).copied()
     }
 
-    fn first_unmet_label(&self, requirements: &[Requirement]) -> Option<Requirement> {
-        let label = |key: &str| self.plan.fleet.label(self.cluster, key);
-        requirements
-            .iter()
-            .find(|requirement| !requirement.accepts(label(&requirement.key)))
-            .cloned()
+    fn first_unmet_label<'s>(&self, selector: &'s Selector) -> Option<&'s Requirement> {
+        selector.first_unmet(|key| self.plan.fleet.label(self.cluster, key))
     }
 
     fn labelled(&self, key: &str) -> String {
@@ -71,39 +70,35 @@ impl Case<'_, '_> {
         }
     }
 
-    /// Which set made the cluster eligible; whether any did.
-    fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
+    /// Which set made the cluster eligible, or why none did.
+    fn cluster_sets(&self) -> Vec<Step> {
         let sets = &self.plan.sets;
         if !sets.eligible[self.placement_id].bound {
             let namespace = self.placement.namespace;
             let text =
                 format!("no ManagedClusterSetBinding in namespace `{namespace}` names a set that exists");
-            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace"));
-            return false;
+            return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace")];
         }
         let eligible = &sets.of(self.placement_id).sets;
         if eligible.is_empty() {
             let text = "none of the Placement's clusterSets is bound to its namespace";
-            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets"));
-            return false;
+            return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets")];
         }
         if self.cluster.deleting {
             let at = self.cluster.object.at("/metadata/deletionTimestamp");
             let text = "the cluster is being deleted";
-            steps.push(Step::new(Stage::ClusterSet, Bearing::Against, text, at));
-            return false;
+            return vec![Step::new(Stage::ClusterSet, Bearing::Against, text, at)];
         }
-        let mut found = false;
-        for set in eligible {
+        let memberships = eligible.iter().map(|set| {
             let members = sets.members[*set].as_ref();
             let member = members.is_ok_and(|members| members.binary_search(&self.id).is_ok());
-            steps.push(self.membership(sets.all[*set], member));
-            found |= member;
-        }
-        if found {
+            self.membership(sets.all[*set], member)
+        });
+        let mut steps: Vec<Step> = memberships.collect();
+        if steps.iter().any(|step| step.bearing == Bearing::For) {
             steps.retain(|step| step.bearing == Bearing::For);
         }
-        found
+        steps
     }
 
     fn membership(&self, set: &ManagedClusterSet<'_>, member: bool) -> Step {
@@ -129,10 +124,10 @@ impl Case<'_, '_> {
             ),
             SetMembership::Selector(Some(selector)) => {
                 let pointer = "/spec/clusterSelector/labelSelector";
+                let selector = selector.compile().ok();
                 let unmet = selector
-                    .compile()
-                    .ok()
-                    .and_then(|selector| self.first_unmet_label(&selector.requirements));
+                    .as_ref()
+                    .and_then(|selector| self.first_unmet_label(selector));
                 match unmet {
                     Some(requirement) => step(
                         format!(
@@ -153,7 +148,7 @@ impl Case<'_, '_> {
     }
 
     /// The decision group and the object that hold the cluster.
-    fn decision(&self, steps: &mut Vec<Step>) {
+    fn decision(&self) -> Vec<Step> {
         let groups = &self.outcome.groups;
         let position = groups.order.iter().position(|cluster| *cluster == self.id);
         let chunk = position.and_then(|position| {
@@ -162,12 +157,12 @@ impl Case<'_, '_> {
                 .find(|chunk| (chunk.start..chunk.end).contains(&position))
         });
         let Some(chunk) = chunk else {
-            if let Some(fault) = &self.outcome.fault {
+            let fault = self.outcome.fault.iter().filter(|_| self.ranked().is_some());
+            let lost = fault.map(|fault| {
                 let text = format!("selected, but lost with its decision group: {}", fault.message);
-                let at = fault.at.clone();
-                steps.push(Step::new(Stage::Decision, Bearing::Against, text, at));
-            }
-            return;
+                Step::new(Stage::Decision, Bearing::Against, text, fault.at.clone())
+            });
+            return lost.collect();
         };
         let named = chunk.named;
         let object = object_name(self.placement.name, chunk.number);
@@ -183,7 +178,7 @@ impl Case<'_, '_> {
             None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
         };
         let text = format!("selected: {group}, PlacementDecision {object}");
-        steps.push(self.step(Stage::Decision, Bearing::For, text, &pointer));
+        vec![self.step(Stage::Decision, Bearing::For, text, &pointer)]
     }
 }
 
@@ -198,25 +193,6 @@ pub struct Explanation {
     pub selected: bool,
     /// In the order of the pipeline; the last one decided.
     pub steps: Vec<Step>,
-}
-
-/// The stages of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Bindings, eligible sets, membership.
-    ClusterSet,
-    /// Label, claim and CEL selectors.
-    Predicate,
-    /// Taints and tolerations.
-    TaintToleration,
-    /// Scores.
-    Prioritizer,
-    /// Order and cut.
-    Ranking,
-    /// Decision groups and objects.
-    Decision,
-    /// The Placement was not scheduled, or is misconfigured.
-    Scheduler,
 }
 
 /// Which way a step points.
@@ -264,11 +240,10 @@ impl Step {
 
 impl Case<'_, '_> {
     /// Which predicate the cluster fits, or what each of them lacks.
-    fn predicate(&self, steps: &mut Vec<Step>) -> bool {
+    fn predicates(&self) -> Vec<Step> {
         if self.placement.predicates.is_empty() {
             let text = "the Placement has no predicates, so every cluster matches";
-            steps.push(self.step(Stage::Predicate, Bearing::For, text, "/spec"));
-            return true;
+            return vec![self.step(Stage::Predicate, Bearing::For, text, "/spec")];
         }
         let mut failures = Vec::new();
         for index in 0..self.placement.predicates.len() {
@@ -276,14 +251,12 @@ impl Case<'_, '_> {
                 None => {
                     let text = format!("predicate {index} matches");
                     let at = predicate_pointer(index);
-                    steps.push(self.step(Stage::Predicate, Bearing::For, text, &at));
-                    return true;
+                    return vec![self.step(Stage::Predicate, Bearing::For, text, &at)];
                 }
                 Some(step) => failures.push(step),
             }
         }
-        steps.extend(failures);
-        false
+        failures
     }
 
     /// The requirements of a predicate that the cluster lacks.
@@ -293,7 +266,7 @@ impl Case<'_, '_> {
         let built = build(selector, &pointer).ok()?;
         let against =
             |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
-        if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
+        if let Some(unmet) = self.first_unmet_label(&built.labels) {
             let text = format!(
                 "predicate {index} requires label {unmet}, it has {}",
                 self.labelled(&unmet.key)
@@ -303,20 +276,19 @@ impl Case<'_, '_> {
         }
         let claim = |key: &str| self.cluster.claims.get(key).map(|claim| claim.value);
         if let Some(unmet) = built.claims.first_unmet(claim) {
-            let has = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => format!("{}={}", unmet.key, claim.value),
-                None => format!("no claim {}", unmet.key),
-            };
-            let place = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => self
-                    .cluster
-                    .object
-                    .at(format!("/status/clusterClaims/{}", claim.index)),
-                None => self.cluster.object.at("/status/clusterClaims"),
+            let (has, place) = match self.cluster.claims.get(unmet.key.as_str()) {
+                Some(claim) => (
+                    format!("{}={}", unmet.key, claim.value),
+                    format!("/status/clusterClaims/{}", claim.index),
+                ),
+                None => (
+                    format!("no claim {}", unmet.key),
+                    "/status/clusterClaims".to_owned(),
+                ),
             };
             let text = format!("predicate {index} requires claim {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
-            return Some(step.related(place, "its claims"));
+            return Some(step.related(self.cluster.object.at(place), "its claims"));
         }
         let failing = self.failing_expression(&selector.cel_expressions)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
@@ -348,14 +320,11 @@ impl Case<'_, '_> {
     }
 
     /// What each prioritizer gave, and from which numbers.
-    fn prioritizers(&self, steps: &mut Vec<Step>) {
-        let trace = self.outcome.trace.as_ref();
-        let prioritizers = trace.and_then(|trace| trace.prioritizers.as_ref());
-        for scored in prioritizers.into_iter().flatten() {
+    fn prioritizers(&self) -> Vec<Step> {
+        let prioritizers = self.outcome.trace.prioritizers.iter().flatten();
+        let steps = prioritizers.filter_map(|scored| {
             let prioritizer = &scored.prioritizer;
-            let Some(score) = self.scored(&scored.scores) else {
-                continue;
-            };
+            let score = self.scored(&scored.scores)?;
             let (because, place) = self.reason(scored);
             let total = prioritizer.weight.saturating_mul(score);
             let text = format!(
@@ -363,23 +332,17 @@ impl Case<'_, '_> {
                 prioritizer.kind.name(),
                 prioritizer.weight
             );
-            let configuration = prioritizer.configuration.map(|index| {
-                self.placement
-                    .object
-                    .at(format!("/spec/prioritizerPolicy/configurations/{index}"))
-            });
-            let default = self.placement.object.at("/spec");
-            let step = Step::new(
-                Stage::Prioritizer,
-                Bearing::Neutral,
-                text,
-                configuration.unwrap_or(default),
-            );
-            steps.push(match place {
+            let pointer = match prioritizer.configuration {
+                Some(index) => format!("/spec/prioritizerPolicy/configurations/{index}"),
+                None => "/spec".to_owned(),
+            };
+            let step = self.step(Stage::Prioritizer, Bearing::Neutral, text, &pointer);
+            Some(match place {
                 Some(place) => step.related(place, "the numbers"),
                 None => step,
-            });
-        }
+            })
+        });
+        steps.collect()
     }
 
     fn reason(&self, scored: &Scores<'_>) -> (String, Option<Location>) {
@@ -388,19 +351,12 @@ impl Case<'_, '_> {
             let text = format!("in {count} decisions of others; the most of any cluster is {max}");
             return (text, None);
         }
-        let kind = &scored.prioritizer.kind;
-        if let Some(resource) = Resource::of(kind) {
-            return self.resource_reason(resource);
+        match &scored.prioritizer.kind {
+            Kind::Allocatable(resource) => self.resource_reason(*resource),
+            Kind::AddOn(score) => self.add_on_reason(score),
+            _ if self.was_selected() => ("it is already selected".to_owned(), None),
+            _ => ("it is not selected yet".to_owned(), None),
         }
-        if let Kind::AddOn(score) = kind {
-            return self.add_on_reason(score);
-        }
-        let text = if self.was_selected() {
-            "it is already selected"
-        } else {
-            "it is not selected yet"
-        };
-        (text.to_owned(), None)
     }
 
     fn add_on_reason(&self, score: &AddOnScore<'_>) -> (String, Option<Location>) {
@@ -424,12 +380,7 @@ impl Case<'_, '_> {
 
     fn resource_reason(&self, resource: Resource) -> (String, Option<Location>) {
         let resources = &self.plan.resources;
-        let candidates = self
-            .outcome
-            .trace
-            .as_ref()
-            .and_then(|trace| trace.tolerated.as_deref())
-            .unwrap_or_default();
+        let candidates = self.outcome.trace.tolerated.as_deref().unwrap_or_default();
         let key = resource.key();
         let place = self.cluster.object.at(format!("/status/allocatable/{key}"));
         let text = match (
@@ -447,21 +398,18 @@ impl Case<'_, '_> {
         (text, Some(place))
     }
 
-    /// The rank and the cut; whether the cluster is selected.
-    fn ranking(&self, steps: &mut Vec<Step>) -> bool {
-        let selected = self.outcome.groups.order.contains(&self.id);
-        let ranking = self
-            .outcome
-            .trace
-            .as_ref()
-            .and_then(|trace| trace.ranking.as_ref());
-        let ranked = ranking.and_then(|ranking| {
-            let position = ranking.iter().position(|(_, cluster)| *cluster == self.id)?;
-            let (total, _) = ranking.get(position)?;
-            Some((position.saturating_add(1), ranking.len(), total.0))
-        });
-        let Some((rank, of, total)) = ranked else {
-            return selected;
+    /// The rank of the cluster, of how many, and its total.
+    fn ranked(&self) -> Option<(usize, usize, i64)> {
+        let ranking = self.outcome.trace.ranking.as_ref()?;
+        let mut ranks = (1_usize..).zip(ranking);
+        let (rank, (total, _)) = ranks.find(|(_, (_, cluster))| *cluster == self.id)?;
+        Some((rank, ranking.len(), total.0))
+    }
+
+    /// The rank and the cut.
+    fn ranking(&self) -> Vec<Step> {
+        let Some((rank, of, total)) = self.ranked() else {
+            return Vec::new();
         };
         let number = self.placement.number_of_clusters;
         let standing = format!("rank {rank} of {of} with {total} points");
@@ -477,20 +425,14 @@ impl Case<'_, '_> {
             }
             (None, None) => (Bearing::For, "and all are selected".to_owned(), "/spec"),
         };
-        steps.push(self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at));
-        cut.is_none()
+        vec![self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at)]
     }
 
-    /// What the tolerations make of each taint; whether all are tolerated.
-    fn taints(&self, steps: &mut Vec<Step>) -> bool {
+    /// What the tolerations make of each taint.
+    fn taints(&self) -> Vec<Step> {
         let selected = self.was_selected();
-        let mut passes = true;
-        for own in &self.plan.fleet.taints[self.id] {
-            let step = self.taint(own, selected);
-            passes &= step.bearing == Bearing::For;
-            steps.push(step);
-        }
-        passes
+        let taints = self.plan.fleet.taints[self.id].iter();
+        taints.map(|own| self.taint(own, selected)).collect()
     }
 
     fn taint(&self, own: &FleetTaint<'_>, selected: bool) -> Step {
@@ -609,47 +551,30 @@ impl Case<'_, '_> {
             let at = fault.at.clone();
             return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
         }
+        let stages: [(Stage, Explain<'_, '_>); 6] = [
+            (Stage::ClusterSet, Self::cluster_sets),
+            (Stage::Predicate, Self::predicates),
+            (Stage::TaintToleration, Self::taints),
+            (Stage::Prioritizer, Self::prioritizers),
+            (Stage::Ranking, Self::ranking),
+            (Stage::Decision, Self::decision),
+        ];
+        let is_misconfigured = self.outcome.status == SchedulerStatus::Misconfigured;
         let mut steps = Vec::new();
-        if !self.cluster_set(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::Predicate, &mut steps) || !self.predicate(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::TaintToleration, &mut steps) || !self.taints(&mut steps) {
-            return steps;
-        }
-        if self.misconfigured_by(Stage::Prioritizer, &mut steps) {
-            return steps;
-        }
-        self.prioritizers(&mut steps);
-        if self.ranking(&mut steps) {
-            self.decision(&mut steps);
+        for (stage, explain) in stages {
+            let mut fault = self.outcome.fault.iter().filter(|_| is_misconfigured);
+            if let Some(fault) = fault.find(|fault| fault.stage == stage) {
+                let message = &fault.message;
+                let text = format!("the Placement is misconfigured and selects nothing: {message}");
+                let at = fault.at.clone();
+                steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
+            } else {
+                steps.extend(explain(self));
+            }
+            if steps.iter().any(|step| step.bearing == Bearing::Against) {
+                break;
+            }
         }
         steps
-    }
-
-    /// Whether the pipeline stopped at this stage.
-    fn misconfigured_by(&self, stage: Stage, steps: &mut Vec<Step>) -> bool {
-        if self.outcome.status != SchedulerStatus::Misconfigured {
-            return false;
-        }
-        let Some(fault) = &self.outcome.fault else {
-            return false;
-        };
-        let here = match stage {
-            Stage::Predicate => fault.stage == FaultStage::Predicate,
-            Stage::TaintToleration => fault.stage == FaultStage::TaintToleration,
-            _ => fault.stage.plugin().is_none(),
-        };
-        if here {
-            let text = format!(
-                "the Placement is misconfigured and selects nothing: {}",
-                fault.message
-            );
-            let at = fault.at.clone();
-            steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
-        }
-        here
     }
 }

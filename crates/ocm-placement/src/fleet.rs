@@ -60,69 +60,58 @@ fn effective_taints<'a>(cluster: &ManagedCluster<'a>, derive: bool) -> Vec<Fleet
 }
 
 /// A set of the clusters of one fleet: for each, whether it is a member.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Bits(Vec<bool>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bits(Table<ClusterId, bool>);
 
 impl Bits {
     /// No member.
     pub(crate) fn none(len: usize) -> Self {
-        Self(vec![false; len])
+        Self(Table::of(vec![false; len]))
     }
 
     /// Every member.
     pub(crate) fn all(len: usize) -> Self {
-        Self(vec![true; len])
+        Self(Table::of(vec![true; len]))
     }
 
     pub(crate) fn insert(&mut self, member: ClusterId) {
-        self.set(member, true);
+        self.0[member] = true;
     }
 
     pub(crate) fn remove(&mut self, member: ClusterId) {
-        self.set(member, false);
-    }
-
-    fn set(&mut self, member: ClusterId, is_member: bool) {
-        if let Some(bit) = self.0.get_mut(member.position()) {
-            *bit = is_member;
-        }
+        self.0[member] = false;
     }
 
     pub(crate) fn contains(&self, member: ClusterId) -> bool {
-        self.0.get(member.position()).copied().unwrap_or_default()
+        self.0[member]
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        !self.0.contains(&true)
+        !self.0.rows().contains(&true)
     }
 
     pub(crate) fn keep(&mut self, other: &Self) {
-        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+        for (bit, other) in self.0.rows_mut().iter_mut().zip(other.0.rows()) {
             *bit &= other;
         }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        for (bit, other) in self.0.iter_mut().zip(&other.0) {
+        for (bit, other) in self.0.rows_mut().iter_mut().zip(other.0.rows()) {
             *bit |= other;
         }
     }
 
     pub(crate) fn invert(&mut self) {
-        for bit in &mut self.0 {
+        for bit in self.0.rows_mut() {
             *bit = !*bit;
         }
     }
 
-    /// The members in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        let members = self.0.iter().enumerate().filter(|(_, bit)| **bit);
-        members.map(|(position, _)| ClusterId::of_row(u32::try_from(position).unwrap_or(u32::MAX)))
-    }
-
     /// The members as a list, ascending.
     pub(crate) fn to_list(&self) -> Vec<ClusterId> {
-        self.iter().collect()
+        let members = self.0.iter().filter(|(_, bit)| **bit);
+        members.map(|(id, _)| id).collect()
     }
 }
 
@@ -140,8 +129,9 @@ pub(crate) struct Fleet<'a> {
     pub(crate) taints: Table<ClusterId, Vec<FleetTaint<'a>>>,
     /// Clusters with any taint.
     pub(crate) tainted: Bits,
-    labels: KeyIndex<'a>,
-    claims: KeyIndex<'a>,
+    /// After the options.
+    pub(crate) labels: KeyIndex<'a>,
+    pub(crate) claims: KeyIndex<'a>,
     joins_default: bool,
 }
 
@@ -242,21 +232,6 @@ impl<'a> Fleet<'a> {
         }
         cluster.labels.get(key).copied()
     }
-
-    /// The clusters whose labels meet every requirement.
-    pub(crate) fn matching_labels(&self, selector: &Selector) -> Bits {
-        self.labels.matching(selector)
-    }
-
-    /// The clusters whose claims meet every requirement.
-    pub(crate) fn matching_claims(&self, selector: &Selector) -> Bits {
-        self.claims.matching(selector)
-    }
-
-    /// The clusters with exactly this label.
-    pub(crate) fn labelled(&self, key: &str, value: &str) -> &[ClusterId] {
-        self.labels.having(key, value)
-    }
 }
 
 /// The set that the webhook would give a cluster, if it would.
@@ -270,7 +245,7 @@ fn joined_set<'a>(cluster: &ManagedCluster<'a>, joins_default: bool) -> Option<&
 
 /// For each key and value the clusters that have it.
 #[derive(Debug)]
-struct KeyIndex<'a> {
+pub(crate) struct KeyIndex<'a> {
     len: usize,
     keys: HashMap<&'a str, HashMap<&'a str, Vec<ClusterId>>>,
 }
@@ -284,12 +259,14 @@ impl<'a> KeyIndex<'a> {
         Self { len, keys }
     }
 
-    fn having(&self, key: &str, value: &str) -> &[ClusterId] {
+    /// The clusters with exactly this value.
+    pub(crate) fn having(&self, key: &str, value: &str) -> &[ClusterId] {
         let members = self.keys.get(key).and_then(|values| values.get(value));
         members.map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn matching(&self, selector: &Selector) -> Bits {
+    /// The clusters that meet every requirement.
+    pub(crate) fn matching(&self, selector: &Selector) -> Bits {
         let mut bits = Bits::all(self.len);
         for requirement in &selector.requirements {
             bits.keep(&self.meeting(requirement));

@@ -60,9 +60,9 @@ pub use api::{
 pub use conditions::{Condition, ConditionStatus};
 pub use evaluate::evaluate;
 pub use evaluation::Evaluation;
-pub use explain::{Bearing, Explanation, Stage, Step};
+pub use explain::{Bearing, Explanation, Step};
 pub use input::{Detail, Input, Mode, Options};
-pub use outcome::SchedulerStatus;
+pub use outcome::{SchedulerStatus, Stage};
 pub use problems::{Difference, Lost, Problem, ProblemKind};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,

@@ -41,34 +41,43 @@ pub(crate) struct NeedsNow {
     pub(crate) decides: String,
 }
 
-/// Where in the pipeline something is wrong with the Placement (or with a set that it needs).
+/// The stages of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FaultStage {
-    ClusterSets,
+pub enum Stage {
+    /// Bindings, eligible sets, membership.
+    ClusterSet,
+    /// Label, claim and CEL selectors.
     Predicate,
+    /// Taints and tolerations.
     TaintToleration,
-    Weights,
-    /// The selection stands.
-    DecisionGroups,
-}
-
-impl FaultStage {
-    /// OCM's plugin; weights and groups are none.
-    pub(crate) const fn plugin(self) -> Option<&'static str> {
-        match self {
-            Self::Predicate => Some("Predicate"),
-            Self::TaintToleration => Some("TaintToleration"),
-            Self::ClusterSets | Self::Weights | Self::DecisionGroups => None,
-        }
-    }
+    /// Scores.
+    Prioritizer,
+    /// Order and cut.
+    Ranking,
+    /// Decision groups and objects.
+    Decision,
+    /// The Placement was not scheduled, or is misconfigured.
+    Scheduler,
 }
 
 /// Something that is wrong with the Placement (or with a set that it needs).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub(crate) stage: FaultStage,
+    /// Of the decision groups: then the selection stands.
+    pub(crate) stage: Stage,
     pub(crate) message: String,
     pub(crate) at: Location,
+}
+
+impl Fault {
+    /// OCM's plugin; weights and groups are none.
+    pub(crate) const fn plugin(&self) -> Option<&'static str> {
+        match self.stage {
+            Stage::Predicate => Some("Predicate"),
+            Stage::TaintToleration => Some("TaintToleration"),
+            _ => None,
+        }
+    }
 }
 
 /// What became of a Placement.
@@ -85,7 +94,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) unscheduled: usize,
     pub(crate) requeue_at: Option<Timestamp>,
     pub(crate) needs_now: Vec<NeedsNow>,
-    pub(crate) trace: Option<Trace<'a>>,
+    pub(crate) trace: Trace<'a>,
 }
 
 impl Outcome<'_> {
@@ -106,12 +115,12 @@ impl Outcome<'_> {
             unscheduled: 0,
             requeue_at: None,
             needs_now: Vec::new(),
-            trace: None,
+            trace: Trace::default(),
         }
     }
 }
 
-/// The way to the decisions. `None`: the pipeline stopped before.
+/// The way to the decisions. `None`: the pipeline stopped before, or nobody asked for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace<'a> {
     /// What Predicate left.

@@ -12,7 +12,7 @@ use crate::api::object::Location;
 use crate::api::placement::Placement;
 use crate::evaluation::Evaluation;
 use crate::ids::PlacementId;
-use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
+use crate::outcome::{Outcome, SchedulerStatus, Stage};
 
 /// Something that a Placement's author should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,7 +248,7 @@ fn fault(placement: &Placement<'_>, outcome: &Outcome<'_>) -> Option<Problem> {
     let message = fault.message.clone();
     let kind = match (outcome.status, fault.stage) {
         (SchedulerStatus::Error, _) => ProblemKind::NotScheduled { message },
-        (_, FaultStage::DecisionGroups) => ProblemKind::MisconfiguredGroups { message },
+        (_, Stage::Decision) => ProblemKind::MisconfiguredGroups { message },
         _ => ProblemKind::Misconfigured { message },
     };
     Some(problem(placement, fault.at.clone(), kind))

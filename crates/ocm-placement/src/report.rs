@@ -18,9 +18,8 @@ use crate::evaluation::Evaluation;
 use crate::existing::given_labels;
 use crate::ids::{ClusterId, PlacementId};
 use crate::input::Options;
-use crate::outcome::{Outcome, SchedulerStatus, Trace};
+use crate::outcome::{Fault, Outcome, SchedulerStatus, Trace};
 use crate::placement_decisions::{chunks, object_name};
-use crate::prioritizers::resource_allocatable::Resource;
 use crate::weights::Kind;
 
 /// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
@@ -223,23 +222,17 @@ impl Evaluation<'_> {
     fn placement_report(&self, id: PlacementId, outcome: &Outcome<'_>) -> PlacementReport {
         let placement = &self.plan.input.inventory.placements[id];
         let eligible_cluster_sets = self.plan.sets.names(&self.plan.sets.of(id).sets);
-        let names = |clusters: &[ClusterId]| -> Vec<String> {
-            clusters.iter().map(|cluster| self.name(*cluster)).collect()
-        };
-        let message = outcome.fault.as_ref().map(|fault| fault.message.clone());
-        let misconfigured = outcome.status == SchedulerStatus::Misconfigured;
+        let fault = outcome.fault.as_ref();
+        let message = |fault: &Fault| fault.message.clone();
+        let misconfigured = fault.filter(|_| outcome.status == SchedulerStatus::Misconfigured);
         let mut report = PlacementReport {
             namespace: placement.namespace.to_owned(),
             name: placement.name.to_owned(),
-            sync_error: message.clone(),
+            sync_error: fault.map(message),
             scheduler_status: outcome.status,
-            scheduler_plugin: outcome
-                .fault
-                .as_ref()
-                .filter(|_| misconfigured)
-                .and_then(|fault| Some(fault.stage.plugin()?.to_owned())),
-            scheduler_message: message.filter(|_| misconfigured),
-            available_clusters: names(&outcome.available),
+            scheduler_plugin: misconfigured.and_then(Fault::plugin).map(str::to_owned),
+            scheduler_message: misconfigured.map(message),
+            available_clusters: self.names(&outcome.available),
             filters: None,
             prioritizers: None,
             ranking: None,
@@ -256,14 +249,8 @@ impl Evaluation<'_> {
             self.keep(placement, outcome, &mut report);
             return report;
         }
-        if let Some(trace) = &outcome.trace {
-            self.trace(trace, &mut report);
-        }
+        self.trace(&outcome.trace, &mut report);
         self.decide(id, placement, outcome, &mut report);
-        let fault = outcome
-            .fault
-            .as_ref()
-            .map(|fault| (fault.stage.plugin(), fault.message.as_str()));
         report.conditions = conditions(fault, self.lost(id, outcome), outcome.unscheduled);
         report
     }
@@ -272,17 +259,23 @@ impl Evaluation<'_> {
         self.plan.fleet.name(cluster).to_owned()
     }
 
+    fn names(&self, clusters: &[ClusterId]) -> Vec<String> {
+        clusters.iter().map(|cluster| self.name(*cluster)).collect()
+    }
+
     /// A cluster that lacks a resource has no score of it, not even 0.
     fn has_score(&self, kind: &Kind<'_>, cluster: ClusterId) -> bool {
-        Resource::of(kind).is_none_or(|resource| self.plan.resources.amount(resource, cluster).is_some())
+        match kind {
+            Kind::Allocatable(resource) => self.plan.resources.amount(*resource, cluster).is_some(),
+            _ => true,
+        }
     }
 
     fn trace(&self, trace: &Trace<'_>, report: &mut PlacementReport) {
-        let names = |clusters: &[ClusterId]| clusters.iter().map(|cluster| self.name(*cluster)).collect();
         let filter = |name, clusters: &Option<Arc<[ClusterId]>>| {
             clusters.as_ref().map(|clusters| FilterReport {
                 name,
-                filtered_clusters: names(clusters),
+                filtered_clusters: self.names(clusters),
             })
         };
         report.filters = filter("Predicate", &trace.predicate).map(|predicate| {
@@ -327,12 +320,8 @@ impl Evaluation<'_> {
     ) {
         let inventory = self.plan.input.inventory;
         let objects = &self.results[id].objects;
-        let ranking = outcome.trace.as_ref().and_then(|trace| trace.ranking.as_ref());
-        let scores: HashMap<ClusterId, i64> = ranking
-            .into_iter()
-            .flatten()
-            .map(|(score, cluster)| (*cluster, score.0))
-            .collect();
+        let ranking = outcome.trace.ranking.iter().flatten();
+        let scores: HashMap<ClusterId, i64> = ranking.map(|(score, cluster)| (*cluster, score.0)).collect();
         let groups = &outcome.groups;
         for (position, group) in groups.groups.iter().enumerate() {
             report.decision_groups.push(DecisionGroupReport {

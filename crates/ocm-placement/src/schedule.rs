@@ -16,10 +16,9 @@ use crate::filtered::Filtered;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
-use crate::outcome::{Fault, FaultStage, NeedsNow, Outcome, SchedulerStatus, Scores, Trace};
+use crate::outcome::{Fault, NeedsNow, Outcome, SchedulerStatus, Scores, Stage, Trace};
 use crate::plan::Plan;
 use crate::prioritizers::balance::balance;
-use crate::prioritizers::resource_allocatable::Resource;
 use crate::prioritizers::steady::steady;
 use crate::ranking;
 use crate::taints_and_tolerations as taints;
@@ -87,7 +86,7 @@ pub(crate) fn schedule<'a>(
                 bad.error.origin.pointer()
             );
             outcome.fault = Some(Fault {
-                stage: FaultStage::ClusterSets,
+                stage: Stage::ClusterSet,
                 message: bad.error.message.clone(),
                 at: plan.sets.all[bad.set].object.at(pointer),
             });
@@ -123,7 +122,9 @@ pub(crate) fn schedule<'a>(
     outcome.available = available.clone();
     outcome.needs_now.sort();
     outcome.needs_now.dedup();
-    outcome.trace = (detail == Detail::Full).then_some(trace);
+    if detail == Detail::Full {
+        outcome.trace = trace;
+    }
     outcome
 }
 
@@ -146,7 +147,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let candidates = self.tolerations(filtered, outcome)?;
         trace.tolerated = Some(candidates.clone());
         let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy)
-            .map_err(|fault| self.fault(FaultStage::Weights, fault))?;
+            .map_err(|fault| self.fault(Stage::Prioritizer, fault))?;
         let number = self.placement.number_of_clusters.unwrap_or(candidates.len());
         let cuts = number < candidates.len();
         self.expired_scores(&prioritizers, &candidates, cuts, outcome);
@@ -186,7 +187,7 @@ impl<'r, 'a> Run<'r, 'a> {
             Some(Ok(predicate)) => Some(predicate),
             // Without clusters OCM compiles nothing, so nothing is wrong.
             Some(Err(_)) if self.available.is_empty() => None,
-            Some(Err(fault)) => return Err(self.fault(FaultStage::Predicate, fault.clone())),
+            Some(Err(fault)) => return Err(self.fault(Stage::Predicate, fault.clone())),
         };
         Ok(self.plan.filtered(self.id, self.available, predicate))
     }
@@ -198,7 +199,7 @@ impl<'r, 'a> Run<'r, 'a> {
             return Ok(filtered.tolerated.clone());
         }
         if let Some(fault) = taints::fault(&self.placement.tolerations) {
-            return Err(self.fault(FaultStage::TaintToleration, fault));
+            return Err(self.fault(Stage::TaintToleration, fault));
         }
         self.unsure_tolerations(filtered, outcome);
         let kept: Vec<ClusterId> = filtered
@@ -285,8 +286,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 .iter()
                 .map(|cluster| steady(&self.scratch.mine, *cluster))
                 .collect(),
-            Kind::AllocatableCpu => self.plan.resources.scores(Resource::Cpu, candidates).into(),
-            Kind::AllocatableMemory => self.plan.resources.scores(Resource::Memory, candidates).into(),
+            Kind::Allocatable(resource) => self.plan.resources.scores(resource, candidates).into(),
             Kind::AddOn(score) => {
                 let column = self.plan.add_ons.column(&score);
                 let score =
@@ -322,7 +322,7 @@ impl<'r, 'a> Run<'r, 'a> {
             self.plan.group_selectors.of(self.id),
         );
         if let (Some(fault), None) = (&outcome.groups.fault, &outcome.fault) {
-            outcome.fault = Some(self.fault(FaultStage::DecisionGroups, fault.clone()));
+            outcome.fault = Some(self.fault(Stage::Decision, fault.clone()));
         }
     }
 
@@ -340,7 +340,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Timestamp::from_nanosecond(first).ok()
     }
 
-    fn fault(&self, stage: FaultStage, FieldFault { message, pointer }: FieldFault) -> Fault {
+    fn fault(&self, stage: Stage, FieldFault { message, pointer }: FieldFault) -> Fault {
         let at = self.at(pointer);
         Fault { stage, message, at }
     }

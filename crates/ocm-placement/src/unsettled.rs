@@ -18,11 +18,8 @@ use crate::input::Detail;
 use crate::problems::{Problem, ProblemKind, problem};
 use crate::weights::{Kind, prioritizers};
 
-/// The result of one order.
-struct End {
-    own: Table<PlacementId, Existing>,
-    restless: BTreeSet<PlacementId>,
-}
+/// The result of one order: what each Placement has then, and those that were still changing.
+type End = (Table<PlacementId, Existing>, BTreeSet<PlacementId>);
 
 impl Evaluation<'_> {
     /// Placements that end with other clusters when others have their turn first, and those that never end; in the order of
@@ -42,19 +39,13 @@ impl Evaluation<'_> {
         let mut starts = vec![(given.clone(), Order::Backwards), (at_once, Order::Forwards)];
         let mut ends = Vec::new();
         if self.converged == Some(true) {
-            ends.push(End {
-                own: self.results.clone(),
-                restless: BTreeSet::new(),
-            });
+            ends.push((self.results.clone(), BTreeSet::new()));
         } else {
             starts.push((given, Order::Forwards));
         }
         ends.par_extend(starts.into_par_iter().map(|(state, order)| {
             let run = rounds(&self.plan, state, Detail::Decisions, MOST_ROUNDS, order);
-            End {
-                own: run.own,
-                restless: run.restless,
-            }
+            (run.own, run.restless)
         }));
         let found = choosing.iter().filter_map(|id| {
             let placement = &self.plan.input.inventory.placements[*id];
@@ -110,16 +101,13 @@ impl Evaluation<'_> {
             Some(index) => format!("/spec/prioritizerPolicy/configurations/{index}/weight"),
             None => "/spec/numberOfClusters".to_owned(),
         };
-        let is_restless = moved_by_others || ends.iter().any(|end| end.restless.contains(&id));
+        let is_restless = moved_by_others || ends.iter().any(|(_, restless)| restless.contains(&id));
         is_restless.then(|| placement.object.at(at))
     }
 
     fn contested(&self, id: PlacementId, ends: &[End]) -> Vec<String> {
-        let ends = ends.iter().map(|end| -> BTreeSet<NameId> {
-            let clusters = end.own[id].clusters.iter();
-            clusters.copied().collect()
-        });
-        let ends: Vec<BTreeSet<NameId>> = ends.collect();
+        let clusters = |(own, _): &End| own[id].clusters.iter().copied().collect();
+        let ends: Vec<BTreeSet<NameId>> = ends.iter().map(clusters).collect();
         let all: BTreeSet<NameId> = ends.iter().flatten().copied().collect();
         let contested = all
             .into_iter()

@@ -5,14 +5,14 @@
 
 use crate::api::placement::FieldFault;
 use crate::api::placement::{AddOnScore, PrioritizerPolicy, ScoreCoordinate};
+use crate::prioritizers::resource_allocatable::Resource;
 
 /// A prioritizer of OCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind<'a> {
     Balance,
     Steady,
-    AllocatableCpu,
-    AllocatableMemory,
+    Allocatable(Resource),
     AddOn(AddOnScore<'a>),
 }
 
@@ -22,8 +22,8 @@ impl Kind<'_> {
         match self {
             Self::Balance => "Balance".to_owned(),
             Self::Steady => "Steady".to_owned(),
-            Self::AllocatableCpu => "ResourceAllocatableCPU".to_owned(),
-            Self::AllocatableMemory => "ResourceAllocatableMemory".to_owned(),
+            Self::Allocatable(Resource::Cpu) => "ResourceAllocatableCPU".to_owned(),
+            Self::Allocatable(Resource::Memory) => "ResourceAllocatableMemory".to_owned(),
             Self::AddOn(score) => format!("AddOn/{}/{}", score.resource_name, score.score_name),
         }
     }
@@ -114,8 +114,8 @@ fn prioritizer<'a>(entry: &Entry<'a>) -> Result<Prioritizer<'a>, FieldFault> {
         (true, None, _) => return Err(fault("addOn should not be empty".to_owned(), "")),
         (false, _, "Balance") => Kind::Balance,
         (false, _, "Steady") => Kind::Steady,
-        (false, _, "ResourceAllocatableCPU") => Kind::AllocatableCpu,
-        (false, _, "ResourceAllocatableMemory") => Kind::AllocatableMemory,
+        (false, _, "ResourceAllocatableCPU") => Kind::Allocatable(Resource::Cpu),
+        (false, _, "ResourceAllocatableMemory") => Kind::Allocatable(Resource::Memory),
         (false, _, other) => {
             return Err(fault(
                 format!("incorrect builtin prioritizer: {other}"),

@@ -16,32 +16,26 @@ impl Walk<'_, '_> {
     pub(super) fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
-            match fields.get(name) {
-                None if node.embedded => self.required(&here, None),
-                Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here, None),
-                Some(Value::String(text)) if node.embedded => {
-                    if let Some(problem) = type_meta_problem(name, text) {
-                        let message = format!("Invalid value: {text:?}: {problem}");
-                        self.add(
-                            Place::bracketed(&here),
-                            ViolationKind::Invalid,
-                            false,
-                            message,
-                            None,
-                        );
-                    }
+            let (blocks_rules, message) = match fields.get(name) {
+                Some(Value::String(text)) if node.embedded && !text.is_empty() => {
+                    let problem = type_meta_problem(name, text);
+                    let message = problem.map(|problem| format!("Invalid value: {text:?}: {problem}"));
+                    (false, message)
                 }
-                None | Some(Value::String(_)) => {}
+                None | Some(Value::String(_)) => {
+                    if node.embedded {
+                        self.required(&here, None);
+                    }
+                    continue;
+                }
                 Some(other) => {
                     let message = format!("Invalid value: {}: must be a string", shown(other));
-                    self.add(
-                        Place::bracketed(&here),
-                        ViolationKind::Invalid,
-                        true,
-                        message,
-                        None,
-                    );
+                    (true, Some(message))
                 }
+            };
+            if let Some(message) = message {
+                let at = Place::bracketed(&here);
+                self.add(at, ViolationKind::Invalid, blocks_rules, message, None);
             }
         }
         let Some(metadata) = fields.get("metadata") else {

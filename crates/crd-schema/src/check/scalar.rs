@@ -5,13 +5,13 @@
 
 use std::cmp::Ordering;
 
-use apimachinery::PatternError;
+use apimachinery::{PatternError, Spent};
 use kube_json::{Number, Value};
 
 use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
 use crate::format::Format;
 use crate::node::{Bound, Node};
-use crate::pattern::{Pattern, Unmatched};
+use crate::pattern::Pattern;
 use crate::violation::{Path, ViolationKind, shown};
 
 impl Walk<'_, '_> {
@@ -19,9 +19,9 @@ impl Walk<'_, '_> {
     fn pattern(&mut self, pattern: &Pattern, text: &str, path: &Path<'_>) {
         let mut accepts = |text: &str| pattern.accepts(text, self.allowance);
         match accepts(text) {
-            Ok(true) | Err(Unmatched::Spent) => {}
-            Ok(false) => {
-                let help = near_text(text, |near| matches!(accepts(near), Ok(true)));
+            Ok(Some(true)) | Err(Spent) => {}
+            Ok(Some(false)) => {
+                let help = near_text(text, |near| matches!(accepts(near), Ok(Some(true))));
                 self.push_with_help(path, false, || {
                     let message = format!(
                         "Invalid value: {}: {} in body should match '{}'",
@@ -32,7 +32,7 @@ impl Walk<'_, '_> {
                     (message, help.map(|near| format!("write `{near}`")))
                 });
             }
-            Err(Unmatched::TooLarge) => self.push_with_help(path, false, || {
+            Ok(None) => self.push_with_help(path, false, || {
                 let message = format!(
                     "Invalid value: {}: it is not known whether {} in body matches its pattern: {}",
                     quoted(text),

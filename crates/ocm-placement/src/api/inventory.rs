@@ -44,15 +44,13 @@ impl<'a> Inventory<'a> {
             let invalid = match object.kind() {
                 "ManagedCluster" => keep(object, &mut inventory.clusters, ManagedCluster::read),
                 "ManagedClusterSet" => keep(object, &mut inventory.cluster_sets, ManagedClusterSet::read),
-                "ManagedClusterSetBinding" => {
-                    inventory.bindings.push(ManagedClusterSetBinding::read(object));
-                    Vec::new()
-                }
+                "ManagedClusterSetBinding" => keep(object, &mut inventory.bindings, |object, _| {
+                    ManagedClusterSetBinding::read(object)
+                }),
                 "Placement" => keep(object, &mut placements, Placement::read),
-                "PlacementDecision" => {
-                    decisions.push(PlacementDecision::read(object));
-                    Vec::new()
-                }
+                "PlacementDecision" => keep(object, &mut decisions, |object, _| {
+                    PlacementDecision::read(object)
+                }),
                 "AddOnPlacementScore" => keep(object, &mut inventory.scores, AddOnPlacementScore::read),
                 _ => Vec::new(),
             };

@@ -6,18 +6,12 @@ use jiff::Timestamp;
 
 /// Reads `2026-06-01T00:00:00Z`, with an optional fraction and any offset; `None` for anything else.
 pub fn parse_time(text: &str) -> Option<Timestamp> {
-    let bytes = text.as_bytes();
-    let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
-    let at = |index: usize, expected: u8| bytes.get(index) == Some(&expected);
-    let shaped = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
-        .into_iter()
-        .all(digit)
-        && at(4, b'-')
-        && at(7, b'-')
-        && at(10, b'T')
-        && at(13, b':')
-        && at(16, b':');
-    let tail = text.get(19..)?;
+    const SHAPE: &str = "0000-00-00T00:00:00";
+    let shaped = text.bytes().zip(SHAPE.bytes()).all(|(byte, like)| match like {
+        b'0' => byte.is_ascii_digit(),
+        sign => byte == sign,
+    });
+    let tail = text.get(SHAPE.len()..)?;
     let zone = match tail.strip_prefix('.') {
         Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
         None => tail,

@@ -69,7 +69,8 @@ fn compile(source: &str) -> Result<Expression, String> {
     let parsed = parse(source).map_err(|error| match error {
         Unparsed::Wrong(message) | Unparsed::TooMuch(message) => message,
     })?;
-    let expression = expand::expand(parsed.into_root())?;
+    let mut expression = parsed.into_root();
+    expand::expand(&mut expression)?;
     check::check(&expression)?;
     Ok(Expression::new(expression))
 }

@@ -43,26 +43,9 @@ pub(super) struct Overload {
 /// `*` dyn, `t` type, `[x]` list, `{k:v}` map, `?x` optional, `A` and `B` parameters, other words named types.
 const SIGNATURES: &str = include_str!("signatures.txt");
 
-/// Comparisons: every pair of these, numbers of different types included.
-const ORDERED: &str = "
-(b,b)
-(i,i)
-(i,u)
-(i,d)
-(u,u)
-(u,i)
-(u,d)
-(d,d)
-(d,i)
-(d,u)
-(s,s)
-(y,y)
-(timestamp,timestamp)
-(duration,duration)
-";
-
-/// Names before a dot that are a library and no value.
-const LIBRARIES: [&str; 4] = ["optional", "strings", "format", "ip"];
+/// What can be compared with a value of its own type, besides numbers, which can be compared with any number.
+const ORDERED: [&str; 5] = ["b", "s", "y", "timestamp", "duration"];
+const NUMBERS: [&str; 3] = ["i", "u", "d"];
 
 /// What each type is called in a signature, and by cel-go.
 const SIMPLE: [(&str, &str); 17] = [
@@ -96,16 +79,17 @@ pub(super) fn may_be_null(name: &str) -> bool {
 /// The lines of the file and those above, read once: a constant.
 static TABLE: LazyLock<HashMap<String, Vec<Overload>>> = LazyLock::new(|| {
     let mut table: HashMap<String, Vec<Overload>> = HashMap::new();
-    for line in SIGNATURES.lines().filter(|line| !line.is_empty()) {
-        if let Some((name, overload)) = parse(line) {
+    let numbers = NUMBERS
+        .into_iter()
+        .flat_map(|one| NUMBERS.map(|other| (one, other)));
+    let ordered: Vec<(&str, &str)> = ORDERED.map(|one| (one, one)).into_iter().chain(numbers).collect();
+    let comparisons = ["_<_", "_<=_", "_>_", "_>=_"].into_iter().flat_map(|operator| {
+        let signature = move |(one, other): &(_, _)| format!("{operator}({one},{other}) b");
+        ordered.iter().map(signature)
+    });
+    for line in SIGNATURES.lines().map(str::to_owned).chain(comparisons) {
+        if let Some((name, overload)) = parse(&line) {
             table.entry(name).or_default().push(overload);
-        }
-    }
-    for operator in ["_<_", "_<=_", "_>_", "_>=_"] {
-        for line in ORDERED.lines().filter(|line| !line.is_empty()) {
-            if let Some((name, overload)) = parse(&format!("{operator}{line} b")) {
-                table.entry(name).or_default().push(overload);
-            }
         }
     }
     table
@@ -118,13 +102,12 @@ pub(super) fn overloads(name: &str) -> Option<&'static [Overload]> {
 
 /// Whether `library.name` is a function.
 pub(super) fn is_library_function(library: &str, name: &str) -> bool {
-    LIBRARIES.contains(&library) && TABLE.contains_key(&format!("{library}.{name}"))
+    TABLE.contains_key(&format!("{library}.{name}"))
 }
 
 fn parse(line: &str) -> Option<(String, Overload)> {
     let (call, result) = line.rsplit_once(' ')?;
     let (head, parameters) = call.strip_suffix(')')?.split_once('(')?;
-    let types = types(parameters);
     // `ip.isCanonical(s)` is a library's, `ip.family()` a method: only the former has its receiver as argument.
     let (receiver, name) = match head.rsplit_once('.') {
         Some((library, name)) if is_static(library, name) => (None, format!("{library}.{name}")),
@@ -135,7 +118,8 @@ fn parse(line: &str) -> Option<(String, Overload)> {
         name,
         Overload {
             receiver,
-            parameters: types,
+            // No type of the table has a comma in it.
+            parameters: parameters.split_terminator(',').map(read).collect(),
             result: read(result),
         },
     ))
@@ -149,11 +133,6 @@ fn is_static(library: &str, name: &str) -> bool {
         "ip" => name == "isCanonical",
         _ => false,
     }
-}
-
-/// A list of types. No type of the table has a comma in it.
-fn types(text: &str) -> Vec<Type> {
-    text.split_terminator(',').map(read).collect()
 }
 
 fn read(text: &str) -> Type {

@@ -13,7 +13,7 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value as Json;
 
-use crate::api::managed_cluster::ManagedCluster;
+use crate::api::managed_cluster::{ManagedCluster, Taint};
 use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::Fleet;
 use crate::ids::ClusterId;
@@ -24,13 +24,13 @@ type Entries = HashMap<Key, Value>;
 pub(super) fn view(id: ClusterId, fleet: &Fleet<'_>) -> Value {
     let cluster = fleet.clusters[id];
     let object = cluster.object.value;
-    let mut root = Entries::new();
-    put(&mut root, "apiVersion", plain(object.get("apiVersion")));
-    put(&mut root, "kind", plain(object.get("kind")));
-    root.insert(key("metadata"), metadata(object.get("metadata"), cluster, fleet));
-    root.insert(key("spec"), spec(object.get("spec"), id, fleet));
-    root.insert(key("status"), status(object.get("status"), cluster));
-    map(root)
+    members([
+        ("apiVersion", plain(object.get("apiVersion"))),
+        ("kind", plain(object.get("kind"))),
+        ("metadata", Some(metadata(object.get("metadata"), cluster, fleet))),
+        ("spec", Some(spec(object.get("spec"), id, fleet))),
+        ("status", Some(status(object.get("status"), cluster))),
+    ])
 }
 
 fn metadata(value: Option<&Json>, cluster: &ManagedCluster<'_>, fleet: &Fleet<'_>) -> Value {
@@ -50,84 +50,68 @@ fn metadata(value: Option<&Json>, cluster: &ManagedCluster<'_>, fleet: &Fleet<'_
 }
 
 fn spec(value: Option<&Json>, id: ClusterId, fleet: &Fleet<'_>) -> Value {
-    let mut entries = Entries::new();
-    let field = |name: &str| {
-        value
-            .and_then(|value| value.get(name))
-            .filter(|value| !value.is_null())
-    };
-    entries.insert(
-        key("hubAcceptsClient"),
-        plain(field("hubAcceptsClient")).unwrap_or(Value::Bool(false)),
-    );
-    if value.is_some_and(|value| !value.is_null()) {
-        let seconds = plain(field("leaseDurationSeconds")).unwrap_or(Value::Int(60));
-        put(
-            &mut entries,
+    let field = |name| present(value, name);
+    let accepts = plain(field("hubAcceptsClient")).unwrap_or(Value::Bool(false));
+    let seconds = || plain(field("leaseDurationSeconds")).unwrap_or(Value::Int(60));
+    let seconds = value.filter(|value| !value.is_null()).map(|_| seconds());
+    let taints = fleet.taints[id].iter().map(|own| taint(&own.taint));
+    members([
+        ("hubAcceptsClient", Some(accepts)),
+        (
             "leaseDurationSeconds",
-            Some(seconds).filter(|seconds| *seconds != Value::Int(0)),
-        );
-    }
-    put(
-        &mut entries,
-        "managedClusterClientConfigs",
-        field("managedClusterClientConfigs").and_then(non_empty),
-    );
-    let taints: Vec<Value> = fleet.taints[id]
-        .iter()
-        .map(|own| {
-            let mut entries = Entries::new();
-            entries.insert(key("key"), Value::from(own.taint.key));
-            if !own.taint.value.is_empty() {
-                entries.insert(key("value"), Value::from(own.taint.value));
-            }
-            entries.insert(key("effect"), Value::from(own.taint.effect.as_str()));
-            let added = own
-                .taint
-                .time_added
-                .map(|time| Value::from(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
-            entries.insert(key("timeAdded"), added.unwrap_or(Value::Null));
-            map(entries)
-        })
-        .collect();
-    if !taints.is_empty() {
-        entries.insert(key("taints"), Value::List(Arc::new(taints)));
-    }
-    map(entries)
+            seconds.filter(|seconds| *seconds != Value::Int(0)),
+        ),
+        (
+            "managedClusterClientConfigs",
+            field("managedClusterClientConfigs").and_then(non_empty),
+        ),
+        ("taints", list(taints.collect())),
+    ])
+}
+
+fn taint(taint: &Taint<'_>) -> Value {
+    let added = taint.time_added;
+    let added = added.map(|time| Value::from(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()));
+    members([
+        ("key", Some(Value::from(taint.key))),
+        (
+            "value",
+            Some(taint.value)
+                .filter(|value| !value.is_empty())
+                .map(Value::from),
+        ),
+        ("effect", Some(Value::from(taint.effect.as_str()))),
+        ("timeAdded", Some(added.unwrap_or(Value::Null))),
+    ])
 }
 
 fn status(value: Option<&Json>, cluster: &ManagedCluster<'_>) -> Value {
-    let mut entries = Entries::new();
-    let field = |name: &str| {
-        value
-            .and_then(|value| value.get(name))
-            .filter(|value| !value.is_null())
-    };
-    entries.insert(
-        key("conditions"),
-        plain(field("conditions")).unwrap_or(Value::Null),
-    );
-    put(&mut entries, "allocatable", quantities(&cluster.allocatable));
-    put(&mut entries, "capacity", quantities(&cluster.capacity));
-    put(
-        &mut entries,
-        "managedNamespaces",
-        field("managedNamespaces").and_then(non_empty),
-    );
-    let claims: Vec<Value> = field("clusterClaims")
+    let field = |name| present(value, name);
+    let claims = field("clusterClaims")
         .and_then(Json::as_array)
         .into_iter()
-        .flatten()
-        .map(|claim| map(non_empty_members(Some(claim))))
-        .collect();
-    if !claims.is_empty() {
-        entries.insert(key("clusterClaims"), Value::List(Arc::new(claims)));
-    }
-    let mut version = Entries::new();
-    let kubernetes = field("version").and_then(|version| version.get("kubernetes"));
-    put(&mut version, "kubernetes", kubernetes.and_then(non_empty));
-    entries.insert(key("version"), map(version));
-    map(entries)
+        .flatten();
+    let claims = claims.map(|claim| map(non_empty_members(Some(claim))));
+    let kubernetes = present(field("version"), "kubernetes").and_then(non_empty);
+    members([
+        (
+            "conditions",
+            Some(plain(field("conditions")).unwrap_or(Value::Null)),
+        ),
+        ("allocatable", quantities(&cluster.allocatable)),
+        ("capacity", quantities(&cluster.capacity)),
+        (
+            "managedNamespaces",
+            field("managedNamespaces").and_then(non_empty),
+        ),
+        ("clusterClaims", list(claims.collect())),
+        ("version", Some(members([("kubernetes", kubernetes)]))),
+    ])
+}
+
+/// A field that is there and not null.
+fn present<'v>(value: Option<&'v Json>, name: &str) -> Option<&'v Json> {
+    value?.get(name).filter(|value| !value.is_null())
 }
 
 fn quantities(quantities: &std::collections::BTreeMap<&str, Quantity>) -> Option<Value> {
@@ -150,10 +134,17 @@ fn map(entries: Entries) -> Value {
     })
 }
 
-fn put(entries: &mut Entries, name: &str, value: Option<Value>) {
-    if let Some(value) = value {
-        entries.insert(key(name), value);
-    }
+/// A mapping of those that have a value.
+fn members<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let members = members.into_iter();
+    map(members
+        .filter_map(|(name, value)| Some((key(name), value?)))
+        .collect())
+}
+
+/// A list, unless it is empty.
+fn list(items: Vec<Value>) -> Option<Value> {
+    (!items.is_empty()).then(|| Value::List(Arc::new(items)))
 }
 
 fn plain(value: Option<&Json>) -> Option<Value> {
@@ -162,11 +153,10 @@ fn plain(value: Option<&Json>) -> Option<Value> {
 
 /// The members of a mapping that Go writes: it leaves out empty ones.
 fn non_empty_members(value: Option<&Json>) -> Entries {
-    let mut entries = Entries::new();
-    for (name, value) in value.and_then(Json::as_object).into_iter().flatten() {
-        put(&mut entries, name, non_empty(value));
-    }
-    entries
+    let members = value.and_then(Json::as_object).into_iter().flatten();
+    members
+        .filter_map(|(name, value)| Some((key(name), non_empty(value)?)))
+        .collect()
 }
 
 /// A value that Go would not omit.

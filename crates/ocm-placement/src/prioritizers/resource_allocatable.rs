@@ -7,25 +7,15 @@
 use crate::api::managed_cluster::ManagedCluster;
 use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Table};
-use crate::weights::Kind;
 
 /// The two resources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Resource {
     Cpu,
     Memory,
 }
 
 impl Resource {
-    /// The resource that a prioritizer looks at; `None` for one that looks at something else.
-    pub(crate) const fn of(kind: &Kind<'_>) -> Option<Self> {
-        match kind {
-            Kind::AllocatableCpu => Some(Self::Cpu),
-            Kind::AllocatableMemory => Some(Self::Memory),
-            Kind::Balance | Kind::Steady | Kind::AddOn(_) => None,
-        }
-    }
-
     /// The key in `status.allocatable` and `status.capacity`.
     pub(crate) const fn key(self) -> &'static str {
         match self {
@@ -71,21 +61,15 @@ impl Resources {
 
     /// The least and the most of some clusters; `None` when none of them has a score.
     pub(crate) fn range(&self, resource: Resource, clusters: &[ClusterId]) -> Option<Range> {
-        clusters
-            .iter()
-            .filter_map(|cluster| self.amount(resource, *cluster))
-            .fold(None, |range: Option<Range>, amount| {
-                Some(match range {
-                    None => Range {
-                        min: amount,
-                        max: amount,
-                    },
-                    Some(range) => Range {
-                        min: range.min.min(amount),
-                        max: range.max.max(amount),
-                    },
-                })
-            })
+        let amounts = || {
+            clusters
+                .iter()
+                .filter_map(|cluster| self.amount(resource, *cluster))
+        };
+        Some(Range {
+            min: amounts().reduce(f64::min)?,
+            max: amounts().reduce(f64::max)?,
+        })
     }
 
     /// The scores of the candidates, 0 where there is none.
