@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use apimachinery::names::NameRule;
 use apimachinery::{Identity, pointer};
+use indexmap::IndexSet;
 
 use super::carried::{Carried, Kinds, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
@@ -295,7 +296,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         plan: Plan::default(),
         receiving: HashMap::new(),
         stock: apimachinery::Work::default(),
-        rights: BTreeMap::new(),
+        rights: IndexSet::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
         lists: BTreeSet::new(),
@@ -388,8 +389,8 @@ struct Assembly<'a> {
     receiving: HashMap<String, Received>,
     /// For the works, each counted on every cluster that gets it.
     stock: apimachinery::Work,
-    /// What an agent needs a right to for a work, each distinct one with its number.
-    rights: BTreeMap<rbac::Rights, usize>,
+    /// What an agent needs a right to for a work, each once.
+    rights: IndexSet<rbac::Rights>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
@@ -594,8 +595,7 @@ impl<'a> Assembly<'a> {
                 parts,
             });
         }
-        let next = self.rights.len();
-        let rights = *self.rights.entry(drafted.rights).or_insert(next);
+        let (rights, _) = self.rights.insert_full(drafted.rights);
         for cluster in drafted.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
@@ -626,11 +626,9 @@ impl<'a> Assembly<'a> {
             alike.entry(needed).or_default().push(cluster.clone());
             self.plan.clusters.insert(cluster, received.works);
         }
-        let by_number = self.rights.iter().map(|(rights, number)| (*number, rights));
-        let by_number: BTreeMap<usize, &rbac::Rights> = by_number.collect();
         let mut by_content: BTreeMap<Needed, Vec<String>> = BTreeMap::new();
         for ((numbers, first_wave), clusters) in alike {
-            let all = numbers.iter().filter_map(|number| by_number.get(number));
+            let all = numbers.iter().filter_map(|number| self.rights.get_index(*number));
             let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
             by_content
                 .entry((rights, first_wave))

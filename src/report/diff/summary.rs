@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::pointer;
+use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::clusters::{describe, describe_names};
@@ -358,7 +359,7 @@ impl<'r> Summarizing<'r> {
 
     /// Which paths lose which settings, whatever is to blame.
     fn lost_settings(&self) -> Vec<Point> {
-        let mut lost: Vec<(LostSettings<'_>, Vec<&EffectiveChange>)> = Vec::new();
+        let mut lost: IndexMap<LostSettings<'_>, Vec<&EffectiveChange>> = IndexMap::new();
         let changes = self.report.losing();
         for (change, is_denied) in changes.filter(|(change, _)| !change.lost_settings.is_empty()) {
             let key = (
@@ -368,10 +369,7 @@ impl<'r> Summarizing<'r> {
                 [change.is_lost, is_denied],
                 &change.clusters,
             );
-            match lost.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, changes)) => changes.push(change),
-                None => lost.push((key, vec![change])),
-            }
+            lost.entry(key).or_default().push(change);
         }
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
@@ -587,8 +585,7 @@ type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
-    let mut order: Vec<EffectiveGroup> = Vec::new();
-    let mut positions: HashMap<SameGroup, usize> = HashMap::new();
+    let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
     let mut remaining: HashMap<*const Vec<String>, Arc<Vec<String>>> = HashMap::new();
@@ -608,11 +605,11 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
         if clusters.is_empty() && !change.clusters.is_empty() {
             continue;
         }
-        let position = *positions
+        let group = groups
             .entry((title.clone(), lines.clone(), Arc::clone(clusters)))
             .or_insert_with(|| {
                 let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                let group = EffectiveGroup {
+                EffectiveGroup {
                     kind: change.kind.clone(),
                     change: what_happens(change),
                     is_of_new_paths: change.presence == Presence::Joins,
@@ -620,23 +617,20 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
                     clusters: describe_names(&report.comparison.clusters, &names),
                     paths: Vec::new(),
                     lines,
-                };
-                order.push(group);
-                order.len().saturating_sub(1)
+                }
             });
-        if let Some(group) = order.get_mut(position) {
-            group.paths.push(change.label.clone());
-        }
+        group.paths.push(change.label.clone());
     }
-    order.sort_by_key(|group| match group.change {
+    let mut groups: Vec<EffectiveGroup> = groups.into_values().collect();
+    groups.sort_by_key(|group| match group.change {
         Change::Removed => 0,
         Change::Added => 1,
         Change::Changed => 2,
     });
-    for group in &mut order {
+    for group in &mut groups {
         group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
     }
-    order
+    groups
 }
 
 fn what_happens(change: &EffectiveChange) -> Change {

@@ -20,7 +20,7 @@ use hierarchy::PlaceLists;
 use entries::PolicyNumbers;
 
 pub use entries::{
-    AttachedEntry, GatewayEntry, Interned, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
+    AttachedEntry, GatewayEntry, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
     OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting, PolicyReference, RouteEntry, RuleEntry,
     SourceLine,
 };

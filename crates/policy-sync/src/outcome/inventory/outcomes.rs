@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Work};
+use indexmap::{IndexMap, IndexSet};
 
 use super::entries::{
-    Interned, InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting,
-    PolicyNumbers, PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
+    InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting, PolicyNumbers,
+    PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
 };
 use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
 use crate::diagnostic::{Hidden, Locate, Place};
@@ -52,8 +53,9 @@ pub(super) struct Search<'s, 'p> {
     work: &'s Work,
     /// A setting is located once, on however many paths it applies.
     lines: HashMap<Place, Option<SourceLine>>,
-    entries: Interned<OutcomeEntry, OutcomeEntry>,
-    cores: Interned<(usize, Vec<OutcomeSetting>), usize>,
+    entries: IndexSet<OutcomeEntry>,
+    /// By kind and settings: the first outcome.
+    cores: HashMap<(usize, Vec<OutcomeSetting>), usize>,
     core_of: Vec<usize>,
     found: Found,
 }
@@ -136,12 +138,12 @@ impl Outcomes {
                 }
             }
         }
-        let mut sets: Interned<*const String, Arc<[String]>> = Interned::default();
+        let mut sets: IndexMap<*const String, Arc<[String]>> = IndexMap::new();
         let mut grouped: BTreeMap<(usize, Outcome, Outcome, usize), Vec<Spot>> = BTreeMap::new();
         for ((kind, usual, here, spot), places) in exceptions {
             // Equal lists are one.
             let clusters = lists.joined(&places);
-            let set = sets.position(clusters.as_ptr(), || clusters);
+            let (set, _) = sets.insert_full(clusters.as_ptr(), clusters);
             grouped.entry((kind, usual, here, set)).or_default().push(spot);
         }
         let exceptions = grouped
@@ -149,7 +151,7 @@ impl Outcomes {
             .filter_map(|((position, usual, here, set), spots)| {
                 let KindEntry { kind, group, .. } = search.kinds.get(position)?;
                 Some(OutcomeException {
-                    clusters: sets.list.get(set).cloned()?,
+                    clusters: Arc::clone(sets.get_index(set)?.1),
                     kind: kind.clone(),
                     group: group.clone(),
                     usual,
@@ -199,8 +201,8 @@ impl<'s, 'p> Search<'s, 'p> {
             hidden: scope.hidden,
             work: scope.work,
             lines: HashMap::new(),
-            entries: Interned::default(),
-            cores: Interned::default(),
+            entries: IndexSet::new(),
+            cores: HashMap::new(),
             core_of: Vec::new(),
             found: Found::new(),
         }
@@ -217,7 +219,7 @@ impl<'s, 'p> Search<'s, 'p> {
             self.look((number, seen, map), (hierarchy, of_hub), withheld);
         }
         let mut outcomes = Outcomes {
-            entries: std::mem::take(&mut self.entries).list,
+            entries: std::mem::take(&mut self.entries).into_iter().collect(),
             exceptions: Vec::new(),
             cores: std::mem::take(&mut self.core_of),
         };
@@ -377,11 +379,9 @@ impl<'s, 'p> Search<'s, 'p> {
             overridden,
             paths: Vec::new(),
         };
-        let position = self.entries.position(entry.clone(), || entry);
-        if position == self.core_of.len() {
-            let core = self.cores.position(core, || position);
-            let first = self.cores.list.get(core).copied().unwrap_or(position);
-            self.core_of.push(first);
+        let (position, is_new) = self.entries.insert_full(entry);
+        if is_new {
+            self.core_of.push(*self.cores.entry(core).or_insert(position));
         }
         memo.insert(key, position);
         position
