@@ -53,6 +53,11 @@ pub struct Offender {
 }
 
 impl Offender {
+    pub(super) fn new(path: &str, obstacle: Obstacle) -> Self {
+        let path = path.to_owned();
+        Self { path, obstacle }
+    }
+
     /// The finding about it; `root` is the output as the user named it.
     pub fn finding(&self, root: &Path) -> Finding {
         let path = shown(root, &self.path);

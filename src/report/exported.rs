@@ -22,7 +22,7 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
-use crate::outcome::{ManifestProblem, WorkState};
+use crate::outcome::{ManifestProblem, WorkState, share};
 use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, work_name};
 
 pub(super) use spec::SpecDigest;
@@ -702,11 +702,6 @@ impl<T: Eq + Hash + ?Sized> Pool<T> {
     /// The value, or the equal one that was there before.
     pub(super) fn share(&self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(value.borrow()) {
-            return Arc::clone(known);
-        }
-        let value = value.into();
-        known.insert(Arc::clone(&value));
-        value
+        share(&mut known, value)
     }
 }

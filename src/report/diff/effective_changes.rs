@@ -16,10 +16,11 @@ use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
     ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings, intern,
+    Settings,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};
+use crate::outcome::share;
 use crate::parallel;
 use crate::policy::Profile;
 use crate::topology::Level;
@@ -417,7 +418,7 @@ impl<'s> Comparing<'s> {
         let compared = self
             .compared
             .entry(pointers(results))
-            .or_insert_with(|| intern(distinct, differing(results)));
+            .or_insert_with(|| share(distinct, differing(results)));
         Arc::clone(compared)
     }
 

@@ -26,6 +26,9 @@ const MOST_SETTINGS: usize = 8;
 /// So many characters of a change of the terms are shown.
 const MOST_OF_TERM: usize = 300;
 
+/// What is said before the name of a new cluster, or of several.
+const NEW: [&str; 2] = ["new cluster ", "new: "];
+
 /// A line, and what is below it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Point {
@@ -306,12 +309,11 @@ impl<'r> Summarizing<'r> {
     }
 
     fn leaves(&self, row: &ClusterRow) -> Point {
-        let count = row.clusters.len();
-        let leaves = one_or_many(count, "leaves, and loses", "leave, and each loses");
-        let point = Point::default()
-            .plain(one_or_many(count, "cluster ", ""))
-            .name(self.on(&row.clusters))
-            .plain(format!(" {leaves} "));
+        let point = self.about_clusters(
+            &row.clusters,
+            ["cluster ", ""],
+            ["leaves, and loses", "leave, and each loses"],
+        );
         let mut point = self.objects_of(point, row, Change::Removed);
         let orphaned = self.of_row(row, Change::Removed, Effect::Orphaned).count();
         if orphaned > 0 {
@@ -319,6 +321,15 @@ impl<'r> Summarizing<'r> {
             point = point.plain(format!("; {} {stay} there", counted(orphaned, "object")));
         }
         point
+    }
+
+    /// What one cluster, or several, do, each in their words: before their names, and behind them.
+    fn about_clusters(&self, clusters: &[u32], before: [&str; 2], behind: [&str; 2]) -> Point {
+        let [before, behind] = [before, behind].map(|[one, many]| one_or_many(clusters.len(), one, many));
+        Point::default()
+            .plain(before)
+            .name(self.on(clusters))
+            .plain(format!(" {behind} "))
     }
 
     /// Gateways by name, and how much else.
@@ -417,18 +428,9 @@ impl<'r> Summarizing<'r> {
         let comparison = self.comparison();
         let mut points = Vec::new();
         for arrival in &comparison.arrivals {
-            let count = arrival.clusters.len();
-            let receive = one_or_many(count, "receives", "receive");
+            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
             let have = one_or_many(arrival.like.len(), "has", "have");
-            let names = |clusters: &[u32]| self.on(clusters);
-            points.push(
-                Point::default()
-                    .plain(one_or_many(count, "new cluster ", "new: "))
-                    .name(names(&arrival.clusters))
-                    .plain(format!(" {receive} what "))
-                    .name(names(&arrival.like))
-                    .plain(format!(" {have}")),
-            );
+            points.push(point.name(self.on(&arrival.like)).plain(format!(" {have}")));
         }
         points
     }
@@ -441,12 +443,7 @@ impl<'r> Summarizing<'r> {
             comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
-            let count = row.clusters.len();
-            let receive = one_or_many(count, "receives", "each receive");
-            let point = Point::default()
-                .plain(one_or_many(count, "new cluster ", "new: "))
-                .name(self.on(&row.clusters))
-                .plain(format!(" {receive} "));
+            let point = self.about_clusters(&row.clusters, NEW, ["receives", "each receive"]);
             self.objects_of(point, row, Change::Added)
         }));
         // A cluster that joins gets one line.

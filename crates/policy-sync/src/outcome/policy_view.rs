@@ -1,6 +1,8 @@
 //! Everything that is decided about the policies of one input, for reports.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -139,7 +141,7 @@ pub fn on_paths<'v, R: Serialize>(
             results.insert_full(text, result).0
         });
         let locators = seen.attachments.topology.path_locators(&path.path).into_iter();
-        let locators: Vec<Arc<str>> = locators.map(|locator| shared(&mut texts, locator)).collect();
+        let locators: Vec<Arc<str>> = locators.map(|locator| share(&mut texts, locator)).collect();
         let on = paths.entry((result, locators.clone())).or_insert_with(|| OnPath {
             result,
             found: (seen, kind, path),
@@ -154,14 +156,17 @@ pub fn on_paths<'v, R: Serialize>(
     (results.into_values().collect(), paths.into_values().collect())
 }
 
-/// The text, or the equal one that was there before.
-fn shared(texts: &mut HashSet<Arc<str>>, text: String) -> Arc<str> {
-    if let Some(known) = texts.get(text.as_str()) {
+/// The value, or the equal one that was there before.
+pub fn share<T: Eq + Hash + ?Sized>(
+    known: &mut HashSet<Arc<T>>,
+    value: impl Borrow<T> + Into<Arc<T>>,
+) -> Arc<T> {
+    if let Some(known) = known.get(value.borrow()) {
         return Arc::clone(known);
     }
-    let text: Arc<str> = text.into();
-    texts.insert(Arc::clone(&text));
-    text
+    let value = value.into();
+    known.insert(Arc::clone(&value));
+    value
 }
 
 impl PolicyView<'_> {
