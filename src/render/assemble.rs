@@ -47,8 +47,6 @@ pub(super) struct DraftedWork<'a, 'c> {
     pub params: &'a Params,
     /// The work.
     pub work: Work,
-    /// Argo CD's wave.
-    pub wave: Option<i64>,
     /// Its parts, if a set is made from them.
     pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
@@ -85,7 +83,6 @@ impl<'a, 'c> Content<'a, 'c> {
             clusters: self.clusters,
             params,
             work: Work::new(&parts, Some(params)),
-            wave: parts.wave,
             rights: rbac::rights(&parts.manifests, params),
             parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),
             overwritten,
@@ -596,6 +593,7 @@ impl<'a> Assembly<'a> {
             });
         }
         let (rights, _) = self.rights.insert_full(drafted.rights);
+        let first_wave = wave(object).unwrap_or_default();
         for cluster in drafted.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
@@ -603,7 +601,7 @@ impl<'a> Assembly<'a> {
             };
             received.works.push(id);
             received.rights.insert(rights);
-            received.first_wave = received.first_wave.min(drafted.wave.unwrap_or_default());
+            received.first_wave = received.first_wave.min(first_wave);
         }
     }
 

@@ -16,8 +16,8 @@ use crate::diagnostic::Finding;
 use crate::hub::Table;
 use crate::outcome::{PolicyView, Seen, share};
 use crate::policy::{
-    Attachments, Authored, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget,
-    too_many_paths, unflatten,
+    Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
+    unflatten,
 };
 use crate::topology::{GatewayId, Level, Node, Path, Start, Topology};
 
@@ -79,8 +79,6 @@ pub(super) struct Settings {
     pub(super) whole: Value,
     /// Locators of the policies that it comes from, sorted.
     pub(super) policies: Vec<String>,
-    /// Their `namespace/name`, sorted.
-    pub(super) names: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -239,16 +237,15 @@ impl Settings {
             }
         };
         let authors = effective.sources(attachments).into_iter();
-        let authors: Vec<&Authored<'_>> = authors.map(|author| attachments.authored(author)).collect();
-        let policies: BTreeSet<String> = authors.iter().map(|author| author.locator.to_string()).collect();
-        let names: BTreeSet<String> = authors.iter().map(|author| author.object.key()).collect();
+        let policies: BTreeSet<String> = authors
+            .map(|author| attachments.authored(author).locator.to_string())
+            .collect();
         Self {
             values,
             by_policy,
             is_by_policy,
             whole,
             policies: policies.into_iter().collect(),
-            names: names.into_iter().collect(),
         }
     }
 }

@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::clusters::{describe, describe_names};
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes, field_line};
-use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, listed};
+use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, keys_of, listed};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -587,7 +587,7 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
     // Most paths share their set of clusters.
     let mut remaining: HashMap<*const Vec<String>, Arc<Vec<String>>> = HashMap::new();
     for change in &report.effective_changes {
-        let several = change.old_names.len() > 1 || change.new_names.len() > 1;
+        let several = change.old_policies.len() > 1 || change.new_policies.len() > 1;
         let lines = lines_of
             .entry((Arc::as_ptr(&change.settings), several))
             .or_insert_with(|| lines(&change.settings, several))
@@ -631,7 +631,7 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
 }
 
 fn what_happens(change: &EffectiveChange) -> Change {
-    match (change.old_names.is_empty(), change.new_names.is_empty()) {
+    match (change.old_policies.is_empty(), change.new_policies.is_empty()) {
         (_, true) => Change::Removed,
         (true, false) => Change::Added,
         (false, false) => Change::Changed,
@@ -640,11 +640,8 @@ fn what_happens(change: &EffectiveChange) -> Change {
 
 /// The winner now, and the winner before.
 fn title(change: &EffectiveChange) -> String {
-    let (kind, old, new) = (
-        &change.kind,
-        change.old_names.join(", "),
-        change.new_names.join(", "),
-    );
+    let kind = &change.kind;
+    let [old, new] = [&change.old_policies, &change.new_policies].map(|policies| keys_of(policies));
     if old == new {
         let settings: Vec<String> = change
             .settings

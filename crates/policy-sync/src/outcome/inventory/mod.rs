@@ -48,14 +48,14 @@ impl Inventory {
             hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
         let policies = PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
-        let outcomes = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
+        let (outcomes, exceptions) = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
         let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
             gateways,
             routes,
-            outcomes: outcomes.entries,
-            exceptions: outcomes.exceptions,
+            outcomes,
+            exceptions,
             backends,
         })
     }
