@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row};
+use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row, widths};
 use crate::hub::Hub;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
@@ -27,12 +27,8 @@ pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
         cells: ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned),
         selected: FirstNames::of(["SELECTED".to_owned()], width),
     };
-    let mut widths = [0_usize; 4];
-    for row in std::iter::once(&header).chain(&rows) {
-        for (width, cell) in widths.iter_mut().zip(&row.cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
+    let all = std::iter::once(&header).chain(&rows);
+    let widths = widths(all.map(|row| row.cells.each_ref().map(|cell| cell.chars().count())));
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();

@@ -85,12 +85,6 @@ pub(super) fn remaining(change: &ObjectChange, without: &BTreeSet<u32>) -> Vec<u
     clusters.filter(|cluster| !without.contains(cluster)).collect()
 }
 
-/// The changed settings without those of some clusters.
-pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let name = |cluster: &u32| report.comparison.name(*cluster);
-    groups(report, &without.iter().filter_map(name).collect())
-}
-
 /// The parts of a summary that are not empty, with their titles. Clusters that join or leave as a whole get one line each, and
 /// nothing else is reported about them.
 pub(super) fn summary(report: &DiffReport) -> Vec<(&'static str, Vec<Point>)> {
@@ -581,7 +575,9 @@ pub(super) struct EffectiveGroup {
 type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
-pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
+pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
+    let name = |cluster: &u32| report.comparison.name(*cluster);
+    let without: BTreeSet<&str> = without.iter().filter_map(name).collect();
     let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.

@@ -62,7 +62,7 @@ pub use sarif::SarifLog;
 pub use secrecy::{Hidden, Secrecy, holds_secret, without_secrets};
 pub use text::{
     FirstNames, GAP, and_more, counted, first_items, first_names, fitting_names, hanging, one_or_many,
-    plural, row, shell_name, shell_path, shell_word, with_article, wrapped, wrapped_hanging,
+    plural, row, shell_name, shell_path, shell_word, widths, with_article, wrapped, wrapped_hanging,
 };
 pub(crate) use visible::floor_boundary;
 pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line, whole_line};

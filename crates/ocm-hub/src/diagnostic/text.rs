@@ -162,6 +162,17 @@ pub const fn one_or_many<'t>(count: usize, one: &'t str, many: &'t str) -> &'t s
     if count == 1 { one } else { many }
 }
 
+/// How wide the columns of rows are.
+pub fn widths<const N: usize>(rows: impl IntoIterator<Item = [usize; N]>) -> [usize; N] {
+    let mut widest = [0; N];
+    for row in rows {
+        for (widest, width) in widest.iter_mut().zip(row) {
+            *widest = width.max(*widest);
+        }
+    }
+    widest
+}
+
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
 pub fn row(cells: &[&str], widths: &[usize]) -> String {
     let mut line = String::new();

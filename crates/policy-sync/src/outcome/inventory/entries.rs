@@ -196,6 +196,15 @@ pub(super) struct Spot {
     pub(super) backend: i32,
 }
 
+/// No place at all: what a place does not name, it takes from here.
+pub(super) const NOWHERE: Spot = Spot {
+    gateway: usize::MAX,
+    listener: -1,
+    route: -1,
+    rule: -1,
+    backend: -1,
+};
+
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
 pub type OutcomePath = Vec<Arc<str>>;
 

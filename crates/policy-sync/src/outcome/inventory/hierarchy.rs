@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::entries::{
-    AttachedEntry, Backends, GatewayEntry, ListenerEntry, OutcomePath, RouteEntry, RuleEntry, STEPS_PER_CELL,
-    SourceLine, Spot, entry, keyed_entry,
+    AttachedEntry, Backends, GatewayEntry, ListenerEntry, NOWHERE, OutcomePath, RouteEntry, RuleEntry,
+    STEPS_PER_CELL, SourceLine, Spot, entry, keyed_entry,
 };
 use crate::diagnostic::Locate;
 use crate::object::Object;
@@ -313,9 +313,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 .listener
                 .and_then(|listener| map.listeners.get(&listener).copied())
                 .unwrap_or(-1),
-            route: -1,
-            rule: -1,
-            backend: -1,
+            ..NOWHERE
         };
         let Some(id) = path.route else {
             return vec![whole];

@@ -8,8 +8,8 @@ use apimachinery::{GroupKind, Work};
 use indexmap::{IndexMap, IndexSet};
 
 use super::entries::{
-    InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting, PolicyNumbers,
-    PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
+    InventoryScope, KindEntry, LostSetting, NOWHERE, OutcomeEntry, OutcomeException, OutcomeSetting,
+    PolicyNumbers, PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
 };
 use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
 use crate::diagnostic::{Hidden, Locate, Place};
@@ -413,15 +413,6 @@ impl<'s, 'p> Search<'s, 'p> {
         Some(PolicyReference { number, locator })
     }
 }
-
-/// No place at all: what a place does not name, it takes from here.
-const NOWHERE: Spot = Spot {
-    gateway: usize::MAX,
-    listener: -1,
-    route: -1,
-    rule: -1,
-    backend: -1,
-};
 
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
 fn spot_of(
