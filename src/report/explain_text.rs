@@ -342,11 +342,9 @@ fn on_clusters(text: &mut Lines, clusters: &[String], width: usize) {
 
 /// The paths of one result, many of them cut short.
 fn labels(text: &mut Lines, labels: &[String]) {
-    for label in labels.iter().take(MOST_PATHS) {
+    let more = and_more(labels.len().saturating_sub(MOST_PATHS), "path");
+    for label in labels.iter().take(MOST_PATHS).chain(&more) {
         text.push(format_args!("  {label}"));
-    }
-    if let Some(more) = and_more(labels.len().saturating_sub(MOST_PATHS), "path") {
-        text.push(format_args!("  {more}"));
     }
 }
 
