@@ -1,7 +1,5 @@
-//! The rules by which the reports of many clusters become one status (docs/systems/mgc.md#status-aggregation).
-//!
-//! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by
-//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work contains which object.
+//! The rules by which what many clusters report about one object becomes one status: conditions, addresses, listeners, and
+//! feedback (docs/systems/mgc.md#status-aggregation).
 
 use std::collections::HashSet;
 use std::sync::Arc;

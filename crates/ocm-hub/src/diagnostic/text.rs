@@ -1,8 +1,5 @@
 //! Text for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
-//! a terminal, words quoted for a shell.
-//!
-//! Owns: how these look. A plural, "and 3 more", or a quoted word is made here and nowhere else. Flows in: numbers,
-//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text means.
+//! a terminal, words quoted for a shell. A plural, "and 3 more", or a quoted word is made here and nowhere else.
 
 use std::fmt::Display;
 

@@ -39,8 +39,8 @@ const MOST_OF_A_MATCH: usize = 200;
 struct Gateway<'p> {
     object: Option<&'p Object>,
     entry: GatewayEntry,
-    /// The positions of its listeners by locator.
-    listeners: HashMap<String, i32>,
+    /// By locator.
+    listeners: IndexMap<Arc<str>, ListenerEntry>,
     /// The evaluated places where it is, by position.
     places: Vec<usize>,
 }
@@ -177,26 +177,23 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     .map(|name| format!("{}/{name}", object.namespace_or_empty())),
                 ..GatewayEntry::new(object.identity())
             },
-            listeners: HashMap::new(),
+            listeners: IndexMap::new(),
             places: Vec::new(),
         });
         for listener in &node.listeners {
             let row = topology.listeners.get(*listener);
-            let locator = topology.locator(Node::Listener(id, *listener));
-            let listeners = &mut gateway.entry.listeners;
-            let at = *gateway.listeners.entry(locator).or_insert_with_key(|locator| {
-                listeners.push(ListenerEntry {
-                    listener: locator.as_str().into(),
-                    hostname: row.hostname.unwrap_or("*").to_owned(),
-                    port: row.port,
-                    protocol: row.protocol.to_owned(),
-                    listener_set: row
-                        .set
-                        .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
-                });
-                narrow(listeners.len().saturating_sub(1))
+            let locator = topology.locator(Node::Listener(id, *listener)).into();
+            let known = gateway.listeners.entry(locator);
+            map.listeners.insert(*listener, narrow(known.index()));
+            known.or_insert_with_key(|locator| ListenerEntry {
+                listener: Arc::clone(locator),
+                hostname: row.hostname.unwrap_or("*").to_owned(),
+                port: row.port,
+                protocol: row.protocol.to_owned(),
+                listener_set: row
+                    .set
+                    .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
             });
-            map.listeners.insert(*listener, at);
         }
         position
     }
@@ -211,18 +208,18 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 Some(namespace) => format!("{}.{namespace}", identity.name),
                 None => identity.name.clone(),
             };
-            let mut entry = GatewayEntry::new(identity);
-            entry.listeners.push(ListenerEntry {
+            let entry = GatewayEntry::new(identity);
+            let listener = ListenerEntry {
                 listener: Arc::clone(&entry.gateway),
                 hostname,
                 port: None,
                 protocol: String::new(),
                 listener_set: None,
-            });
+            };
             Gateway {
                 object: topology.backends.get(id).object,
                 entry,
-                listeners: HashMap::new(),
+                listeners: IndexMap::from([(Arc::clone(&listener.listener), listener)]),
                 places: Vec::new(),
             }
         });
@@ -373,10 +370,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
     /// The locators of a spot, from its Gateway on.
     pub(super) fn path(&self, spot: Spot) -> OutcomePath {
         let gateway = self.gateways.get_index(spot.gateway);
-        let gateway = gateway.map(|(_, gateway)| &gateway.entry);
-        let listener = gateway.and_then(|gateway| entry(&gateway.listeners, spot.listener));
-        let listener = listener.map(|listener| &listener.listener);
-        let gateway = gateway.map(|gateway| &gateway.gateway);
+        let listener = gateway.and_then(|(_, gateway)| keyed_entry(&gateway.listeners, spot.listener));
+        let listener = listener.map(|(locator, _)| locator);
+        let gateway = gateway.map(|(_, gateway)| &gateway.entry.gateway);
         let route = keyed_entry(&self.routes, spot.route).map(|(_, route)| &route.entry.route);
         let rule = entry(self.rules(spot.route), spot.rule).map(|rule| &rule.rule);
         let backend = keyed_entry(&self.backends.0, spot.backend).map(|(locator, _)| locator);
@@ -396,6 +392,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
         let gateways = self.gateways.into_values().map(|gateway| GatewayEntry {
             place: gateway.object.and_then(line),
             clusters: lists.joined(&gateway.places),
+            listeners: gateway.listeners.into_values().collect(),
             ..gateway.entry
         });
         let gateways: Vec<GatewayEntry> = gateways.collect();
