@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -157,8 +157,8 @@ pub fn on_paths<'v, R: Serialize>(
 }
 
 /// The value, or the equal one that was there before.
-pub fn share<T: Eq + Hash + ?Sized>(
-    known: &mut HashSet<Arc<T>>,
+pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
+    known: &mut HashSet<Arc<T>, S>,
     value: impl Borrow<T> + Into<Arc<T>>,
 ) -> Arc<T> {
     if let Some(known) = known.get(value.borrow()) {
