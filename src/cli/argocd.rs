@@ -7,9 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
-use spokewright::pipeline::argocd::{
-    Discovery, Parameters, announcements, boundary, plugin_yaml, report_variables,
-};
+use spokewright::pipeline::argocd::{Parameters, announcements, boundary, plugin_yaml, report_variables};
 use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
 use spokewright::source::{Checkout, Files, Sources, repository_around};
 
@@ -82,11 +80,7 @@ impl Argocd {
         match self.command {
             PluginCommand::Generate => generate(),
             PluginCommand::Parameters => parameters(),
-            PluginCommand::Plugin { discover } => print::text(&plugin_yaml(if discover {
-                Discovery::ByConfiguration
-            } else {
-                Discovery::Off
-            })),
+            PluginCommand::Plugin { discover } => print::text(&plugin_yaml(discover)),
         }
     }
 }

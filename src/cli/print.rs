@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{
-    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, counted, first_items, hanging,
-    json_text, one_or_many, shell_path, whole_line,
+    Code, Finding, Findings, Format, Human, Locate, Place, Severity, Warnings, and_more, counted,
+    first_items, hanging, json_text, one_or_many, shell_path, whole_line,
 };
 use spokewright::output::{self, OutputError};
 use spokewright::pipeline::Loaded;
@@ -256,11 +256,9 @@ pub(crate) fn at(loaded: &Loaded, place: &Place) -> String {
 
 /// The first lines, and how many more there are, each after a word.
 pub(crate) fn first_lines(word: &str, lines: &[String], most: usize, mut print: impl FnMut(&str)) {
-    for line in lines.iter().take(most) {
+    let more = and_more(lines.len().saturating_sub(most), "");
+    for line in lines.iter().take(most).chain(&more) {
         print(&format!("{word}: {line}"));
-    }
-    if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
-        print(&format!("{word}: and {more} more"));
     }
 }
 

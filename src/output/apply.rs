@@ -474,9 +474,6 @@ fn entry_at(root: &Root<'_>, directory: &Directory, path: &str) -> Result<bool, 
     };
     Err(OutputError::Refused {
         root: root.path().to_path_buf(),
-        offenders: vec![Offender {
-            path: path.to_owned(),
-            obstacle,
-        }],
+        offenders: vec![Offender::new(path, obstacle)],
     })
 }

@@ -1,8 +1,5 @@
-//! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
-//!
-//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help lines.
-//! Flows in: failures of scanning and writing. Flows out: errors, findings. Must not know: how anything is
-//! written.
+//! Why nothing, or not everything, was written: what can be in the way of a file ([`Obstacle`]) and what can fail
+//! ([`OutputError`]), typed, and as findings that say what to type next.
 
 use std::fmt;
 use std::io;
@@ -53,6 +50,11 @@ pub struct Offender {
 }
 
 impl Offender {
+    pub(super) fn new(path: &str, obstacle: Obstacle) -> Self {
+        let path = path.to_owned();
+        Self { path, obstacle }
+    }
+
     /// The finding about it; `root` is the output as the user named it.
     pub fn finding(&self, root: &Path) -> Finding {
         let path = shown(root, &self.path);

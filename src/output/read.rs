@@ -72,32 +72,30 @@ pub fn read_tree(
     let inventory = record.inventory().into_iter().flat_map(Inventory::iter);
     let paths: Vec<&str> = inventory.map(|(path, _)| path).collect();
     let tasks: Vec<&[&str]> = paths.chunks(FILES_PER_TASK).collect();
-    let read = parallel::map(&tasks, |paths| {
+    let read = parallel::map(&tasks, |paths| -> Result<_, OutputError> {
         let (mut buffer, mut directories) = (Vec::new(), root.directories());
-        let mut found = |path: &&str| -> Result<Found, OutputError> {
-            let found = read_file(&mut directories, path, &mut buffer)?;
-            Ok(match found {
-                InFile::Nothing => Found::Nothing,
-                InFile::Link(path) => Found::Offender(path, Obstacle::Symlink),
-                InFile::Read if is_expected(path, &buffer) => Found::Expected,
-                InFile::Read if record.is_ours(path, &sha256(&buffer)) => {
-                    Found::Other(String::from_utf8_lossy(&buffer).into_owned())
-                }
-                InFile::Read => Found::Offender((*path).to_owned(), Obstacle::Edited),
-            })
-        };
-        paths.iter().map(&mut found).collect::<Vec<_>>()
-    });
-    let mut files = TreeFiles::default();
-    let mut offenders = Vec::new();
-    for (path, found) in paths.iter().zip(read.into_iter().flatten()) {
-        let path = (*path).to_owned();
-        match found? {
-            Found::Nothing => {}
-            Found::Expected => files.as_expected.push(path),
-            Found::Other(text) => files.others.push(TreeFile { path, text }),
-            Found::Offender(path, obstacle) => offenders.push(Offender { path, obstacle }),
+        let (mut files, mut offenders) = (TreeFiles::default(), Vec::new());
+        for path in *paths {
+            match read_file(&mut directories, path, &mut buffer)? {
+                InFile::Nothing => {}
+                // It may be a directory on the way.
+                InFile::Link(path) => offenders.push(Offender::new(&path, Obstacle::Symlink)),
+                InFile::Read if is_expected(path, &buffer) => files.as_expected.push((*path).to_owned()),
+                InFile::Read if record.is_ours(path, &sha256(&buffer)) => files.others.push(TreeFile {
+                    path: (*path).to_owned(),
+                    text: String::from_utf8_lossy(&buffer).into_owned(),
+                }),
+                InFile::Read => offenders.push(Offender::new(path, Obstacle::Edited)),
+            }
         }
+        Ok((files, offenders))
+    });
+    let (mut files, mut offenders) = (TreeFiles::default(), Vec::new());
+    for found in read {
+        let (found, in_the_way) = found?;
+        files.as_expected.extend(found.as_expected);
+        files.others.extend(found.others);
+        offenders.extend(in_the_way);
     }
     offenders.sort_unstable();
     offenders.dedup();
@@ -108,15 +106,6 @@ pub fn read_tree(
         root: root.path().to_path_buf(),
         offenders,
     })
-}
-
-/// What is at a path that the inventory lists.
-enum Found {
-    Nothing,
-    Expected,
-    Other(String),
-    /// What is in the way at this path: of a link, it may be a directory on the way.
-    Offender(String, Obstacle),
 }
 
 /// The result of reading a file.

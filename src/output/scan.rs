@@ -86,10 +86,7 @@ impl Part {
     }
 
     fn offend(&mut self, path: &str, obstacle: Obstacle) {
-        self.offenders.push(Offender {
-            path: path.to_owned(),
-            obstacle,
-        });
+        self.offenders.push(Offender::new(path, obstacle));
     }
 }
 
@@ -268,10 +265,7 @@ impl Comparison<'_> {
             Obstruction::NoDirectory => Obstacle::NotADirectory,
             Obstruction::Failure(error) => Obstacle::Unreadable(error.to_string()),
         };
-        Ground::Blocked(Offender {
-            path: blocked.at.to_owned(),
-            obstacle,
-        })
+        Ground::Blocked(Offender::new(blocked.at, obstacle))
     }
 
     fn list(&self, open: &Open, directory: &str, part: &mut Part) -> io::Result<Listing> {
@@ -479,12 +473,7 @@ pub(super) fn unexpected(
     let marks = LazyCell::new(|| ours().map(mark).collect::<BTreeSet<String>>());
 
     let mut offenders = Vec::new();
-    let mut offend = |path: &str, obstacle| {
-        offenders.push(Offender {
-            path: path.to_owned(),
-            obstacle,
-        });
-    };
+    let mut offend = |path: &str, obstacle| offenders.push(Offender::new(path, obstacle));
     let mut pending = vec![String::new()];
     while let Some(here) = pending.pop() {
         // One that is missing or something else is the business of its files.

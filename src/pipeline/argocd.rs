@@ -537,21 +537,10 @@ const WITH: &str = "\
     fileName: spokewright.yaml
 ";
 
-/// Which Applications get the plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discovery {
-    /// Those that name it.
-    Off,
-    /// Also those that name no plugin, where a configuration is in their directory.
-    ByConfiguration,
-}
-
-/// The plugin's declaration.
-pub fn plugin_yaml(discovery: Discovery) -> String {
-    let discovery = match discovery {
-        Discovery::Off => WITHOUT,
-        Discovery::ByConfiguration => WITH,
-    };
+/// The plugin's declaration. With `discovers`, Applications that name no plugin get it, too, where a configuration is in
+/// their directory.
+pub fn plugin_yaml(discovers: bool) -> String {
+    let discovery = if discovers { WITH } else { WITHOUT };
     format!("{PLUGIN}{discovery}")
 }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
+use indexmap::IndexMap;
 use kube_json::json;
 use ocm_placement::{Detail, evaluate};
 
@@ -222,9 +223,8 @@ type SameChange<'c> = (*const Vec<SettingChange>, &'c [String], &'c [String]);
 
 /// Equal changes together, in the order of their first path.
 fn grouped<'v>(changes: &[EffectiveChange], alike: &Alike<'v>) -> Vec<Without<'v>> {
-    let mut all: Vec<Without<'v>> = Vec::new();
     // Paths with one change share what changes.
-    let mut known: HashMap<SameChange<'_>, usize> = HashMap::new();
+    let mut all: IndexMap<SameChange<'_>, Without<'v>> = IndexMap::new();
     let mut listed = 0_usize;
     for change in changes {
         let key = (
@@ -232,30 +232,26 @@ fn grouped<'v>(changes: &[EffectiveChange], alike: &Alike<'v>) -> Vec<Without<'v
             change.clusters.as_slice(),
             change.new_policies.as_slice(),
         );
-        let next = all.len();
-        let position = *known.entry(key).or_insert(next);
-        if position == next {
+        let without = all.entry(key).or_insert_with(|| {
             let clusters = change.clusters.iter();
             let clusters = clusters.filter_map(|cluster| alike.get(cluster.as_str()));
-            all.push(Without {
+            Without {
                 settings: Arc::clone(&change.settings),
                 policies: change.new_policies.clone(),
                 clusters: clusters.cloned().collect(),
                 paths: Vec::new(),
                 more: 0,
-            });
-        }
-        if let Some(without) = all.get_mut(position) {
-            // Each change has a path at least.
-            if listed < MOST_PATHS || without.paths.is_empty() {
-                listed = listed.saturating_add(1);
-                without.paths.push(change.path.clone());
-            } else {
-                without.more = without.more.saturating_add(1);
             }
+        });
+        // Each change has a path at least.
+        if listed < MOST_PATHS || without.paths.is_empty() {
+            listed = listed.saturating_add(1);
+            without.paths.push(change.path.clone());
+        } else {
+            without.more = without.more.saturating_add(1);
         }
     }
-    all
+    all.into_values().collect()
 }
 
 fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use apimachinery::names::NameRule;
 use apimachinery::{Identity, pointer};
+use indexmap::IndexSet;
 
 use super::carried::{Carried, Kinds, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
@@ -46,8 +47,6 @@ pub(super) struct DraftedWork<'a, 'c> {
     pub params: &'a Params,
     /// The work.
     pub work: Work,
-    /// Argo CD's wave.
-    pub wave: Option<i64>,
     /// Its parts, if a set is made from them.
     pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
@@ -84,7 +83,6 @@ impl<'a, 'c> Content<'a, 'c> {
             clusters: self.clusters,
             params,
             work: Work::new(&parts, Some(params)),
-            wave: parts.wave,
             rights: rbac::rights(&parts.manifests, params),
             parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),
             overwritten,
@@ -295,7 +293,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         plan: Plan::default(),
         receiving: HashMap::new(),
         stock: apimachinery::Work::default(),
-        rights: BTreeMap::new(),
+        rights: IndexSet::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
         lists: BTreeSet::new(),
@@ -388,8 +386,8 @@ struct Assembly<'a> {
     receiving: HashMap<String, Received>,
     /// For the works, each counted on every cluster that gets it.
     stock: apimachinery::Work,
-    /// What an agent needs a right to for a work, each distinct one with its number.
-    rights: BTreeMap<rbac::Rights, usize>,
+    /// What an agent needs a right to for a work, each once.
+    rights: IndexSet<rbac::Rights>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
@@ -594,8 +592,8 @@ impl<'a> Assembly<'a> {
                 parts,
             });
         }
-        let next = self.rights.len();
-        let rights = *self.rights.entry(drafted.rights).or_insert(next);
+        let (rights, _) = self.rights.insert_full(drafted.rights);
+        let first_wave = wave(object).unwrap_or_default();
         for cluster in drafted.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
@@ -603,7 +601,7 @@ impl<'a> Assembly<'a> {
             };
             received.works.push(id);
             received.rights.insert(rights);
-            received.first_wave = received.first_wave.min(drafted.wave.unwrap_or_default());
+            received.first_wave = received.first_wave.min(first_wave);
         }
     }
 
@@ -626,11 +624,9 @@ impl<'a> Assembly<'a> {
             alike.entry(needed).or_default().push(cluster.clone());
             self.plan.clusters.insert(cluster, received.works);
         }
-        let by_number = self.rights.iter().map(|(rights, number)| (*number, rights));
-        let by_number: BTreeMap<usize, &rbac::Rights> = by_number.collect();
         let mut by_content: BTreeMap<Needed, Vec<String>> = BTreeMap::new();
         for ((numbers, first_wave), clusters) in alike {
-            let all = numbers.iter().filter_map(|number| by_number.get(number));
+            let all = numbers.iter().filter_map(|number| self.rights.get_index(*number));
             let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
             by_content
                 .entry((rights, first_wave))

@@ -235,7 +235,7 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -
 /// What leaves one work on the clusters.
 #[derive(Debug, Default)]
 struct Leaving<'p> {
-    /// Each object with the work that it comes to, and whether it is a policy.
+    /// Each object, as the clusters name it, with the work that it comes to, and whether it is a policy.
     objects: BTreeMap<(String, String), bool>,
     origin: Option<&'p Origin>,
     clusters: BTreeSet<&'p str>,
@@ -246,13 +246,11 @@ pub(crate) fn moved(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
     let clusters: Vec<&String> = plan.clusters.keys().collect();
     let found = parallel::map(&clusters, |cluster| moved_on(cluster, plan, replaced));
     let mut all: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
-    for (cluster, moved) in clusters.into_iter().zip(found) {
-        for moved in moved {
-            let leaving = all.entry(moved.from).or_default();
-            leaving.objects.insert((moved.object, moved.to), moved.is_policy);
-            leaving.origin = leaving.origin.or(moved.origin);
-            leaving.clusters.insert(cluster);
-        }
+    for (work, there) in found.into_iter().flatten() {
+        let leaving = all.entry(work).or_default();
+        leaving.objects.extend(there.objects);
+        leaving.origin = leaving.origin.or(there.origin);
+        leaving.clusters.extend(there.clusters);
     }
     all.iter().map(moved_finding).collect()
 }
@@ -286,19 +284,8 @@ fn moved_finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
     listed.chain(more).fold(finding, Finding::note)
 }
 
-/// An object that changes its work on a cluster.
-struct Moved<'p> {
-    /// `HTTPRoute shop/api`, as the clusters name it.
-    object: String,
-    is_policy: bool,
-    origin: Option<&'p Origin>,
-    /// The work, or set, that it leaves.
-    from: String,
-    /// The one that it comes to.
-    to: String,
-}
-
-fn moved_on<'p>(cluster: &str, plan: &'p Plan, replaced: &Replaced<'_>) -> Vec<Moved<'p>> {
+/// What leaves the works, or sets, of one cluster for others, by the names of those that it leaves.
+fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BTreeMap<String, Leaving<'p>> {
     let mut before: BTreeMap<&Identity, (Vec<String>, bool)> = BTreeMap::new();
     let mut unchanged: BTreeSet<String> = BTreeSet::new();
     for (path, work) in replaced.on_cluster(cluster) {
@@ -321,20 +308,25 @@ fn moved_on<'p>(cluster: &str, plan: &'p Plan, replaced: &Replaced<'_>) -> Vec<M
             works.push((name.clone(), manifest));
         }
     }
-    let moved = now.into_iter().filter_map(|(object, works)| {
-        let (earlier, is_policy) = before.get(&object)?;
+    let mut moved: BTreeMap<String, Leaving<'_>> = BTreeMap::new();
+    for (object, works) in now {
+        let Some((earlier, is_policy)) = before.get(&object) else {
+            continue;
+        };
         // A work that had it already keeps it in place.
         let is_kept = |(work, _): &(String, _)| earlier.contains(work) || unchanged.contains(work);
-        let (to, manifest) = works.iter().all(|work| !is_kept(work)).then(|| works.first())??;
-        Some(Moved {
-            is_policy: *is_policy,
-            origin: manifest.origins.first(),
-            from: earlier.first()?.clone(),
-            to: to.clone(),
-            object: object.to_string(),
-        })
-    });
-    moved.collect()
+        if let (Some(from), Some((to, manifest)), false) =
+            (earlier.first(), works.first(), works.iter().any(is_kept))
+        {
+            let leaving = moved.entry(from.clone()).or_default();
+            leaving
+                .objects
+                .insert((object.to_string(), to.clone()), *is_policy);
+            leaving.origin = leaving.origin.or(manifest.origins.first());
+            leaving.clusters.insert(cluster);
+        }
+    }
+    moved
 }
 
 /// The works that a cluster will have, or the sets that its works will be made from.

@@ -14,10 +14,11 @@ pub use document::{
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
+use indexmap::IndexMap;
+
 use super::diff::{EffectiveSettings, conceal, giver};
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
-use crate::outcome::inventory::Interned;
 use crate::outcome::{
     ClusterLists, Found, PolicyEntry, PolicyView, Seen, SourceLine, on_paths, overlay_changes,
 };
@@ -321,7 +322,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
     /// Equal results on the same clusters together, in the order of their first path.
     fn grouped(&self, found: impl IntoIterator<Item = Found<'e>>) -> Vec<ExplainedPaths> {
         let (results, paths) = on_paths(found, |seen, kind, effective| self.result(seen, kind, effective));
-        let mut groups: Interned<(usize, *const String, usize), ExplainedPaths> = Interned::default();
+        let mut groups: IndexMap<(usize, *const String, usize), ExplainedPaths> = IndexMap::new();
         for on in paths {
             let Some(of) = results.get(on.result) else {
                 continue;
@@ -329,18 +330,16 @@ impl<'e, 'a> Explainer<'e, 'a> {
             let (clusters, everywhere) = self.view.where_applied(&on, &mut self.clusters.borrow_mut());
             // Equal lists are one.
             let same = (on.result, clusters.as_ptr(), clusters.len());
-            let position = groups.position(same, || ExplainedPaths {
+            let group = groups.entry(same).or_insert_with(|| ExplainedPaths {
                 clusters,
                 everywhere,
                 ..of.clone()
             });
-            if let Some(group) = groups.list.get_mut(position) {
-                let (seen, kind, path) = on.found;
-                group.paths.push(on.locators);
-                group.labels.push(seen.attachments.path_label(kind, &path.path));
-            }
+            let (seen, kind, path) = on.found;
+            group.paths.push(on.locators);
+            group.labels.push(seen.attachments.path_label(kind, &path.path));
         }
-        groups.list
+        groups.into_values().collect()
     }
 
     /// A result, before it is known on which paths it applies.

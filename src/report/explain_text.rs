@@ -1,11 +1,11 @@
 //! `explain` for people: trees that fit a terminal, with long values and lists cut. What ClusterOverlays change, and what
 //! many clusters say alike, is also worded here for the other reports.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
 use apimachinery::Locators;
+use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::diff::{field_changes, field_line};
@@ -342,11 +342,9 @@ fn on_clusters(text: &mut Lines, clusters: &[String], width: usize) {
 
 /// The paths of one result, many of them cut short.
 fn labels(text: &mut Lines, labels: &[String]) {
-    for label in labels.iter().take(MOST_PATHS) {
+    let more = and_more(labels.len().saturating_sub(MOST_PATHS), "path");
+    for label in labels.iter().take(MOST_PATHS).chain(&more) {
         text.push(format_args!("  {label}"));
-    }
-    if let Some(more) = and_more(labels.len().saturating_sub(MOST_PATHS), "path") {
-        text.push(format_args!("  {more}"));
     }
 }
 
@@ -402,26 +400,17 @@ fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
 
 /// Each thing that is said, in the order in which it was first said, with the clusters that say it, each once. What one
 /// cluster says stands together.
-pub(super) fn alike<'c, S: Clone + Eq + Hash>(
+pub(super) fn alike<'c, S: Eq + Hash>(
     said: impl IntoIterator<Item = (&'c str, S)>,
 ) -> Vec<(S, Vec<&'c str>)> {
-    let mut all: Vec<(S, Vec<&str>)> = Vec::new();
-    let mut numbers: HashMap<S, usize> = HashMap::new();
+    let mut all: IndexMap<S, Vec<&str>> = IndexMap::new();
     for (cluster, said) in said {
-        match numbers.entry(said) {
-            Entry::Occupied(entry) => {
-                let known = all.get_mut(*entry.get());
-                if let Some((_, clusters)) = known.filter(|(_, known)| known.last() != Some(&cluster)) {
-                    clusters.push(cluster);
-                }
-            }
-            Entry::Vacant(entry) => {
-                all.push((entry.key().clone(), vec![cluster]));
-                entry.insert(all.len().saturating_sub(1));
-            }
+        let clusters = all.entry(said).or_default();
+        if clusters.last() != Some(&cluster) {
+            clusters.push(cluster);
         }
     }
-    all
+    all.into_iter().collect()
 }
 
 #[cfg(test)]

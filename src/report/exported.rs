@@ -22,7 +22,7 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
-use crate::outcome::{ManifestProblem, WorkState};
+use crate::outcome::{ManifestProblem, WorkState, share};
 use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, work_name};
 
 pub(super) use spec::SpecDigest;
@@ -128,7 +128,7 @@ impl ExportedObject {
             return (Self::Work(Box::new(work)), is_odd);
         }
         if object.is(GROUP, APPLIED_MANIFEST_WORK)
-            && let Some(applied) = AppliedWork::read(object, |text| shared.text(text))
+            && let Some(applied) = AppliedWork::read(object, |text| shared.texts.share(text))
         {
             return (Self::Applied(Box::new(applied)), false);
         }
@@ -139,26 +139,17 @@ impl ExportedObject {
 /// The values that many works share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    texts: Pool<str>,
+    pub(super) texts: Pool<str>,
     marks: Pool<Value>,
     names: Pool<ManifestName>,
     feedback: Pool<Feedback>,
     statuses: Pool<ManifestStatus>,
     specs: Pool<SpecDigest>,
-    manifests: Pool<Vec<[Box<str>; 4]>>,
+    /// Group, kind, namespace and name of the manifests of works.
+    pub(super) manifests: Pool<Vec<[Box<str>; 4]>>,
 }
 
 impl Shared {
-    /// A text, or the equal one that was there before.
-    pub(super) fn text(&self, text: &str) -> Arc<str> {
-        self.texts.share(text)
-    }
-
-    /// Group, kind, namespace and name of the manifests of a work.
-    pub(super) fn manifests(&self, manifests: Vec<[Box<str>; 4]>) -> Arc<Vec<[Box<str>; 4]>> {
-        self.manifests.share(manifests)
-    }
-
     /// The parts of a work that show who owns it.
     pub(super) fn marks(&self, object: &Object) -> Value {
         Value::clone(&self.marks.share(marks(object)))
@@ -454,7 +445,7 @@ impl ManifestStatus {
 
 impl Feedback {
     fn read(value: &Field<'_>, at: (usize, usize), shared: &Shared) -> Option<Self> {
-        let name = shared.text(value.text("name")?);
+        let name = shared.texts.share(value.text("name")?);
         let value = value.get("fieldValue").value()?;
         let plain = ["string", "integer", "boolean"]
             .iter()
@@ -462,7 +453,7 @@ impl Feedback {
         let raw = value.get("jsonRaw").and_then(Value::as_str);
         Some(Self {
             name,
-            raw: raw.map(|raw| shared.text(raw)),
+            raw: raw.map(|raw| shared.texts.share(raw)),
             plain: plain.cloned(),
             integer: value.get("integer").and_then(Value::as_i64),
             boolean: value.get("boolean").and_then(Value::as_bool),
@@ -547,7 +538,7 @@ fn unavailable(condition: &Field<'_>, generation: Option<i64>, shared: &Shared) 
     }
     let observed = integer(&condition.get("observedGeneration"))?;
     let generation = generation.filter(|generation| observed < *generation)?;
-    Some(shared.text(&format!(
+    Some(shared.texts.share(&*format!(
         "Available is about generation {observed}, but the work has generation {generation}"
     )))
 }
@@ -561,8 +552,8 @@ impl Verdict {
         let reason = words("reason").unwrap_or_default();
         let because = words("message").or_else(|| words("reason"));
         Self::No {
-            reason: shared.text(reason),
-            because: shared.text(because.unwrap_or("its condition is not True")),
+            reason: shared.texts.share(reason),
+            because: shared.texts.share(because.unwrap_or("its condition is not True")),
         }
     }
 
@@ -702,11 +693,6 @@ impl<T: Eq + Hash + ?Sized> Pool<T> {
     /// The value, or the equal one that was there before.
     pub(super) fn share(&self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(value.borrow()) {
-            return Arc::clone(known);
-        }
-        let value = value.into();
-        known.insert(Arc::clone(&value));
-        value
+        share(&mut known, value)
     }
 }

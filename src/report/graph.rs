@@ -296,12 +296,10 @@ impl Graph {
             })
         });
         let edges: Vec<Edge> = edges.collect();
-        let vertices = std::mem::take(&mut self.vertices).into_iter().enumerate();
-        self.vertices = vertices
-            .filter(|(old, _)| kept.contains(old))
-            .map(|(_, vertex)| vertex)
-            .collect();
         self.edges = edges;
+        let mut positions = 0_usize..;
+        self.vertices
+            .retain(|_| positions.next().is_some_and(|old| kept.contains(&old)));
     }
 }
 
@@ -387,7 +385,8 @@ impl Graph {
             Layer::Backend,
             Layer::Cluster,
         ]);
-        let below = self.neighbours(|edge| is_leading(edge.link).then_some((edge.from, (edge.to, None))));
+        let below =
+            self.neighbours(|edge| (edge.link == Link::Leads).then_some((edge.from, (edge.to, None))));
         self.fold(Layer::Namespace, below, alike);
         self.fold_policies();
     }
@@ -417,7 +416,7 @@ impl Graph {
         }
         for part in [Layer::Gateway, Layer::ListenerSet, Layer::Listener, Layer::Route] {
             for edge in &self.edges {
-                if !is_leading(edge.link) || self.part(edge.from) != Some(part) {
+                if edge.link != Link::Leads || self.part(edge.from) != Some(part) {
                     continue;
                 }
                 let from = above.get(edge.from).cloned().unwrap_or_default();
@@ -476,10 +475,6 @@ impl Graph {
 
 fn alike(vertex: &Vertex) -> Alike {
     (vertex.what.clone(), vertex.state, vertex.note.clone())
-}
-
-fn is_leading(link: Link) -> bool {
-    link == Link::Leads
 }
 
 impl Graph {

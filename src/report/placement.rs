@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row};
+use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row, widths};
 use crate::hub::Hub;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
@@ -27,12 +27,8 @@ pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
         cells: ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned),
         selected: FirstNames::of(["SELECTED".to_owned()], width),
     };
-    let mut widths = [0_usize; 4];
-    for row in std::iter::once(&header).chain(&rows) {
-        for (width, cell) in widths.iter_mut().zip(&row.cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
+    let all = std::iter::once(&header).chain(&rows);
+    let widths = widths(all.map(|row| row.cells.each_ref().map(|cell| cell.chars().count())));
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();
@@ -257,24 +253,54 @@ impl Placements<'_> {
         placed.enumerate().filter(is_meant)
     }
 
+    /// The steps of the Placement at a position in the reports of an evaluation. One that is left alone has not all of
+    /// them.
     fn steps(&self, position: usize, evaluated: &Placement) -> Vec<PlacementStep> {
         let asked = &self.0;
-        let dropped = |dropped: Dropped| {
-            let names = dropped.clusters.iter();
-            let names = names.filter_map(|cluster| asked.clusters.get(*cluster));
-            DroppedClusters {
-                reason: dropped.reason,
-                at: At::of(&dropped.at, asked.hub, asked.locate),
-                clusters: names.map(|name| (*name).to_owned()).collect(),
-            }
+        // A Placement may select thousands of clusters, and the full reasons are too long for this view.
+        let selected = evaluated.decisions.iter();
+        let selected: HashSet<&str> = selected.map(|decision| decision.cluster_name.as_str()).collect();
+        let why = match asked.evaluation.explain_placement(position) {
+            // What happens to one cluster does not affect another.
+            Some(explain) => parallel::map(&asked.clusters, |cluster| {
+                let others = Some(*cluster).filter(|cluster| !selected.contains(cluster));
+                others.and_then(&explain).and_then(dropped)
+            }),
+            None => Vec::new(),
         };
-        let steps = funnel(asked.evaluation, (position, evaluated), &asked.clusters);
-        let steps = steps.into_iter().map(|step| PlacementStep {
-            name: step.name,
-            left: step.left,
-            dropped: step.dropped.into_iter().map(dropped).collect(),
+        let mut reasons: BTreeMap<(usize, String), (Location, Vec<String>)> = BTreeMap::new();
+        for (cluster, why) in asked.clusters.iter().zip(why) {
+            if let Some((step, reason, at)) = why {
+                let (_, clusters) = reasons.entry((step, reason)).or_insert((at, Vec::new()));
+                clusters.push((*cluster).to_owned());
+            }
+        }
+        let filter = |position: usize| {
+            let filters = evaluated.filters.as_ref()?;
+            Some(filters.get(position)?.filtered_clusters.len())
+        };
+        let left = [
+            Some(evaluated.available_clusters.len()),
+            filter(0),
+            filter(1),
+            Some(evaluated.decisions.len()),
+        ];
+        let mut steps: Vec<Vec<DroppedClusters>> = STEPS.iter().map(|_| Vec::new()).collect();
+        for ((step, reason), (at, clusters)) in reasons {
+            if let Some(of_step) = steps.get_mut(step) {
+                let at = At::of(&at, asked.hub, asked.locate);
+                of_step.push(DroppedClusters { reason, at, clusters });
+            }
+        }
+        let steps = STEPS.iter().zip(left).zip(steps);
+        let there = steps.filter_map(|((name, left), dropped)| {
+            Some(PlacementStep {
+                name,
+                left: left?,
+                dropped,
+            })
         });
-        steps.collect()
+        there.collect()
     }
 }
 
@@ -503,84 +529,6 @@ const fn step_of(stage: Stage) -> usize {
         Stage::TaintToleration => 2,
         Stage::Prioritizer | Stage::Ranking | Stage::Decision => 3,
     }
-}
-
-/// A step.
-struct FunnelStep {
-    name: &'static str,
-    /// How many clusters are left after it.
-    left: usize,
-    dropped: Vec<Dropped>,
-}
-
-/// Clusters that a step drops for one reason.
-struct Dropped {
-    reason: String,
-    /// What decided it.
-    at: Location,
-    /// By their positions, in order.
-    clusters: Vec<usize>,
-}
-
-/// The steps of the Placement at a position in the reports of an evaluation. One that is left alone has not all of them.
-fn funnel(
-    evaluation: &Evaluation<'_>,
-    (position, report): (usize, &ocm_placement::PlacementReport),
-    clusters: &[&str],
-) -> Vec<FunnelStep> {
-    // A Placement may select thousands of clusters, and the full reasons are too long for this view.
-    let selected: HashSet<&str> = report
-        .decisions
-        .iter()
-        .map(|decision| decision.cluster_name.as_str())
-        .collect();
-    let explained = |explain: &dyn Fn(&str) -> Option<Explanation>, cluster: &str| {
-        let asked = Some(cluster).filter(|cluster| !selected.contains(cluster));
-        asked.and_then(explain).and_then(dropped)
-    };
-    let why: Vec<Option<(usize, String, Location)>> = match evaluation.explain_placement(position) {
-        // What happens to one cluster does not affect another.
-        Some(explain) => parallel::map(clusters, |cluster| explained(&explain, cluster)),
-        None => Vec::new(),
-    };
-    let mut reasons: BTreeMap<(usize, String), Dropped> = BTreeMap::new();
-    for (cluster, (step, reason, at)) in why
-        .into_iter()
-        .enumerate()
-        .filter_map(|(at, why)| Some((at, why?)))
-    {
-        let dropped = reasons.entry((step, reason.clone())).or_insert_with(|| Dropped {
-            reason,
-            at,
-            clusters: Vec::new(),
-        });
-        dropped.clusters.push(cluster);
-    }
-    let filter = |position: usize| {
-        let filters = report.filters.as_ref()?;
-        Some(filters.get(position)?.filtered_clusters.len())
-    };
-    let left = [
-        Some(report.available_clusters.len()),
-        filter(0),
-        filter(1),
-        Some(report.decisions.len()),
-    ];
-    let mut steps: Vec<Vec<Dropped>> = STEPS.iter().map(|_| Vec::new()).collect();
-    for ((step, _), dropped) in reasons {
-        if let Some(of_step) = steps.get_mut(step) {
-            of_step.push(dropped);
-        }
-    }
-    let steps = STEPS.iter().zip(left).zip(steps);
-    let there = steps.filter_map(|((name, left), dropped)| {
-        Some(FunnelStep {
-            name,
-            left: left?,
-            dropped,
-        })
-    });
-    there.collect()
 }
 
 /// The step that drops a cluster, and why.

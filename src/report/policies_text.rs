@@ -1,14 +1,12 @@
-//! `policies` for people: a table with a line for each policy, or what is in effect on each path.
-//!
-//! Owns: columns, and what is said below a row. Flows in: a report, [`ExplainedPaths`], a width. Flows out: text. Must
-//! not know: why a policy wins.
+//! `policies` for people: a table with a line for each policy, and what is said below a row; or what is in effect on each
+//! path.
 
 use apimachinery::Locators;
 
 use super::explain::ExplainedPaths;
 use super::explain_text::{MOST_NAMES, MOST_PATHS, alike, effective_part, ties};
 use super::status::below;
-use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row};
+use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row, widths};
 use crate::outcome::{PolicyEntry, PolicyReport};
 
 /// The columns. Numbers are at the end of the last one, so its heading may begin above the states.
@@ -60,20 +58,16 @@ fn table(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: u
         .into_iter()
         .chain(rows)
         .collect();
-    let widest = |wanted: fn([usize; 4]) -> usize| {
-        let widths = rows
-            .iter()
-            .map(|(cells, _)| cells.each_ref().map(|cell| cell.chars().count()));
-        widths.map(wanted).max().unwrap_or_default()
-    };
-    let target = widest(|[_, target, ..]| target);
-    let last = widest(|[.., state, count]| state.saturating_add(count).saturating_add(1));
+    let [longest, target, last] = widths(rows.iter().map(|(cells, _)| {
+        let [name, target, state, count] = cells.each_ref().map(|cell| cell.chars().count());
+        [name, target, state.saturating_add(count).saturating_add(1)]
+    }));
     // A name that leaves the others no room is on a line of its own.
     let room = width
         .saturating_sub(target)
         .saturating_sub(last)
         .saturating_sub(4);
-    let name = widest(|[name, ..]| name).min(room.max("POLICY".len()));
+    let name = longest.min(room.max("POLICY".len()));
     for ([policy, on, state, count], entry) in &rows {
         let mut first = policy.as_str();
         if policy.chars().count() > name {

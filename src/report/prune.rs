@@ -105,9 +105,9 @@ impl WorkOrSet {
         let applied = manifests
             .iter()
             .filter(|manifest| is_settled && read.applies(manifest.each_ref().map(|part| &**part)));
-        let applied = shared.manifests(applied.cloned().collect());
+        let applied = shared.manifests.share(applied.cloned().collect::<Vec<_>>());
         Self {
-            manifests: shared.manifests(manifests),
+            manifests: shared.manifests.share(manifests),
             applied,
             is_deleting: read.is_deleting,
             turn,

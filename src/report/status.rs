@@ -9,7 +9,9 @@ use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
 use super::explain_text::{alike, short};
-use crate::diagnostic::{API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row};
+use crate::diagnostic::{
+    API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row, widths,
+};
 use crate::object::Object;
 use crate::outcome::{FeedbackOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState};
 use crate::policy::{Condition, ConditionMessage};
@@ -99,44 +101,44 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     text.into_text()
 }
 
-/// Widths of the columns object, condition, status.
-struct Columns([usize; 3]);
+/// The headings of the columns behind the names of objects.
+const HEADINGS: [&str; 3] = ["CONDITION", "STATUS", "REASON"];
+
+/// What those columns say of a condition.
+fn cells(condition: &Condition) -> [&str; 3] {
+    [
+        short_condition(&condition.kind),
+        condition.status,
+        &condition.reason,
+    ]
+}
 
 fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], all: &Locators<'_>, width: usize) {
-    let rows = || {
-        let all = statuses.iter().flat_map(|status| &status.conditions);
-        all.map(|condition| {
-            [
-                short_condition(&condition.kind),
-                condition.status,
-                &condition.reason,
-            ]
-        })
-    };
-    let widest = |column: usize, least: &str| {
-        let cells = rows().filter_map(|row| row.get(column).map(|cell| cell.chars().count()));
-        cells.chain([least.len()]).max().unwrap_or_default()
-    };
-    let (condition, status, reason) = (widest(0, "CONDITION"), widest(1, "STATUS"), widest(2, "REASON"));
+    let conditions = statuses.iter().flat_map(|status| &status.conditions);
+    let rows = std::iter::once(HEADINGS).chain(conditions.map(cells));
+    let others = widths(rows.map(|cells| cells.map(|cell| cell.chars().count())));
+    let [condition, status, _] = others;
     let names = statuses
         .iter()
         .map(|status| all.short(&status.object).chars().count());
     let longest = names.chain([group.heading().len()]).max().unwrap_or_default();
-    let others = [condition, status, reason]
-        .iter()
-        .sum::<usize>()
-        .saturating_add(6);
+    let others = others.iter().sum::<usize>().saturating_add(6);
     // A name that leaves the others no room is on a line of its own.
     let room = width.saturating_sub(others).max(group.heading().len());
-    let columns = Columns([longest.min(room), condition, status]);
-    line(text, &columns, group.heading(), ["CONDITION", "STATUS", "REASON"]);
+    let columns = [longest.min(room), condition, status];
+    line(text, &columns, group.heading(), HEADINGS);
     for status in statuses {
         object(text, &columns, (status, all), width);
     }
 }
 
-fn object(text: &mut Lines, columns: &Columns, (status, all): (&ObjectStatus, &Locators<'_>), width: usize) {
-    let Columns([room, ..]) = columns;
+fn object(
+    text: &mut Lines,
+    columns: &[usize; 3],
+    (status, all): (&ObjectStatus, &Locators<'_>),
+    width: usize,
+) {
+    let [room, ..] = columns;
     let name = one_line(&all.short(&status.object), usize::MAX);
     let mut first = name.as_str();
     if name.chars().count() > *room || status.conditions.is_empty() {
@@ -145,12 +147,7 @@ fn object(text: &mut Lines, columns: &Columns, (status, all): (&ObjectStatus, &L
     }
     let mut conditions = status.conditions.iter().peekable();
     while let Some(condition) = conditions.next() {
-        let cells = [
-            short_condition(&condition.kind),
-            condition.status,
-            &condition.reason,
-        ];
-        line(text, columns, std::mem::take(&mut first), cells);
+        line(text, columns, std::mem::take(&mut first), cells(condition));
         // A problem of several rows in sequence is reported once, below the last of them.
         let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
         if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
@@ -342,8 +339,7 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
 }
 
 /// A row.
-fn line(text: &mut Lines, columns: &Columns, name: &str, [condition, status, reason]: [&str; 3]) {
-    let Columns(widths) = columns;
+fn line(text: &mut Lines, widths: &[usize; 3], name: &str, [condition, status, reason]: [&str; 3]) {
     let reason = one_line(reason, usize::MAX);
     text.push(row(&[name, condition, status, &reason], widths));
 }

@@ -1,11 +1,10 @@
-//! The rules by which the reports of many clusters become one status (docs/systems/mgc.md#status-aggregation).
-//!
-//! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by
-//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work contains which object.
+//! The rules by which what many clusters report about one object becomes one status: conditions, addresses, listeners, and
+//! feedback (docs/systems/mgc.md#status-aggregation).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use kube_json::{Text, Value};
 
 use super::instance::Instance;
@@ -210,16 +209,13 @@ pub(super) fn unknown(instances: &[Instance<'_>]) -> Vec<UnknownOnCluster> {
 /// The values that the parameters request, by name in the order of the first cluster's rules, then by cluster; without
 /// `ours`, the names that every rule of the kind has. Values that a cluster does not report are left out.
 pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<FeedbackOnCluster> {
-    let mut all = Vec::new();
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut all: IndexMap<&str, Vec<FeedbackOnCluster>> = IndexMap::new();
     for instance in instances {
         for asked in instance
             .asked()
             .iter()
             .filter(|asked| !ours.contains(&asked.name))
         {
-            let next = numbers.len();
-            let number = *numbers.entry(&asked.name).or_insert(next);
             let value = instance.reported(&asked.name).and_then(Feedback::value);
             let entry = value.map(|value| FeedbackOnCluster {
                 name: asked.name.clone(),
@@ -227,9 +223,8 @@ pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<Feedb
                 value,
                 shipped: asked.shipped.clone(),
             });
-            all.extend(entry.map(|entry| (number, entry)));
+            all.entry(&asked.name).or_default().extend(entry);
         }
     }
-    all.sort_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, entry)| entry).collect()
+    all.into_values().flatten().collect()
 }

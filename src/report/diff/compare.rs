@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
@@ -341,7 +342,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     comparison.arrivals = arrivals(old, new, &comparison.clusters);
     comparison.rows = rows.into_values().collect();
     comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
-    comparison.changes = comparing.changes;
+    comparison.changes = comparing.changes.into_values().collect();
     comparison.hidden = comparing.hidden;
     let changes = &mut comparison.changes;
     changes.sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
@@ -406,9 +407,8 @@ struct Comparing<'a> {
     moves: HashMap<[usize; 2], usize>,
     found: Vec<Found>,
     hidden: Hidden,
-    /// The position in `changes` of what was found, by what it comes to.
-    effects: HashMap<(usize, Effect), usize>,
-    changes: Vec<ObjectChange>,
+    /// By the position in `found`, and what it comes to.
+    changes: IndexMap<(usize, Effect), ObjectChange>,
 }
 
 impl Comparing<'_> {
@@ -578,17 +578,16 @@ impl Comparing<'_> {
                 || !change.is_some_and(ObjectChange::is_namespace)
         };
         found.retain(is_news);
-        let changes = found.into_iter().map(|position| {
+        let changes = found.into_iter().filter_map(|position| {
             let effect = effects.get(&position).copied().unwrap_or(Effect::Real);
-            *self.effects.entry((position, effect)).or_insert_with(|| {
-                if let Some(found) = self.found.get(position) {
-                    self.changes.push(ObjectChange {
-                        effect,
-                        ..found.change.clone()
-                    });
-                }
-                self.changes.len().saturating_sub(1)
-            })
+            let change = &self.found.get(position)?.change;
+            let entry = self.changes.entry((position, effect));
+            let position = entry.index();
+            entry.or_insert_with(|| ObjectChange {
+                effect,
+                ..change.clone()
+            });
+            Some(position)
         });
         Ok(changes.collect())
     }
@@ -623,7 +622,7 @@ impl Comparing<'_> {
         let mut counts = Counts::default();
         let mut around = Counts::default();
         for position in happens {
-            if let Some(change) = self.changes.get_mut(*position) {
+            if let Some((_, change)) = self.changes.get_index_mut(*position) {
                 change.clusters.push(cluster);
                 match change.effect {
                     Effect::Real if change.object.is_work => around.count(change.change),

@@ -6,16 +6,15 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
 use std::sync::Arc;
 
 use apimachinery::{Work, row_ids};
-use kube_json::{Value, json};
+use kube_json::{Text, Value};
 
 use super::clusters::Class;
 use crate::diagnostic::Finding;
 use crate::hub::Table;
-use crate::outcome::{PolicyView, Seen};
+use crate::outcome::{PolicyView, Seen, share};
 use crate::policy::{
     Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
     unflatten,
@@ -80,8 +79,6 @@ pub(super) struct Settings {
     pub(super) whole: Value,
     /// Locators of the policies that it comes from, sorted.
     pub(super) policies: Vec<String>,
-    /// Their `namespace/name`, sorted.
-    pub(super) names: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -182,7 +179,7 @@ impl EffectiveSettings {
                 by_path.reserve(found.len());
                 for path in found {
                     let settings = known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
-                        intern(results, Settings::new(attachments, profile, &path.effective))
+                        share(results, Settings::new(attachments, profile, &path.effective))
                     });
                     let all = by_path.entry(names.path(&path.path)).or_default();
                     match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
@@ -201,16 +198,6 @@ impl EffectiveSettings {
     }
 }
 
-/// The value, or the equal one that was there before.
-pub(super) fn intern<T: Eq + Hash>(known: &mut HashSet<Arc<T>>, value: T) -> Arc<T> {
-    if let Some(known) = known.get(&value) {
-        return Arc::clone(known);
-    }
-    let value = Arc::new(value);
-    known.insert(Arc::clone(&value));
-    value
-}
-
 impl Settings {
     fn new(attachments: &Attachments<'_>, profile: &Profile, effective: &Effective) -> Self {
         let author = |key: &str, leaf: &Leaf| attachments.authored(attachments.author_of(key, leaf));
@@ -225,12 +212,6 @@ impl Settings {
                 (Arc::clone(key), setting)
             })
             .collect();
-        let rules = || {
-            let rules = effective.content.iter();
-            let rules: BTreeMap<&str, &Value> =
-                rules.map(|(key, leaf)| (key.as_ref(), &*leaf.value)).collect();
-            json!(rules)
-        };
         let spec = effective.spec(profile);
         let is_by_policy = spec.is_none();
         let mut by_policy: BTreeMap<Arc<str>, Setting> = BTreeMap::new();
@@ -249,21 +230,22 @@ impl Settings {
         }
         let whole = match spec {
             Some(spec) if !matches!(profile.unit, MergeUnit::Rules(_)) => spec,
-            _ => rules(),
+            _ => {
+                let rules = effective.content.iter();
+                let rules = rules.map(|(key, leaf)| (Text::from(&**key), Value::clone(&leaf.value)));
+                Value::Object(rules.collect())
+            }
         };
-        let content = effective.content.iter();
-        let sources: BTreeSet<(String, String)> = content
-            .map(|(key, leaf)| author(key, leaf))
-            .map(|author| (author.locator.to_string(), author.object.key()))
+        let authors = effective.sources(attachments).into_iter();
+        let policies: BTreeSet<String> = authors
+            .map(|author| attachments.authored(author).locator.to_string())
             .collect();
-        let names: BTreeSet<String> = sources.iter().map(|(_, name)| name.clone()).collect();
         Self {
             values,
             by_policy,
             is_by_policy,
             whole,
-            policies: sources.into_iter().map(|(locator, _)| locator).collect(),
-            names: names.into_iter().collect(),
+            policies: policies.into_iter().collect(),
         }
     }
 }

@@ -16,10 +16,11 @@ use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
     ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings, intern,
+    Settings,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};
+use crate::outcome::share;
 use crate::parallel;
 use crate::policy::Profile;
 use crate::topology::Level;
@@ -417,7 +418,7 @@ impl<'s> Comparing<'s> {
         let compared = self
             .compared
             .entry(pointers(results))
-            .or_insert_with(|| intern(distinct, differing(results)));
+            .or_insert_with(|| share(distinct, differing(results)));
         Arc::clone(compared)
     }
 
@@ -502,9 +503,7 @@ fn changed(
     path: Collapsed,
 ) -> EffectiveChange {
     let [old, new] = on_path.results;
-    let all = |settings: Option<&Settings>, of: fn(&Settings) -> &Vec<String>| {
-        settings.map(of).cloned().unwrap_or_default()
-    };
+    let [old_policies, new_policies] = policies(on_path.results).map(<[String]>::to_vec);
     let is_taken = presence != Presence::Leaves;
     let [_, remains] = on_equal_terms(on_path.results);
     EffectiveChange {
@@ -526,10 +525,8 @@ fn changed(
         },
         old: old.map(|settings| settings.whole.clone()),
         new: new.map(|settings| settings.whole.clone()),
-        old_policies: all(old, |settings| &settings.policies),
-        new_policies: all(new, |settings| &settings.policies),
-        old_names: all(old, |settings| &settings.names),
-        new_names: all(new, |settings| &settings.names),
+        old_policies,
+        new_policies,
         settings: Arc::clone(&on_path.settings),
     }
 }

@@ -71,12 +71,6 @@ pub struct EffectiveChange {
     pub old_policies: Vec<String>,
     /// Locators of the policies that `new` comes from, sorted.
     pub new_policies: Vec<String>,
-    /// `namespace/name` of `old_policies`.
-    #[serde(skip)]
-    pub old_names: Vec<String>,
-    /// `namespace/name` of `new_policies`.
-    #[serde(skip)]
-    pub new_names: Vec<String>,
     /// The settings that differ; paths with one change share them.
     #[serde(skip)]
     pub settings: Arc<Vec<SettingChange>>,
@@ -89,6 +83,12 @@ impl EffectiveChange {
         let from: BTreeSet<&str> = gone.filter_map(|setting| setting.old_from.as_deref()).collect();
         from.into_iter().collect()
     }
+}
+
+/// `namespace/name` of policies, by their locators.
+pub(super) fn keys_of(policies: &[String]) -> String {
+    let keys = policies.iter().map(|locator| key_of(locator));
+    keys.collect::<Vec<_>>().join(", ")
 }
 
 /// Locator of the policy that gives the new value of a setting, of those that hold then.
@@ -397,7 +397,7 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                 format!(
                     "{} {} on {}{}",
                     change.kind,
-                    change.old_names.join(", "),
+                    keys_of(&change.old_policies),
                     change.label,
                     if is_denied { DENIED } else { "" }
                 )

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::pointer;
+use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::clusters::{describe, describe_names};
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes, field_line};
-use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, listed};
+use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, keys_of, listed};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -24,6 +25,9 @@ const MOST_SETTINGS: usize = 8;
 
 /// So many characters of a change of the terms are shown.
 const MOST_OF_TERM: usize = 300;
+
+/// What is said before the name of a new cluster, or of several.
+const NEW: [&str; 2] = ["new cluster ", "new: "];
 
 /// A line, and what is below it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -79,12 +83,6 @@ pub(super) fn arriving(comparison: &Comparison) -> BTreeSet<u32> {
 pub(super) fn remaining(change: &ObjectChange, without: &BTreeSet<u32>) -> Vec<u32> {
     let clusters = change.clusters.iter().copied();
     clusters.filter(|cluster| !without.contains(cluster)).collect()
-}
-
-/// The changed settings without those of some clusters.
-pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let name = |cluster: &u32| report.comparison.name(*cluster);
-    groups(report, &without.iter().filter_map(name).collect())
 }
 
 /// The parts of a summary that are not empty, with their titles. Clusters that join or leave as a whole get one line each, and
@@ -305,12 +303,11 @@ impl<'r> Summarizing<'r> {
     }
 
     fn leaves(&self, row: &ClusterRow) -> Point {
-        let count = row.clusters.len();
-        let leaves = one_or_many(count, "leaves, and loses", "leave, and each loses");
-        let point = Point::default()
-            .plain(one_or_many(count, "cluster ", ""))
-            .name(self.on(&row.clusters))
-            .plain(format!(" {leaves} "));
+        let point = self.about_clusters(
+            &row.clusters,
+            ["cluster ", ""],
+            ["leaves, and loses", "leave, and each loses"],
+        );
         let mut point = self.objects_of(point, row, Change::Removed);
         let orphaned = self.of_row(row, Change::Removed, Effect::Orphaned).count();
         if orphaned > 0 {
@@ -318,6 +315,15 @@ impl<'r> Summarizing<'r> {
             point = point.plain(format!("; {} {stay} there", counted(orphaned, "object")));
         }
         point
+    }
+
+    /// What one cluster, or several, do, each in their words: before their names, and behind them.
+    fn about_clusters(&self, clusters: &[u32], before: [&str; 2], behind: [&str; 2]) -> Point {
+        let [before, behind] = [before, behind].map(|[one, many]| one_or_many(clusters.len(), one, many));
+        Point::default()
+            .plain(before)
+            .name(self.on(clusters))
+            .plain(format!(" {behind} "))
     }
 
     /// Gateways by name, and how much else.
@@ -358,7 +364,7 @@ impl<'r> Summarizing<'r> {
 
     /// Which paths lose which settings, whatever is to blame.
     fn lost_settings(&self) -> Vec<Point> {
-        let mut lost: Vec<(LostSettings<'_>, Vec<&EffectiveChange>)> = Vec::new();
+        let mut lost: IndexMap<LostSettings<'_>, Vec<&EffectiveChange>> = IndexMap::new();
         let changes = self.report.losing();
         for (change, is_denied) in changes.filter(|(change, _)| !change.lost_settings.is_empty()) {
             let key = (
@@ -368,10 +374,7 @@ impl<'r> Summarizing<'r> {
                 [change.is_lost, is_denied],
                 &change.clusters,
             );
-            match lost.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, changes)) => changes.push(change),
-                None => lost.push((key, vec![change])),
-            }
+            lost.entry(key).or_default().push(change);
         }
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
@@ -419,18 +422,9 @@ impl<'r> Summarizing<'r> {
         let comparison = self.comparison();
         let mut points = Vec::new();
         for arrival in &comparison.arrivals {
-            let count = arrival.clusters.len();
-            let receive = one_or_many(count, "receives", "receive");
+            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
             let have = one_or_many(arrival.like.len(), "has", "have");
-            let names = |clusters: &[u32]| self.on(clusters);
-            points.push(
-                Point::default()
-                    .plain(one_or_many(count, "new cluster ", "new: "))
-                    .name(names(&arrival.clusters))
-                    .plain(format!(" {receive} what "))
-                    .name(names(&arrival.like))
-                    .plain(format!(" {have}")),
-            );
+            points.push(point.name(self.on(&arrival.like)).plain(format!(" {have}")));
         }
         points
     }
@@ -443,12 +437,7 @@ impl<'r> Summarizing<'r> {
             comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
         });
         points.extend(joining.map(|row| {
-            let count = row.clusters.len();
-            let receive = one_or_many(count, "receives", "each receive");
-            let point = Point::default()
-                .plain(one_or_many(count, "new cluster ", "new: "))
-                .name(self.on(&row.clusters))
-                .plain(format!(" {receive} "));
+            let point = self.about_clusters(&row.clusters, NEW, ["receives", "each receive"]);
             self.objects_of(point, row, Change::Added)
         }));
         // A cluster that joins gets one line.
@@ -586,14 +575,15 @@ pub(super) struct EffectiveGroup {
 type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
-pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
-    let mut order: Vec<EffectiveGroup> = Vec::new();
-    let mut positions: HashMap<SameGroup, usize> = HashMap::new();
+pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
+    let name = |cluster: &u32| report.comparison.name(*cluster);
+    let without: BTreeSet<&str> = without.iter().filter_map(name).collect();
+    let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
     let mut remaining: HashMap<*const Vec<String>, Arc<Vec<String>>> = HashMap::new();
     for change in &report.effective_changes {
-        let several = change.old_names.len() > 1 || change.new_names.len() > 1;
+        let several = change.old_policies.len() > 1 || change.new_policies.len() > 1;
         let lines = lines_of
             .entry((Arc::as_ptr(&change.settings), several))
             .or_insert_with(|| lines(&change.settings, several))
@@ -608,11 +598,11 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
         if clusters.is_empty() && !change.clusters.is_empty() {
             continue;
         }
-        let position = *positions
+        let group = groups
             .entry((title.clone(), lines.clone(), Arc::clone(clusters)))
             .or_insert_with(|| {
                 let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                let group = EffectiveGroup {
+                EffectiveGroup {
                     kind: change.kind.clone(),
                     change: what_happens(change),
                     is_of_new_paths: change.presence == Presence::Joins,
@@ -620,27 +610,24 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
                     clusters: describe_names(&report.comparison.clusters, &names),
                     paths: Vec::new(),
                     lines,
-                };
-                order.push(group);
-                order.len().saturating_sub(1)
+                }
             });
-        if let Some(group) = order.get_mut(position) {
-            group.paths.push(change.label.clone());
-        }
+        group.paths.push(change.label.clone());
     }
-    order.sort_by_key(|group| match group.change {
+    let mut groups: Vec<EffectiveGroup> = groups.into_values().collect();
+    groups.sort_by_key(|group| match group.change {
         Change::Removed => 0,
         Change::Added => 1,
         Change::Changed => 2,
     });
-    for group in &mut order {
+    for group in &mut groups {
         group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
     }
-    order
+    groups
 }
 
 fn what_happens(change: &EffectiveChange) -> Change {
-    match (change.old_names.is_empty(), change.new_names.is_empty()) {
+    match (change.old_policies.is_empty(), change.new_policies.is_empty()) {
         (_, true) => Change::Removed,
         (true, false) => Change::Added,
         (false, false) => Change::Changed,
@@ -649,11 +636,8 @@ fn what_happens(change: &EffectiveChange) -> Change {
 
 /// The winner now, and the winner before.
 fn title(change: &EffectiveChange) -> String {
-    let (kind, old, new) = (
-        &change.kind,
-        change.old_names.join(", "),
-        change.new_names.join(", "),
-    );
+    let kind = &change.kind;
+    let [old, new] = [&change.old_policies, &change.new_policies].map(|policies| keys_of(policies));
     if old == new {
         let settings: Vec<String> = change
             .settings

@@ -237,8 +237,6 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
             new: Some(json!({"a": {"rate": 2}})),
             old_policies: vec!["ratelimitpolicy.kuadrant.io:shop/x".to_owned()],
             new_policies: vec!["ratelimitpolicy.kuadrant.io:shop/y".to_owned()],
-            old_names: vec!["shop/x".to_owned()],
-            new_names: vec!["shop/y".to_owned()],
             settings: Arc::new(vec![SettingChange {
                 setting: "a".to_owned(),
                 old: Some(std::sync::Arc::new(json!({"rate": 1}))),

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use indexmap::IndexMap;
+
 use super::{Graph, Layer, Link, MOST_EDGES, State, Vertex};
 use crate::diagnostic::{Code, Finding, Place, first_names};
 use crate::hub::Table;
@@ -87,30 +89,32 @@ impl<'b, 'a> Builder<'b, 'a> {
             (Some(_), None) => return None,
             (None, _) => view.hub,
         };
-        let mut lists: Vec<Vec<&str>> = Vec::new();
-        let mut known: HashMap<(*const String, usize), usize> = HashMap::new();
+        let mut lists: IndexMap<(*const String, usize), Vec<&str>> = IndexMap::new();
         let mut list_of = |clusters: &'b [String], is_local: bool| {
             let same = if is_local {
                 (std::ptr::null(), 0)
             } else {
                 (clusters.as_ptr(), clusters.len())
             };
-            *known.entry(same).or_insert_with(|| {
+            let known = lists.entry(same);
+            let position = known.index();
+            known.or_insert_with(|| {
                 let placed = clusters.iter().map(String::as_str);
-                lists.push(if is_local {
+                if is_local {
                     view.cluster.into_iter().collect()
                 } else {
                     placed
                         .filter(|name| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name))
                         .collect()
-                });
-                lists.len().saturating_sub(1)
-            })
+                }
+            });
+            position
         };
         let goes_to = attachments
             .topology
             .gateways
             .map(|(_, gateway)| list_of(view.clusters_of(&gateway.known_as().key()), gateway.local));
+        let lists: Vec<Vec<&str>> = lists.into_values().collect();
         let gateways = attachments.topology.gateways.iter();
         let going =
             gateways.filter(|(id, _)| lists.get(*goes_to.get(*id)).is_some_and(|list| !list.is_empty()));

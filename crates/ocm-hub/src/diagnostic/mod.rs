@@ -1,11 +1,9 @@
-//! Findings: everything that spokewright reports about its input.
+//! Findings: everything that spokewright reports about its input. A [`Finding`] has a stable [`Code`], a [`Severity`], a
+//! symbolic [`Place`], and a help line; all stages fill the collector [`Findings`].
 //!
-//! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
-//! collector [`Findings`] that all stages fill, and the text, JSON, SARIF, and GitHub formats of both.
-//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered formats ([`Format`]): for people
-//! ([`Human`], and [`Brief`] where space is short), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
-//! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
-//! Must not know: Kubernetes, files, or how a place becomes a line: the owner of the texts implements [`Locate`].
+//! The formats ([`Format`]) are for people ([`Human`], and [`Brief`] where space is short), JSON ([`FindingList`]), SARIF
+//! ([`SarifLog`]), GitHub ([`github`]), JUnit ([`junit`]), and GitLab ([`CodeQuality`]). How a place becomes a line is known
+//! to the owner of the texts, who implements [`Locate`]. For misspelled names, there is the [`nearest()`] known one.
 
 // What a finding is.
 
@@ -62,7 +60,7 @@ pub use sarif::SarifLog;
 pub use secrecy::{Hidden, Secrecy, holds_secret, without_secrets};
 pub use text::{
     FirstNames, GAP, and_more, counted, first_items, first_names, fitting_names, hanging, one_or_many,
-    plural, row, shell_name, shell_path, shell_word, with_article, wrapped, wrapped_hanging,
+    plural, row, shell_name, shell_path, shell_word, widths, with_article, wrapped, wrapped_hanging,
 };
 pub(crate) use visible::floor_boundary;
 pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line, whole_line};

@@ -1,8 +1,5 @@
 //! Text for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
-//! a terminal, words quoted for a shell.
-//!
-//! Owns: how these look. A plural, "and 3 more", or a quoted word is made here and nowhere else. Flows in: numbers,
-//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text means.
+//! a terminal, words quoted for a shell. A plural, "and 3 more", or a quoted word is made here and nowhere else.
 
 use std::fmt::Display;
 
@@ -160,6 +157,17 @@ fn columns_of(name: &str) -> usize {
 /// ```
 pub const fn one_or_many<'t>(count: usize, one: &'t str, many: &'t str) -> &'t str {
     if count == 1 { one } else { many }
+}
+
+/// How wide the columns of rows are.
+pub fn widths<const N: usize>(rows: impl IntoIterator<Item = [usize; N]>) -> [usize; N] {
+    let mut widest = [0; N];
+    for row in rows {
+        for (widest, width) in widest.iter_mut().zip(row) {
+            *widest = width.max(*widest);
+        }
+    }
+    widest
 }
 
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.

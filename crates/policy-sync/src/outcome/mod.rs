@@ -14,7 +14,7 @@ pub use inventory::SourceLine;
 pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
-    ClusterLists, Found, OnPath, PolicyView, Refusals, Seen, SpokeView, on_paths, refusals,
+    ClusterLists, Found, OnPath, PolicyView, Refusals, Seen, SpokeView, on_paths, refusals, share,
 };
 pub use predicted::{Prediction, placements_not_found};
 pub use status::{

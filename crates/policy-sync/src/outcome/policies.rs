@@ -151,7 +151,10 @@ impl EffectiveResult {
             Some(_) => key.to_owned(),
             None => author(key, leaf),
         };
-        let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
+        let policies = effective.sources(attachments).into_iter();
+        let policies: BTreeSet<String> = policies
+            .map(|author| attachments.authored(author).locator.to_string())
+            .collect();
         let rules = named.then(|| {
             content()
                 .map(|(key, leaf)| (id(key, leaf), without_secrets(&leaf.value)))

@@ -1,13 +1,15 @@
 //! Everything that is decided about the policies of one input, for reports.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use kube_json::{Text, Value};
 use serde::Serialize;
 
-use super::inventory::Interned;
 use super::overlay_changes::OverlayChanges;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
@@ -127,45 +129,44 @@ pub fn on_paths<'v, R: Serialize>(
     found: impl IntoIterator<Item = Found<'v>>,
     make: impl Fn(Seen<'v>, KindId, &'v Effective) -> R,
 ) -> (Vec<R>, Vec<OnPath<'v>>) {
-    let mut results: Interned<String, R> = Interned::default();
+    let mut results: IndexMap<String, R> = IndexMap::new();
     let mut made: HashMap<(KindId, *const Effective), usize> = HashMap::new();
     let mut texts: HashSet<Arc<str>> = HashSet::new();
-    let mut paths: Interned<(usize, Vec<Arc<str>>), OnPath<'v>> = Interned::default();
+    let mut paths: IndexMap<(usize, Vec<Arc<str>>), OnPath<'v>> = IndexMap::new();
     for (seen, kind, path) in found {
         let effective = &path.effective;
         let result = *made.entry((kind, Arc::as_ptr(effective))).or_insert_with(|| {
             let result = make(seen, kind, effective);
             let text = serde_json::to_string(&result).unwrap_or_default();
-            results.position(text, || result)
+            results.insert_full(text, result).0
         });
         let locators = seen.attachments.topology.path_locators(&path.path).into_iter();
-        let locators: Vec<Arc<str>> = locators.map(|locator| shared(&mut texts, locator)).collect();
-        let position = paths.position((result, locators.clone()), || OnPath {
+        let locators: Vec<Arc<str>> = locators.map(|locator| share(&mut texts, locator)).collect();
+        let on = paths.entry((result, locators.clone())).or_insert_with(|| OnPath {
             result,
             found: (seen, kind, path),
             locators,
             classes: Vec::new(),
         });
-        if let Some(on) = paths.list.get_mut(position)
-            && on
-                .classes
-                .last()
-                .is_none_or(|last| !std::ptr::eq(*last, seen.clusters))
-        {
+        let last = on.classes.last();
+        if last.is_none_or(|last| !std::ptr::eq(*last, seen.clusters)) {
             on.classes.push(seen.clusters);
         }
     }
-    (results.list, paths.list)
+    (results.into_values().collect(), paths.into_values().collect())
 }
 
-/// The text, or the equal one that was there before.
-fn shared(texts: &mut HashSet<Arc<str>>, text: String) -> Arc<str> {
-    if let Some(known) = texts.get(text.as_str()) {
+/// The value, or the equal one that was there before.
+pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
+    known: &mut HashSet<Arc<T>, S>,
+    value: impl Borrow<T> + Into<Arc<T>>,
+) -> Arc<T> {
+    if let Some(known) = known.get(value.borrow()) {
         return Arc::clone(known);
     }
-    let text: Arc<str> = text.into();
-    texts.insert(Arc::clone(&text));
-    text
+    let value = value.into();
+    known.insert(Arc::clone(&value));
+    value
 }
 
 impl PolicyView<'_> {

@@ -2,10 +2,10 @@
 //! everything by its locator.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
+use indexmap::IndexMap;
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
@@ -166,7 +166,7 @@ pub struct AttachedEntry {
 
 /// Backends and their ports, each once.
 #[derive(Default)]
-pub(super) struct Backends(pub(super) Interned<Arc<str>, (Arc<str>, Identity)>);
+pub(super) struct Backends(pub(super) IndexMap<Arc<str>, Identity>);
 
 impl Backends {
     /// The position of a backend, or of a port, which follows its backend.
@@ -174,9 +174,10 @@ impl Backends {
         if let Node::Port(backend, _) = node {
             self.position(topology, Node::Backend(backend));
         }
-        let locator: Arc<str> = topology.locator(node).into();
-        self.0
-            .position(Arc::clone(&locator), || (locator, topology.identity(node)))
+        let entry = self.0.entry(topology.locator(node).into());
+        let position = entry.index();
+        entry.or_insert_with(|| topology.identity(node));
+        position
     }
 }
 
@@ -194,6 +195,15 @@ pub(super) struct Spot {
     /// The position of the backend.
     pub(super) backend: i32,
 }
+
+/// No place at all: what a place does not name, it takes from here.
+pub(super) const NOWHERE: Spot = Spot {
+    gateway: usize::MAX,
+    listener: -1,
+    route: -1,
+    rule: -1,
+    backend: -1,
+};
 
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
 pub type OutcomePath = Vec<Arc<str>>;
@@ -329,32 +339,9 @@ pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
     list.get(usize::try_from(position).ok()?)
 }
 
-/// A list without repeats.
-#[derive(Debug)]
-pub struct Interned<K, T> {
-    /// The entries.
-    pub list: Vec<T>,
-    known: HashMap<K, usize>,
-}
-
-impl<K, T> Default for Interned<K, T> {
-    fn default() -> Self {
-        Self {
-            list: Vec::new(),
-            known: HashMap::new(),
-        }
-    }
-}
-
-impl<K: Eq + Hash, T> Interned<K, T> {
-    /// The position of the entry with this key, which `make` makes where there is none.
-    pub fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
-        let Self { list, known } = self;
-        *known.entry(key).or_insert_with(|| {
-            list.push(make());
-            list.len().saturating_sub(1)
-        })
-    }
+/// The same of what has keys.
+pub(super) fn keyed_entry<K, V>(all: &IndexMap<K, V>, position: i32) -> Option<(&K, &V)> {
+    all.get_index(usize::try_from(position).ok()?)
 }
 
 /// The numbers of policies: those of the hub, then those that live on clusters, each in each place that was evaluated.
@@ -373,24 +360,5 @@ impl PolicyNumbers {
             None => &self.of_hub,
         };
         numbers.get(locator).copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Interned;
-
-    #[test]
-    fn what_is_said_twice_is_kept_once() {
-        let mut list: Interned<&str, &str> = Interned::default();
-        assert_eq!(
-            [
-                list.position("a", || "a"),
-                list.position("b", || "b"),
-                list.position("a", || "c")
-            ],
-            [0, 1, 0]
-        );
-        assert_eq!(list.list, ["a", "b"]);
     }
 }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
+use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::entries::{
-    AttachedEntry, Backends, GatewayEntry, Interned, ListenerEntry, OutcomePath, RouteEntry, RuleEntry,
-    STEPS_PER_CELL, SourceLine, Spot, entry,
+    AttachedEntry, Backends, GatewayEntry, ListenerEntry, NOWHERE, OutcomePath, RouteEntry, RuleEntry,
+    STEPS_PER_CELL, SourceLine, Spot, entry, keyed_entry,
 };
 use crate::diagnostic::Locate;
 use crate::object::Object;
@@ -38,8 +39,8 @@ const MOST_OF_A_MATCH: usize = 200;
 struct Gateway<'p> {
     object: Option<&'p Object>,
     entry: GatewayEntry,
-    /// The positions of its listeners by locator.
-    listeners: HashMap<String, i32>,
+    /// By locator.
+    listeners: IndexMap<Arc<str>, ListenerEntry>,
     /// The evaluated places where it is, by position.
     places: Vec<usize>,
 }
@@ -52,7 +53,7 @@ struct Route<'p> {
     object: &'p Object,
     entry: RouteEntry,
     /// The listeners that it is attached to, and the places where it is.
-    on: Interned<Below, (Below, Vec<usize>)>,
+    on: IndexMap<Below, Vec<usize>>,
 }
 
 /// The positions of the nodes of one topology.
@@ -69,8 +70,8 @@ pub(super) struct Map {
 
 /// Everything, in the order of the inventory.
 pub(super) struct Hierarchy<'p, 's> {
-    gateways: Interned<Identity, Gateway<'p>>,
-    routes: Interned<Identity, Route<'p>>,
+    gateways: IndexMap<Identity, Gateway<'p>>,
+    routes: IndexMap<Identity, Route<'p>>,
     pub(super) backends: Backends,
     /// Whether rules list their backends.
     with_backends: bool,
@@ -90,8 +91,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
         work: &'s Work,
     ) -> (Self, Vec<Map>, Map) {
         let mut hierarchy = Self {
-            gateways: Interned::default(),
-            routes: Interned::default(),
+            gateways: IndexMap::new(),
+            routes: IndexMap::new(),
             backends: Backends::default(),
             with_backends,
             work,
@@ -133,7 +134,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 Start::Service(service) => self.service(topology, service),
             };
             map.starts.insert(start, position);
-            if let Some(gateway) = self.gateways.list.get_mut(position) {
+            if let Some((_, gateway)) = self.gateways.get_index_mut(position) {
                 gateway.places.extend(place);
             }
             let attached = topology.attached(start);
@@ -161,7 +162,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
     fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, map: &mut Map) -> usize {
         let node = topology.gateways.get(id);
         let object = node.known_as();
-        let position = self.gateways.position(object.identity(), || Gateway {
+        let known = self.gateways.entry(object.identity());
+        let position = known.index();
+        let gateway = known.or_insert_with(|| Gateway {
             object: Some(object),
             entry: GatewayEntry {
                 local: node.local,
@@ -174,28 +177,23 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     .map(|name| format!("{}/{name}", object.namespace_or_empty())),
                 ..GatewayEntry::new(object.identity())
             },
-            listeners: HashMap::new(),
+            listeners: IndexMap::new(),
             places: Vec::new(),
         });
-        if let Some(gateway) = self.gateways.list.get_mut(position) {
-            for listener in &node.listeners {
-                let row = topology.listeners.get(*listener);
-                let locator = topology.locator(Node::Listener(id, *listener));
-                let listeners = &mut gateway.entry.listeners;
-                let at = *gateway.listeners.entry(locator).or_insert_with_key(|locator| {
-                    listeners.push(ListenerEntry {
-                        listener: locator.as_str().into(),
-                        hostname: row.hostname.unwrap_or("*").to_owned(),
-                        port: row.port,
-                        protocol: row.protocol.to_owned(),
-                        listener_set: row
-                            .set
-                            .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
-                    });
-                    narrow(listeners.len().saturating_sub(1))
-                });
-                map.listeners.insert(*listener, at);
-            }
+        for listener in &node.listeners {
+            let row = topology.listeners.get(*listener);
+            let locator = topology.locator(Node::Listener(id, *listener)).into();
+            let known = gateway.listeners.entry(locator);
+            map.listeners.insert(*listener, narrow(known.index()));
+            known.or_insert_with_key(|locator| ListenerEntry {
+                listener: Arc::clone(locator),
+                hostname: row.hostname.unwrap_or("*").to_owned(),
+                port: row.port,
+                protocol: row.protocol.to_owned(),
+                listener_set: row
+                    .set
+                    .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
+            });
         }
         position
     }
@@ -203,26 +201,29 @@ impl<'p, 's> Hierarchy<'p, 's> {
     /// A Service of a mesh is drawn as a Gateway with one listener: requests come to it by its name.
     fn service(&mut self, topology: &Topology<'p>, id: BackendId) -> usize {
         let identity = topology.identity(Node::Backend(id));
-        self.gateways.position(identity.clone(), || {
+        let known = self.gateways.entry(identity.clone());
+        let position = known.index();
+        known.or_insert_with(|| {
             let hostname = match &identity.namespace {
                 Some(namespace) => format!("{}.{namespace}", identity.name),
                 None => identity.name.clone(),
             };
-            let mut entry = GatewayEntry::new(identity);
-            entry.listeners.push(ListenerEntry {
+            let entry = GatewayEntry::new(identity);
+            let listener = ListenerEntry {
                 listener: Arc::clone(&entry.gateway),
                 hostname,
                 port: None,
                 protocol: String::new(),
                 listener_set: None,
-            });
+            };
             Gateway {
                 object: topology.backends.get(id).object,
                 entry,
-                listeners: HashMap::new(),
+                listeners: IndexMap::from([(Arc::clone(&listener.listener), listener)]),
                 places: Vec::new(),
             }
-        })
+        });
+        position
     }
 
     fn attach(
@@ -239,11 +240,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
         }
         map.by_route.entry((at.0, position)).or_default().push(at.1);
         let route = usize::try_from(position).ok();
-        if let Some(route) = route.and_then(|position| self.routes.list.get_mut(position)) {
-            let position = route.on.position(at, || (at, Vec::new()));
-            if let Some((_, there)) = route.on.list.get_mut(position) {
-                there.extend(place);
-            }
+        if let Some((_, route)) = route.and_then(|position| self.routes.get_index_mut(position)) {
+            route.on.entry(at).or_default().extend(place);
         }
     }
 
@@ -254,7 +252,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
         }
         let node = topology.routes.get(id);
         let identity = node.object.identity();
-        let position = self.routes.position(identity.clone(), || Route {
+        let entry = self.routes.entry(identity.clone());
+        let position = entry.index();
+        let route = entry.or_insert_with(|| Route {
             object: node.object,
             entry: RouteEntry {
                 route: identity.locator().into(),
@@ -265,10 +265,10 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 attached: Vec::new(),
                 identity,
             },
-            on: Interned::default(),
+            on: IndexMap::new(),
         });
         // A cluster may have its own route of this name, with more rules.
-        let known = self.rules_of(narrow(position));
+        let known = route.entry.rules.len();
         for (number, rule) in node.rules.iter().enumerate().skip(known) {
             let mut listed_backends = Vec::new();
             if self.with_backends {
@@ -278,19 +278,17 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     listed_backends.push(topology.locator(node).into());
                 }
             }
-            if let Some(route) = self.routes.list.get_mut(position) {
-                let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
-                route.entry.rules.push(rule);
-            }
+            let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
+            route.entry.rules.push(rule);
         }
         map.routes.insert(id, narrow(position));
         narrow(position)
     }
 
     fn rules(&self, route: i32) -> &[RuleEntry] {
-        let route = entry(&self.routes.list, route);
+        let route = keyed_entry(&self.routes, route);
         route
-            .map(|route| route.entry.rules.as_slice())
+            .map(|(_, route)| route.entry.rules.as_slice())
             .unwrap_or_default()
     }
 
@@ -312,9 +310,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 .listener
                 .and_then(|listener| map.listeners.get(&listener).copied())
                 .unwrap_or(-1),
-            route: -1,
-            rule: -1,
-            backend: -1,
+            ..NOWHERE
         };
         let Some(id) = path.route else {
             return vec![whole];
@@ -373,13 +369,13 @@ impl<'p, 's> Hierarchy<'p, 's> {
 
     /// The locators of a spot, from its Gateway on.
     pub(super) fn path(&self, spot: Spot) -> OutcomePath {
-        let gateway = self.gateways.list.get(spot.gateway).map(|gateway| &gateway.entry);
-        let listener = gateway.and_then(|gateway| entry(&gateway.listeners, spot.listener));
-        let listener = listener.map(|listener| &listener.listener);
-        let gateway = gateway.map(|gateway| &gateway.gateway);
-        let route = entry(&self.routes.list, spot.route).map(|route| &route.entry.route);
+        let gateway = self.gateways.get_index(spot.gateway);
+        let listener = gateway.and_then(|(_, gateway)| keyed_entry(&gateway.listeners, spot.listener));
+        let listener = listener.map(|(locator, _)| locator);
+        let gateway = gateway.map(|(_, gateway)| &gateway.entry.gateway);
+        let route = keyed_entry(&self.routes, spot.route).map(|(_, route)| &route.entry.route);
         let rule = entry(self.rules(spot.route), spot.rule).map(|rule| &rule.rule);
-        let backend = entry(&self.backends.0.list, spot.backend).map(|(locator, _)| locator);
+        let backend = keyed_entry(&self.backends.0, spot.backend).map(|(locator, _)| locator);
         // The one listener of a Service is the Service.
         let listener = listener.filter(|listener| Some(*listener) != gateway);
         let locators = [gateway, listener, route, rule, backend].into_iter().flatten();
@@ -393,14 +389,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
         lists: &mut PlaceLists<'_>,
     ) -> (Vec<GatewayEntry>, Vec<RouteEntry>, Vec<Identity>) {
         let line = |object: &Object| SourceLine::slashed(locate, object.place(""));
-        let gateways = self.gateways.list.into_iter().map(|gateway| GatewayEntry {
+        let gateways = self.gateways.into_values().map(|gateway| GatewayEntry {
             place: gateway.object.and_then(line),
             clusters: lists.joined(&gateway.places),
+            listeners: gateway.listeners.into_values().collect(),
             ..gateway.entry
         });
         let gateways: Vec<GatewayEntry> = gateways.collect();
-        let routes = self.routes.list.into_iter().map(|route| {
-            let attached = route.on.list.into_iter().map(|(position, places)| {
+        let routes = self.routes.into_values().map(|route| {
+            let attached = route.on.into_iter().map(|(position, places)| {
                 let gateway = gateways.get(position.0);
                 let listener = gateway.and_then(|gateway| entry(&gateway.listeners, position.1));
                 let clusters = lists.joined(&places);
@@ -419,8 +416,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
         });
         let routes = routes.collect();
-        let backends = self.backends.0.list.into_iter();
-        (gateways, routes, backends.map(|(_, identity)| identity).collect())
+        (gateways, routes, self.backends.0.into_values().collect())
     }
 }
 

@@ -20,7 +20,7 @@ use hierarchy::PlaceLists;
 use entries::PolicyNumbers;
 
 pub use entries::{
-    AttachedEntry, GatewayEntry, Interned, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
+    AttachedEntry, GatewayEntry, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
     OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting, PolicyReference, RouteEntry, RuleEntry,
     SourceLine,
 };
@@ -48,14 +48,14 @@ impl Inventory {
             hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
         let policies = PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
-        let outcomes = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
+        let (outcomes, exceptions) = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
         let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
             gateways,
             routes,
-            outcomes: outcomes.entries,
-            exceptions: outcomes.exceptions,
+            outcomes,
+            exceptions,
             backends,
         })
     }

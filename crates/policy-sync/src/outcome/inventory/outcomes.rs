@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Work};
+use indexmap::{IndexMap, IndexSet};
 
 use super::entries::{
-    Interned, InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting,
+    InventoryScope, KindEntry, LostSetting, NOWHERE, OutcomeEntry, OutcomeException, OutcomeSetting,
     PolicyNumbers, PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
 };
 use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
@@ -24,13 +25,8 @@ type Outcome = Option<usize>;
 /// The outcomes of each kind and spot: by the position of each evaluated topology, the position of the outcome there.
 type Found = HashMap<(usize, Spot), Vec<(usize, usize)>>;
 
-/// All outcomes.
-pub(super) struct Outcomes {
-    pub(super) entries: Vec<OutcomeEntry>,
-    pub(super) exceptions: Vec<OutcomeException>,
-    /// By outcome: the first one with the same settings from the same policies.
-    cores: Vec<usize>,
-}
+/// All outcomes, and where another one than the common one applies.
+type Outcomes = (Vec<OutcomeEntry>, Vec<OutcomeException>);
 
 /// A policy that is kept from clusters, and the policy that is there instead.
 struct Displaced {
@@ -52,8 +48,10 @@ pub(super) struct Search<'s, 'p> {
     work: &'s Work,
     /// A setting is located once, on however many paths it applies.
     lines: HashMap<Place, Option<SourceLine>>,
-    entries: Interned<OutcomeEntry, OutcomeEntry>,
-    cores: Interned<(usize, Vec<OutcomeSetting>), usize>,
+    entries: IndexSet<OutcomeEntry>,
+    /// By kind and settings: the first outcome.
+    cores: HashMap<(usize, Vec<OutcomeSetting>), usize>,
+    /// By outcome: the first one with the same settings from the same policies.
     core_of: Vec<usize>,
     found: Found,
 }
@@ -62,20 +60,17 @@ pub(super) struct Search<'s, 'p> {
 /// The positions of outcomes by kind, settings, and displaced policies.
 type OutcomeMemo = HashMap<(usize, *const Effective, Vec<usize>), usize>;
 
-impl Outcomes {
-    /// What counts of an outcome when two are compared.
-    fn core(&self, outcome: Outcome) -> Outcome {
-        self.cores.get(outcome?).copied()
-    }
-
-    /// Decides which outcome is common, and where another one applies. `false`: there is too much.
+impl Search<'_, '_> {
+    /// Decides which outcome is common, and where another one applies. `None`: there is too much.
     fn settle(
         &mut self,
-        search: &Search<'_, '_>,
         (hierarchy, maps): (&Hierarchy<'_, '_>, &[Map]),
         lists: &mut PlaceLists<'_>,
-    ) -> bool {
-        let is_inhabited: Vec<bool> = search.view.seen().map(has_local_or_overlaid_objects).collect();
+    ) -> Option<Outcomes> {
+        let mut entries: Vec<OutcomeEntry> = std::mem::take(&mut self.entries).into_iter().collect();
+        // What counts of an outcome when two are compared.
+        let core_of = |outcome: Outcome| self.core_of.get(outcome?).copied();
+        let is_inhabited: Vec<bool> = self.view.seen().map(has_local_or_overlaid_objects).collect();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -86,18 +81,16 @@ impl Outcomes {
             }
         }
         let mut exceptions: BTreeMap<(usize, Outcome, Outcome, Spot), Vec<usize>> = BTreeMap::new();
-        let mut found: Vec<_> = search.found.iter().collect();
+        let mut found: Vec<_> = self.found.iter().collect();
         found.sort_unstable_by_key(|(key, _)| **key);
         for ((kind, spot), there) in found {
             let listener = if spot.route < 0 { -1 } else { spot.listener };
             let everywhere = present.get(&(spot.gateway, listener, spot.route));
             let there: BTreeMap<usize, usize> = there.iter().copied().collect();
             let places = everywhere.map_or(0, Vec::len);
-            if !search
-                .work
-                .pay(places.saturating_sub(there.len()), STEPS_PER_CELL)
-            {
-                return false;
+            let others = places.saturating_sub(there.len());
+            if !self.work.pay(others, STEPS_PER_CELL) {
+                return None;
             }
             let everywhere = everywhere.into_iter().flatten().copied();
             let everywhere: BTreeSet<usize> = everywhere.chain(there.keys().copied()).collect();
@@ -112,7 +105,7 @@ impl Outcomes {
             }
             let mut cores: BTreeMap<Outcome, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
-                let (weight, _) = cores.entry(self.core(outcome(place))).or_insert((0, order));
+                let (weight, _) = cores.entry(core_of(outcome(place))).or_insert((0, order));
                 let clusters = lists.places.get(*place).map_or(0, Vec::len);
                 *weight = weight.saturating_add(clusters.max(1));
             }
@@ -123,33 +116,33 @@ impl Outcomes {
             let common = voters
                 .iter()
                 .map(outcome)
-                .find(|outcome| self.core(*outcome) == core)
+                .find(|outcome| core_of(*outcome) == core)
                 .flatten();
-            if let Some(entry) = common.and_then(|common| self.entries.get_mut(common)) {
+            if let Some(entry) = common.and_then(|common| entries.get_mut(common)) {
                 entry.paths.push(hierarchy.path(*spot));
             }
             for place in &everywhere {
                 let here = outcome(place);
-                if self.core(here) != core {
+                if core_of(here) != core {
                     let key = (*kind, common, here, *spot);
                     exceptions.entry(key).or_default().push(*place);
                 }
             }
         }
-        let mut sets: Interned<*const String, Arc<[String]>> = Interned::default();
+        let mut sets: IndexMap<*const String, Arc<[String]>> = IndexMap::new();
         let mut grouped: BTreeMap<(usize, Outcome, Outcome, usize), Vec<Spot>> = BTreeMap::new();
         for ((kind, usual, here, spot), places) in exceptions {
             // Equal lists are one.
             let clusters = lists.joined(&places);
-            let set = sets.position(clusters.as_ptr(), || clusters);
+            let (set, _) = sets.insert_full(clusters.as_ptr(), clusters);
             grouped.entry((kind, usual, here, set)).or_default().push(spot);
         }
         let exceptions = grouped
             .into_iter()
             .filter_map(|((position, usual, here, set), spots)| {
-                let KindEntry { kind, group, .. } = search.kinds.get(position)?;
+                let KindEntry { kind, group, .. } = self.kinds.get(position)?;
                 Some(OutcomeException {
-                    clusters: sets.list.get(set).cloned()?,
+                    clusters: Arc::clone(sets.get_index(set)?.1),
                     kind: kind.clone(),
                     group: group.clone(),
                     usual,
@@ -157,8 +150,8 @@ impl Outcomes {
                     paths: spots.into_iter().map(|spot| hierarchy.path(spot)).collect(),
                 })
             });
-        self.exceptions = exceptions.collect();
-        true
+        let exceptions = exceptions.collect();
+        (!self.work.is_spent()).then_some((entries, exceptions))
     }
 }
 
@@ -199,8 +192,8 @@ impl<'s, 'p> Search<'s, 'p> {
             hidden: scope.hidden,
             work: scope.work,
             lines: HashMap::new(),
-            entries: Interned::default(),
-            cores: Interned::default(),
+            entries: IndexSet::new(),
+            cores: HashMap::new(),
             core_of: Vec::new(),
             found: Found::new(),
         }
@@ -216,13 +209,7 @@ impl<'s, 'p> Search<'s, 'p> {
         for (number, (seen, map)) in self.view.seen().zip(maps).enumerate() {
             self.look((number, seen, map), (hierarchy, of_hub), withheld);
         }
-        let mut outcomes = Outcomes {
-            entries: std::mem::take(&mut self.entries).list,
-            exceptions: Vec::new(),
-            cores: std::mem::take(&mut self.core_of),
-        };
-        let is_settled = outcomes.settle(&self, (hierarchy, maps), lists) && !self.work.is_spent();
-        is_settled.then_some(outcomes)
+        self.settle((hierarchy, maps), lists)
     }
 
     /// Records the settings that apply in one place.
@@ -377,11 +364,9 @@ impl<'s, 'p> Search<'s, 'p> {
             overridden,
             paths: Vec::new(),
         };
-        let position = self.entries.position(entry.clone(), || entry);
-        if position == self.core_of.len() {
-            let core = self.cores.position(core, || position);
-            let first = self.cores.list.get(core).copied().unwrap_or(position);
-            self.core_of.push(first);
+        let (position, is_new) = self.entries.insert_full(entry);
+        if is_new {
+            self.core_of.push(*self.cores.entry(core).or_insert(position));
         }
         memo.insert(key, position);
         position
@@ -428,15 +413,6 @@ impl<'s, 'p> Search<'s, 'p> {
         Some(PolicyReference { number, locator })
     }
 }
-
-/// No place at all: what a place does not name, it takes from here.
-const NOWHERE: Spot = Spot {
-    gateway: usize::MAX,
-    listener: -1,
-    route: -1,
-    rule: -1,
-    backend: -1,
-};
 
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
 fn spot_of(
