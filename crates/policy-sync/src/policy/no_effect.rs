@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::model::{KindId, PolicyId, Target};
+use super::model::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
@@ -139,10 +139,7 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
 pub(super) fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     let profile = attachments.profile(id);
-    for declared in &policy.targets {
-        let Target::Attached(node) = declared.target else {
-            continue;
-        };
+    for (declared, node) in policy.attached() {
         if profile.status == StatusShape::Kuadrant {
             let place = policy.object.place(&declared.pointer);
             let name = policy.object.identity();
@@ -419,12 +416,10 @@ pub(super) fn report_shared_paths(attachments: &Attachments<'_>, findings: &mut 
         }
     }
     for (_, policy) in of_nginx {
-        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
+        let nodes = policy.nodes();
         let is_named = |other: &RouteId| nodes.contains(&Node::Route(*other));
-        for declared in &policy.targets {
-            let Target::Attached(Node::Route(route)) = declared.target else {
-                continue;
-            };
+        for (declared, node) in policy.attached() {
+            let Node::Route(route) = node else { continue };
             let mut paths = paths_of.get(&route).into_iter().flatten();
             let shared = paths.find_map(|path| {
                 let other = routes_at.get(path)?.iter().find(|other| !is_named(other))?;
