@@ -13,7 +13,7 @@ use super::merge::kgateway::{Inherited, inherited};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
 use super::model::{Entry, KindId, Leaf, NodePolicies, PolicyId};
 use super::no_effect::ignored_listeners;
-use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -505,10 +505,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             return;
         }
         let end = path.end();
-        let class = self.profile.class;
         let occupied: Vec<&Stop<'l>> = stops
             .iter()
-            .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
+            .filter(|(level, _, entries)| !entries.is_empty() && self.profile.counts(*level, end))
             .collect();
         if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apimachinery::pointer;
-use kube_json::{Map, Value};
+use kube_json::{Map, Value, json};
 
 use super::kinds::Options;
 use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
@@ -91,7 +91,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     let spec = object.root().get("spec");
     let references = target_refs(object, &mut wrong);
     let selectors = target_selectors(object, &mut wrong);
-    let fields = &profile.targeting.fields;
+    let fields = &profile.targeting.definition.fields;
     for field in TargetField::ALL {
         let name = field.name();
         let field_of = spec.get(name);
@@ -114,7 +114,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         .collect();
     if policy.targets.is_empty()
         && wrong.is_empty()
-        && profile.targeting.is_required
+        && profile.targeting.definition.is_required
         && !profile.namespace_wide
         && !profile.of_workloads
     {
@@ -396,21 +396,15 @@ impl SettingsReading<'_> {
                     let Some(value) = settings.pointer(&rule.pointer) else {
                         continue;
                     };
-                    match value {
-                        Value::Null => {}
-                        Value::Object(entries) if rule.each => {
-                            for (key, value) in entries {
-                                let at = Arc::from(pointer::child(&rule.pointer, key));
-                                let id = Arc::from(format!("{}{key}", rule.id));
-                                content.insert(id, leaf(value, at, rule.essential));
-                            }
+                    if rule.each {
+                        for (key, value) in value.as_object().into_iter().flatten() {
+                            let at = Arc::from(pointer::child(&rule.pointer, key));
+                            let id = Arc::from(format!("{}{key}", rule.id));
+                            content.insert(id, leaf(value, at, rule.essential));
                         }
-                        Value::Array(items) if items.is_empty() && !rule.each => {}
-                        value if !rule.each => {
-                            let at = Arc::from(rule.pointer.as_str());
-                            content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
-                        }
-                        _ => {}
+                    } else if !value.is_null() && !value.as_array().is_some_and(Vec::is_empty) {
+                        let at = Arc::from(rule.pointer.as_str());
+                        content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
                     }
                 }
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
@@ -695,11 +689,7 @@ fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
 /// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.
 pub fn wrapped(profile: &Profile, settings: Value) -> Value {
     match profile.wrappers {
-        Wrappers::Default => {
-            let mut spec = Map::new();
-            spec.insert("default".to_owned(), settings);
-            Value::Object(spec)
-        }
+        Wrappers::Default => json!({ "default": settings }),
         Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
     }
 }
