@@ -53,14 +53,9 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         report_no_effect(attachments, id, findings);
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
-            let outcomes: BTreeSet<Outcome> = everywhere
-                .fates
-                .iter()
-                .map(|fate| fate.total().outcome())
-                .collect();
-            (outcomes.len() == 1)
-                .then(|| outcomes.into_iter().next())
-                .flatten()
+            let outcomes = everywhere.fates.iter().map(|fate| fate.total().outcome());
+            let mut outcomes: BTreeSet<Outcome> = outcomes.collect();
+            outcomes.pop_first().filter(|_| outcomes.is_empty())
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {
