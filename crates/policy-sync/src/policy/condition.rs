@@ -103,12 +103,8 @@ const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy
 /// The condition of a policy that no cluster receives, though it is accepted.
 pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
-    Some(Condition::new(
-        condition,
-        false,
-        "Unknown",
-        format!("{kind} is on no cluster"),
-    ))
+    let message = format!("{kind} is on no cluster");
+    Some(Condition::new(condition, false, "Unknown", message))
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.

@@ -150,20 +150,17 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         } else {
             Severity::Warning
         };
+        let there = attachments.topology.described(rejection.at.unwrap_or(node));
+        let message = format!(
+            "{controller} refuses {} on {there}: {}",
+            policy.object.identity(),
+            rejection.message.trim_end_matches('.')
+        );
         findings.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                policy.object.place(pointer),
-                format!(
-                    "{controller} refuses {} on {}: {}",
-                    policy.object.identity(),
-                    attachments.topology.described(rejection.at.unwrap_or(node)),
-                    rejection.message.trim_end_matches('.')
-                ),
-            )
-            .severity(severity)
-            .label("no setting of the policy takes effect there")
-            .help(rejection.help),
+            Finding::new(Code::POLICY_INVALID, policy.object.place(pointer), message)
+                .severity(severity)
+                .label("no setting of the policy takes effect there")
+                .help(rejection.help),
         );
     }
 }

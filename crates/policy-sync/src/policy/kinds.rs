@@ -238,25 +238,14 @@ impl<'d> Definition<'d> {
         {
             return None;
         }
-        let (pointer, message) = if status.is_present() {
-            (
-                status.pointer(),
-                format!(
-                    "the status of {} has no conditions, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
-            )
+        let (field, what) = if status.is_present() {
+            (&status, format!("the status of {} has no conditions", self.kind))
         } else {
-            (
-                schema.pointer(),
-                format!(
-                    "{} has no status, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
-            )
+            (schema, format!("{} has no status", self.kind))
         };
+        let message = format!("{what}, which GEP-713 requires of every policy kind");
         let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: without it, no cluster can report the status of a policy";
-        Some(self.finding(&pointer, message).help(help))
+        Some(self.finding(&field.pointer(), message).help(help))
     }
 
     /// A target reference is a mapping of group, kind and name.

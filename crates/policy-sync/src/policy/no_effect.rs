@@ -73,13 +73,9 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
     let secrets_of = |listener: &Value| -> BTreeSet<(String, String)> {
         let refs = items(listener.get("tls"), "certificateRefs");
         refs.map(|(_, secret)| {
-            let namespace = text(secret.get("namespace"));
-            let namespace = if namespace.is_empty() {
-                own.to_owned()
-            } else {
-                namespace
-            };
-            (namespace, text(secret.get("name")))
+            let namespace = secret.get("namespace").and_then(Value::as_str);
+            let namespace = namespace.filter(|namespace| !namespace.is_empty());
+            (namespace.unwrap_or(own).to_owned(), text(secret.get("name")))
         })
         .collect()
     };

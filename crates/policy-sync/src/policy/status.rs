@@ -103,10 +103,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                 Some(refused("TargetNotFound", message))
             }
             Target::NotPermitted => {
-                let message = format!(
-                    "{kind} target is invalid: no ReferenceGrant permits {}",
-                    declared.name
-                );
+                let name = &declared.name;
+                let message = format!("{kind} target is invalid: no ReferenceGrant permits {name}");
                 Some(refused("Invalid", message))
             }
             Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),

@@ -168,12 +168,9 @@ impl<'a> Resolver<'_, 'a> {
             "GatewayClass {} is not a target that Istio supports: only {WAYPOINT_CLASS} is, for policies in {root}",
             declared.name
         );
+        let pointer = format!("{}/name", declared.pointer);
         self.findings.push(
-            policy.object.finding(
-                Code::POLICY_INVALID,
-                &format!("{}/name", declared.pointer),
-                format!("has no effect: {what}"),
-            )
+            policy.object.finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"))
             .severity(Severity::Warning)
             .help(format!(
                 "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
@@ -225,10 +222,8 @@ impl<'a> Resolver<'_, 'a> {
         let was_spent = self.work.is_spent();
         let can_afford = self.work.pay(targets, STEPS_PER_TARGET);
         if !can_afford && !was_spent {
-            let stage = format!(
-                "selecting the targets of all policies up to {}",
-                policy.object.identity()
-            );
+            let last = policy.object.identity();
+            let stage = format!("selecting the targets of all policies up to {last}");
             let consequence = "this selector and those after it select nothing";
             self.findings.push(
                 Finding::too_costly(&stage, policy.object.place(pointer), consequence).help(
@@ -269,13 +264,10 @@ impl<'a> Resolver<'_, 'a> {
             ),
             None => "correct the labels, or remove the selector".to_owned(),
         };
+        let message = format!("selects no {}", target.kind);
         self.findings.push(
             object
-                .finding(
-                    Code::POLICY_TARGET_NOT_FOUND,
-                    &target.pointer,
-                    format!("selects no {}", target.kind),
-                )
+                .finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message)
                 .severity(Severity::Warning)
                 .help(help),
         );
@@ -333,14 +325,11 @@ impl<'a> Resolver<'_, 'a> {
                 unserved.help,
             ),
         };
+        let place = policy.object.place(&declared.pointer);
         self.findings.push(
-            Finding::new(
-                Code::POLICY_UNREACHABLE,
-                policy.object.place(&declared.pointer),
-                message,
-            )
-            .label("applies only at a waypoint")
-            .help(help),
+            Finding::new(Code::POLICY_UNREACHABLE, place, message)
+                .label("applies only at a waypoint")
+                .help(help),
         );
     }
 
@@ -360,12 +349,8 @@ impl<'a> Resolver<'_, 'a> {
             Some(group) => ("group", Some(group)),
             None => ("kind", kind),
         };
-        let finding = Finding::new(
-            Code::POLICY_INVALID,
-            policy.object.place(&format!("{}/{field}", declared.pointer)),
-            what.clone(),
-        )
-        .help(match near {
+        let place = policy.object.place(&format!("{}/{field}", declared.pointer));
+        let finding = Finding::new(Code::POLICY_INVALID, place, what.clone()).help(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("target one of: {}", names.join(", ")),
         });
@@ -382,19 +367,11 @@ impl<'a> Resolver<'_, 'a> {
         (sections, is_listed): (bool, bool),
     ) -> Target {
         if declared.section.is_some() && !sections {
-            let what = format!(
-                "{} targets {} only as a whole",
-                with_article(&profile.kind),
-                with_article(&declared.kind)
-            );
-            self.findings.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    policy.object.place(&format!("{}/sectionName", declared.pointer)),
-                    what.clone(),
-                )
-                .help("remove `sectionName`"),
-            );
+            let [kind, target] = [&profile.kind, &declared.kind].map(|kind| with_article(kind));
+            let what = format!("{kind} targets {target} only as a whole");
+            let place = policy.object.place(&format!("{}/sectionName", declared.pointer));
+            self.findings
+                .push(Finding::new(Code::POLICY_INVALID, place, what.clone()).help("remove `sectionName`"));
             return Target::NotAllowed(what);
         }
         // Pods are created on clusters: no input has those that a policy selects.
@@ -470,19 +447,15 @@ impl<'a> Resolver<'_, 'a> {
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let object = policy.object;
-        let pointer = if is_namespace(declared) {
+        let field = if is_namespace(declared) {
             "name"
         } else {
             "namespace"
         };
-        let finding = object.finding(
-            Code::POLICY_REF_NOT_PERMITTED,
-            &format!("{}/{pointer}", declared.pointer),
-            format!(
-                "may not target {}, which is in another namespace",
-                declared.describe(namespace)
-            ),
-        );
+        let pointer = format!("{}/{field}", declared.pointer);
+        let target = declared.describe(namespace);
+        let message = format!("may not target {target}, which is in another namespace");
+        let finding = object.finding(Code::POLICY_REF_NOT_PERMITTED, &pointer, message);
         let almost = self
             .grants
             .almost_permit(referrer(object), namespace, referent(declared));
@@ -529,26 +502,15 @@ impl<'a> Resolver<'_, 'a> {
         if is_there && !is_refused_set {
             return;
         }
+        let name = whole.describe(namespace);
+        let word = section_word(self.topology, declared);
         let (field, message) = match (&declared.section, whole_exists) {
             _ if is_refused_set => {
                 let why = self.topology.why_detached(&identity).unwrap_or_default();
-                (
-                    "name",
-                    format!("{} is not attached: {why}", whole.describe(namespace)),
-                )
+                ("name", format!("{name} is not attached: {why}"))
             }
-            (Some(section), true) => (
-                "sectionName",
-                format!(
-                    "{} has no {} `{section}`",
-                    whole.describe(namespace),
-                    section_word(self.topology, declared)
-                ),
-            ),
-            _ => (
-                "name",
-                format!("{} is not in the input", whole.describe(namespace)),
-            ),
+            (Some(section), true) => ("sectionName", format!("{name} has no {word} `{section}`")),
+            _ => ("name", format!("{name} is not in the input")),
         };
         let is_synced = self.synced.contains(&policy.object.group_kind());
         let lives_elsewhere = !whole_exists && self.sources.lives_on_a_cluster(&identity);
@@ -558,13 +520,10 @@ impl<'a> Resolver<'_, 'a> {
         } else {
             Severity::Warning
         };
-        let finding = Finding::new(
-            Code::POLICY_TARGET_NOT_FOUND,
-            policy.object.place(&format!("{}/{field}", declared.pointer)),
-            message,
-        )
-        .label(format!("the target of {}", policy.object.identity()))
-        .missing(identity.clone());
+        let place = policy.object.place(&format!("{}/{field}", declared.pointer));
+        let finding = Finding::new(Code::POLICY_TARGET_NOT_FOUND, place, message)
+            .label(format!("the target of {}", policy.object.identity()))
+            .missing(identity.clone());
         // A kind that nobody lists may be one that is misspelled.
         let note = unlisted.and_then(|known| known.note(&declared.group, &declared.kind));
         let finding = note.into_iter().fold(finding, Finding::note);
@@ -582,10 +541,7 @@ impl<'a> Resolver<'_, 'a> {
             return;
         }
         let lacked = match &sections {
-            Some(_) => format!(
-                "{} `{section}` of {identity}",
-                section_word(self.topology, declared)
-            ),
+            Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
         let place = |field: &str| match &declared.namespace {
@@ -671,14 +627,13 @@ fn shown_kind(declared: &Declared) -> String {
 
 /// A target that a kind's documentation does not list: known controllers do nothing with it.
 fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
+    let kind = with_article(&declared.kind);
+    let message = format!("targets {kind}, on which no known controller acts");
     let finding = policy
         .finding(
             Code::POLICY_NO_EFFECT,
             &format!("{}/kind", declared.pointer),
-            format!(
-                "targets {}, on which no known controller acts",
-                with_article(&declared.kind)
-            ),
+            message,
         )
         .label("not among the documented targets")
         .help("target one of the documented kinds");

@@ -8,7 +8,7 @@ use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
-use crate::policy::attachment::{Attachments, Kind, entry_of};
+use crate::policy::attachment::{Attachments, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
@@ -25,11 +25,9 @@ pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
 /// `status.ancestors` of a policy, all of them.
 pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
     let policy = attachments.policy(id);
-    let kind = attachments.kinds.get(policy.kind);
     let mut said = Said {
         topology: &attachments.topology,
         attachments,
-        kind,
         id,
         policy,
         scopes: attachments.scopes(policy.kind),
@@ -148,7 +146,6 @@ fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8
 struct Said<'s, 'a> {
     topology: &'s Topology<'a>,
     attachments: &'s Attachments<'a>,
-    kind: &'s Kind,
     id: PolicyId,
     policy: &'s Policy<'a>,
     scopes: &'s Scopes,
@@ -183,7 +180,8 @@ impl Said<'_, '_> {
             return;
         }
         let parents = self.attachments.parents();
-        let merged = merged_with(self.topology, parents, &self.kind.nodes, self.policy, node);
+        let nodes = &self.attachments.kinds.get(self.policy.kind).nodes;
+        let merged = merged_with(self.topology, parents, nodes, self.policy, node);
         for (parent, listener, with) in merged {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
             let ancestor = reference(self.topology, parent.node, section);
@@ -242,12 +240,8 @@ impl Said<'_, '_> {
                         "BackendTrafficPolicy" => "backendTrafficPolicy",
                         _ => &plural,
                     };
-                    let message = format!(
-                        "{}these route rules: [{}]",
-                        others("overridden", by),
-                        rules.join(" ")
-                    );
-                    effects.push(overridden(message));
+                    let rules = format!("these route rules: [{}]", rules.join(" "));
+                    effects.push(overridden(others("overridden", by) + &rules));
                 }
             }
             // It has no merging, and its own wording.
