@@ -200,7 +200,8 @@ pub(crate) fn affecting(
             // An object that no Gateway leads to, such as a Secret or a Service of a mesh, is affected by the policies
             // that target it.
             let mut starts = gateways.iter().map(|gateway| Start::Gateway(*gateway));
-            if !gateways.is_empty() && !(every && starts.any(|start| effective.has(start))) {
+            let is_read = every && starts.any(|start| effective.has(start));
+            if !gateways.is_empty() && !is_read {
                 continue;
             }
             let accepted: Vec<AuthoredId> = placed

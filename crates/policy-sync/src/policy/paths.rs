@@ -574,7 +574,7 @@ fn combine(
     let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
     let is_merged = profile.status == StatusShape::EnvoyGateway
         && levels()
-            .last()
+            .next_back()
             .is_some_and(|(_, entries)| entries.iter().any(merges));
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
