@@ -20,20 +20,8 @@ use super::profile::MergeUnit;
 use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;
 use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
+pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
-
-/// Why the controller refuses a policy on a node.
-#[derive(Debug, Clone)]
-pub(crate) struct Rejection {
-    /// In its words.
-    pub(crate) message: String,
-    /// Where in the policy, if it is not the target.
-    pub(crate) pointer: Option<String>,
-    /// How to fix it.
-    pub(crate) help: String,
-    /// The place, if it is not the whole target.
-    pub(crate) at: Option<Node>,
-}
 
 /// The listeners by port, to find policies that share a port with listeners that they are not for.
 pub(crate) struct SharedPorts<'f, 'a> {

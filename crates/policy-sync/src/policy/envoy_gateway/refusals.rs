@@ -10,13 +10,26 @@ mod tests;
 use apimachinery::pointer;
 use kube_json::Value;
 
-use super::Rejection;
 use super::checks::{
     Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, early_headers,
     expression, header, key_source, late_headers, limited_path, no_authority, no_selection, of_http,
     passed_through, providers, query_parameter, rate_limit_type, redirect_url, stat_name, table_size,
     token_endpoint, two_defaults, units,
 };
+use crate::topology::Node;
+
+/// Why the controller refuses a policy on a node.
+#[derive(Debug, Clone)]
+pub(crate) struct Rejection {
+    /// In its words.
+    pub(crate) message: String,
+    /// Where in the policy, if it is not the target.
+    pub(crate) pointer: Option<String>,
+    /// How to fix it.
+    pub(crate) help: String,
+    /// The place, if it is not the whole target.
+    pub(crate) at: Option<Node>,
+}
 
 /// What traffic is, where a policy applies: some settings are translated only there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
