@@ -306,7 +306,7 @@ impl Builder<'_, '_> {
         let mut drawn: BTreeSet<String> = BTreeSet::new();
         for (id, policy) in self.attachments.policies.iter() {
             for (_, authored) in policy.authors(id) {
-                let nodes = policy.nodes();
+                let nodes: Vec<Node> = policy.nodes().into_iter().collect();
                 let state = self.state((self.attachments, id), &authored.locator);
                 drawn.insert(authored.locator.to_string());
                 self.policy(authored.object, &nodes, state, whole || policy.local);

@@ -303,7 +303,7 @@ fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
 
 /// A spec with a reference to its target, in the field that the kind has.
 fn with_target(profile: &Profile, mut spec: Map, target: &TargetRef) -> Value {
-    let fields = &profile.targeting.fields;
+    let fields = &profile.targeting.definition.fields;
     if fields.contains(&TargetField::TargetRefs) {
         spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
     } else if fields.contains(&TargetField::TargetRef) {

@@ -447,7 +447,7 @@ impl PolicyEntry {
         let own = policy.object.namespace_or_empty();
         let nowhere = policy.targets.iter();
         let nowhere = nowhere.filter(|declared| !matches!(declared.target, Target::Attached(_)));
-        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
+        let nodes = policy.nodes();
         let named = |name: &str| effect.clone().filter(|effect| effect.kind == name);
         Self {
             policy: policy.locator().to_string(),

@@ -368,16 +368,6 @@ impl<'a> Attachments<'a> {
         self.placed(kind, node).map_or(&[], |placed| &placed.accepted)
     }
 
-    /// The same, but for those that stand aside.
-    pub(super) fn counting_on(&self, kind: KindId, node: Node) -> &[Entry] {
-        self.placed(kind, node).map_or(&[], NodePolicies::counting)
-    }
-
-    /// The same as it counts at a listener, if it is refused there.
-    pub(super) fn refused_at(&self, kind: KindId, node: Node, listener: ListenerId) -> Option<&RefusedThere> {
-        self.placed(kind, node)?.refused_at.get(&listener)
-    }
-
     /// Whether the controller refuses a policy on a node, or at a listener there.
     pub(crate) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
         self.placed(self.policy(id).kind, node).is_some_and(|placed| {
@@ -390,18 +380,6 @@ impl<'a> Attachments<'a> {
     pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
         let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
         entries.iter().map(written).collect()
-    }
-
-    /// The policies, of a kind that applies to workloads, at the waypoint of a Service.
-    pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
-        let placed = self.placed(kind, Node::Backend(service));
-        placed.map_or(&[], |placed| &placed.at_waypoint)
-    }
-
-    /// The same at the pods behind a Service.
-    pub(super) fn at_workloads(&self, kind: KindId, service: BackendId) -> &[Entry] {
-        let placed = self.placed(kind, Node::Backend(service));
-        placed.map_or(&[], |placed| &placed.at_workloads)
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.
@@ -458,7 +436,7 @@ pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
 }
 
 /// The number of a policy that stands for itself.
-const fn itself(policy: PolicyId) -> AuthoredId {
+pub(super) const fn itself(policy: PolicyId) -> AuthoredId {
     AuthoredId { policy, position: 0 }
 }
 

@@ -103,29 +103,21 @@ const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy
 /// The condition of a policy that no cluster receives, though it is accepted.
 pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
-    Some(Condition::new(
-        condition,
-        false,
-        "Unknown",
-        format!("{kind} is on no cluster"),
-    ))
+    let message = format!("{kind} is on no cluster");
+    Some(Condition::new(condition, false, "Unknown", message))
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
 pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Option<Condition> {
     let by = by.join(" ");
     let overridden = format!("{kind} is overridden by [{by}]");
+    let condition = match shape {
+        // Its controller says nothing of a policy but what is in its way.
+        StatusShape::EnvoyGateway => "Overridden",
+        _ => shape.outcome()?,
+    };
     // kgateway: kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
     let (status, reason, message) = match (shape, outcome) {
-        // Its controller says nothing of a policy but what is in its way.
-        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath)
-        | (
-            StatusShape::Nothing
-            | StatusShape::Accepted
-            | StatusShape::Attached
-            | StatusShape::AttachedToAncestors,
-            _,
-        ) => return None,
         (StatusShape::EnvoyGateway, Outcome::Partial) => (
             true,
             "Overridden",
@@ -153,16 +145,14 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
         ),
         (StatusShape::Kgateway, Outcome::Whole) => (true, "Attached", "Attached to all targets".to_owned()),
         (StatusShape::Kgateway, Outcome::Partial) => (true, "Merged", MERGED.to_owned()),
-        (StatusShape::Ancestors | StatusShape::Kgateway, Outcome::NoPath) => {
-            let reason = if shape == StatusShape::Kgateway {
-                "Pending"
-            } else {
-                "Unknown"
-            };
-            (false, reason, format!("{kind} is on no path from a Gateway"))
+        (StatusShape::Ancestors, Outcome::NoPath) => {
+            (false, "Unknown", format!("{kind} is on no path from a Gateway"))
         }
+        (StatusShape::Kgateway, Outcome::NoPath) => {
+            (false, "Pending", format!("{kind} is on no path from a Gateway"))
+        }
+        _ => return None,
     };
-    let condition = shape.outcome().unwrap_or("Overridden");
     Some(Condition::new(condition, status, reason, message))
 }
 

@@ -199,43 +199,29 @@ pub(crate) fn affecting(
             let gateways = attachments.topology.gateways_of(*node);
             // An object that no Gateway leads to, such as a Secret or a Service of a mesh, is affected by the policies
             // that target it.
-            if !gateways.is_empty()
-                && (!every
-                    || !gateways
-                        .iter()
-                        .any(|gateway| effective.has(Start::Gateway(*gateway))))
-            {
+            let mut starts = gateways.iter().map(|gateway| Start::Gateway(*gateway));
+            let is_read = every && starts.any(|start| effective.has(start));
+            if !gateways.is_empty() && !is_read {
                 continue;
             }
             let accepted: Vec<AuthoredId> = placed
                 .accepted
                 .iter()
-                .flat_map(|entry| authors(attachments, entry.policy))
+                .flat_map(|entry| attachments.policy(entry.policy).authors(entry.policy))
+                .map(|(author, _)| author)
                 .collect();
             let mut nodes = vec![*node];
-            if let Node::Gateway(gateway) = node {
-                let listeners = &attachments.topology.gateways.get(*gateway).listeners;
-                nodes.extend(
-                    listeners
-                        .iter()
-                        .map(|listener| Node::Listener(*gateway, *listener)),
-                );
+            if let Node::Gateway(_) = node {
+                let listeners = attachments.topology.listeners_at(*node).into_iter();
+                nodes.extend(listeners.map(|(gateway, listener)| Node::Listener(gateway, listener)));
             }
             for node in nodes {
-                by_node
-                    .entry((node, kind))
-                    .or_default()
-                    .extend(accepted.iter().copied());
+                by_node.entry((node, kind)).or_default().extend(&accepted);
             }
         }
     }
     by_node.retain(|_, policies| !policies.is_empty());
     Some(by_node)
-}
-
-fn authors(attachments: &Attachments<'_>, policy: PolicyId) -> Vec<AuthoredId> {
-    let authors = attachments.policy(policy).authors(policy);
-    authors.map(|(author, _)| author).collect()
 }
 
 fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {

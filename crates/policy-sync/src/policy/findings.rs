@@ -8,7 +8,7 @@ use super::attachment::Attachments;
 use super::cluster_outcomes::{Everywhere, Fates, Tally};
 use super::condition::{MAX_ANCESTORS, Outcome};
 use super::envoy_gateway::status::rejection;
-use super::model::{Declared, Policy, PolicyId, Rule, Target};
+use super::model::{Declared, Policy, PolicyId, Rule};
 use super::no_effect::{items, report_no_effect, report_shared_paths, report_shared_sockets};
 use super::profile::StatusShape;
 use super::status::accepted;
@@ -40,17 +40,11 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
             .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
         if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
+            let (name, number) = (object.identity(), gateways.len());
+            let message = format!("{name} has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
             findings.push(
-                Finding::new(
-                    Code::POLICY_TOO_MANY_ANCESTORS,
-                    place.clone(),
-                    format!(
-                        "{} has {} ancestors; a status lists at most {MAX_ANCESTORS}",
-                        object.identity(),
-                        gateways.len()
-                    ),
-                )
-                .help("split the policy, or target fewer Gateways"),
+                Finding::new(Code::POLICY_TOO_MANY_ANCESTORS, place.clone(), message)
+                    .help("split the policy, or target fewer Gateways"),
             );
         }
         if !accepted(attachments, id, None).is_true() {
@@ -59,14 +53,9 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         report_no_effect(attachments, id, findings);
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
-            let outcomes: BTreeSet<Outcome> = everywhere
-                .fates
-                .iter()
-                .map(|fate| fate.total().outcome())
-                .collect();
-            (outcomes.len() == 1)
-                .then(|| outcomes.into_iter().next())
-                .flatten()
+            let outcomes = everywhere.fates.iter().map(|fate| fate.total().outcome());
+            let mut outcomes: BTreeSet<Outcome> = outcomes.collect();
+            outcomes.pop_first().filter(|_| outcomes.is_empty())
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {
@@ -118,13 +107,11 @@ fn by_filter(route: &Object, findings: &mut Findings) {
 fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let (policy, profile) = (attachments.policy(id), attachments.profile(id));
     let deepest = profile.ends.iter().max();
-    for declared in policy.targets.iter().filter(|_| !profile.of_workloads) {
-        let Target::Attached(node @ (Node::Backend(_) | Node::Port(..))) = declared.target else {
-            continue;
-        };
-        if deepest.is_none_or(|deepest| *deepest >= Level::Backend) {
-            continue;
-        }
+    if profile.of_workloads || deepest.is_none_or(|deepest| *deepest >= Level::Backend) {
+        return;
+    }
+    let is_backend = |node: &Node| matches!(node, Node::Backend(_) | Node::Port(..));
+    for (declared, node) in policy.attached().filter(|(_, node)| is_backend(node)) {
         findings.push(
             policy.object.finding(
                 Code::POLICY_NOT_EVALUATED,
@@ -150,10 +137,7 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         _ => return,
     };
     let mut said = BTreeSet::new();
-    for declared in &policy.targets {
-        let Target::Attached(node) = declared.target else {
-            continue;
-        };
+    for (declared, node) in policy.attached() {
         let Some(rejection) = rejection(attachments, id, node, MOST_NAMED) else {
             continue;
         };
@@ -166,20 +150,17 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         } else {
             Severity::Warning
         };
+        let there = attachments.topology.described(rejection.at.unwrap_or(node));
+        let message = format!(
+            "{controller} refuses {} on {there}: {}",
+            policy.object.identity(),
+            rejection.message.trim_end_matches('.')
+        );
         findings.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                policy.object.place(pointer),
-                format!(
-                    "{controller} refuses {} on {}: {}",
-                    policy.object.identity(),
-                    attachments.topology.described(rejection.at.unwrap_or(node)),
-                    rejection.message.trim_end_matches('.')
-                ),
-            )
-            .severity(severity)
-            .label("no setting of the policy takes effect there")
-            .help(rejection.help),
+            Finding::new(Code::POLICY_INVALID, policy.object.place(pointer), message)
+                .severity(severity)
+                .label("no setting of the policy takes effect there")
+                .help(rejection.help),
         );
     }
 }
@@ -187,14 +168,10 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
 /// A target that nothing leads to. A Gateway without routes is not one, because its routes may live on spokes.
 fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
-    for declared in &policy.targets {
-        let Target::Attached(node) = declared.target else {
-            continue;
-        };
-        if !attachments.starts_of(id, node).is_empty() {
-            continue;
+    for (declared, node) in policy.attached() {
+        if attachments.starts_of(id, node).is_empty() {
+            findings.push(no_path(attachments, policy, declared, node));
         }
-        findings.push(no_path(attachments, policy, declared, node));
     }
 }
 
@@ -234,14 +211,14 @@ fn wholly_overridden(
     for fate in &everywhere.fates {
         total.add(&fate.total());
     }
-    let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
+    let own = policy.nodes();
     let elsewhere = total.by.values().any(|winner| {
         if winner.local {
             return winner.rules.iter().any(|rule| *rule != Rule::SpokeLocal);
         }
         let known = attachments.find(&winner.object.identity());
         let nodes = known.map(|winner| attachments.policy(winner).nodes());
-        nodes.is_some_and(|nodes| !nodes.iter().any(|node| own.contains(node)))
+        nodes.is_some_and(|nodes| nodes.is_disjoint(&own))
     });
     // Policies with one target are already reported as such.
     if !elsewhere {

@@ -272,11 +272,7 @@ impl<'a> Workloads<'a> {
         let services = topology.backends.iter().filter_map(|(id, backend)| {
             let object = backend.object.filter(|object| object.is("", "Service"))?;
             let selector = object.root().get("spec").get("selector");
-            let labels: Labels<'a> = selector
-                .entries()
-                .filter_map(|(key, value)| Some((key, value.str()?)))
-                .collect();
-            Some((Node::Backend(id), object.namespace_or_empty(), labels))
+            Some((Node::Backend(id), object.namespace_or_empty(), texts(&selector)))
         });
         let known: Vec<(Node, &'a str, Labels<'a>)> = gateways.chain(services).collect();
         for (position, (_, _, labels)) in known.iter().enumerate() {
@@ -288,16 +284,21 @@ impl<'a> Workloads<'a> {
     }
 }
 
+/// Labels that are written in a mapping.
+fn texts<'a>(labels: &Field<'a>) -> Labels<'a> {
+    let entries = labels.entries();
+    entries
+        .filter_map(|(key, value)| Some((key, value.str()?)))
+        .collect()
+}
+
 /// The labels of the pods that Istio runs for a Gateway: those of its infrastructure or else its own, and two by which
 /// it is known (`istio/istio manifests/charts/istio-control/istio-discovery/files/kube-gateway.yaml@1.30.3`).
 fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a> {
     let object = gateway.object;
     let infrastructure = object.root().get("spec").get("infrastructure").get("labels");
     let mut labels: Labels<'a> = if infrastructure.is_present() {
-        let entries = infrastructure.entries();
-        entries
-            .filter_map(|(key, value)| Some((key, value.str()?)))
-            .collect()
+        texts(&infrastructure)
     } else {
         object.labels().collect()
     };

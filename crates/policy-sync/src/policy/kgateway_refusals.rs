@@ -61,12 +61,11 @@ fn unclosed(value: &Value, at: &str) -> Option<Rejection> {
         });
     }
     let fields = value.as_object().into_iter().flatten();
-    let mut fields = fields.map(|(key, value)| (pointer::child(at, key), value));
+    let fields = fields.map(|(key, value)| (key.to_string(), value));
     let items = (0_usize..).zip(value.as_array().into_iter().flatten());
-    let mut items = items.map(|(position, value)| (pointer::child(at, &position.to_string()), value));
-    fields
-        .find_map(|(at, value)| unclosed(value, &at))
-        .or_else(|| items.find_map(|(at, value)| unclosed(value, &at)))
+    let items = items.map(|(position, value)| (position.to_string(), value));
+    let mut parts = fields.chain(items);
+    parts.find_map(|(key, value)| unclosed(value, &pointer::child(at, &key)))
 }
 
 fn unclosed_brace(mut text: &str) -> Option<(&'static str, &'static str)> {

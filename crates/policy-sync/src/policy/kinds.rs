@@ -1,6 +1,7 @@
 //! The policy kinds of the input: which kinds are policies, by configuration, profile, or label, and whether their CRDs
 //! meet GEP-713 (docs/systems/gep-713.md#what-a-policy-kind-must-have).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -104,14 +105,8 @@ pub fn learn_targets(profiles: &mut Profiles, hub: &Hub, findings: &mut Findings
 
 /// The policy kinds of the input with their profiles, sorted by group and kind.
 pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<Arc<Profile>> {
-    let built_in;
-    let profiles = match options.profiles {
-        Some(profiles) => profiles,
-        None => {
-            built_in = Profiles::built_in();
-            &built_in
-        }
-    };
+    let built_in = || Cow::Owned(Profiles::built_in());
+    let profiles = options.profiles.map_or_else(built_in, Cow::Borrowed);
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
     let definition = ("apiextensions.k8s.io", "CustomResourceDefinition");
     let there = sources.of_kind(definition.0, definition.1);
@@ -243,25 +238,14 @@ impl<'d> Definition<'d> {
         {
             return None;
         }
-        let (pointer, message) = if status.is_present() {
-            (
-                status.pointer(),
-                format!(
-                    "the status of {} has no conditions, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
-            )
+        let (field, what) = if status.is_present() {
+            (&status, format!("the status of {} has no conditions", self.kind))
         } else {
-            (
-                schema.pointer(),
-                format!(
-                    "{} has no status, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
-            )
+            (schema, format!("{} has no status", self.kind))
         };
+        let message = format!("{what}, which GEP-713 requires of every policy kind");
         let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: without it, no cluster can report the status of a policy";
-        Some(self.finding(&pointer, message).help(help))
+        Some(self.finding(&field.pointer(), message).help(help))
     }
 
     /// A target reference is a mapping of group, kind and name.

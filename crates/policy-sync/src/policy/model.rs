@@ -339,17 +339,18 @@ impl<'a> Policy<'a> {
         self.targets.iter().any(|declared| !declared.is_held)
     }
 
+    /// Its targets that are attached, with their nodes.
+    pub(super) fn attached(&self) -> impl Iterator<Item = (&Declared, Node)> {
+        let targets = self.targets.iter();
+        targets.filter_map(|declared| match declared.target {
+            Target::Attached(node) => Some((declared, node)),
+            _ => None,
+        })
+    }
+
     /// The nodes that it is attached to, each once.
-    pub fn nodes(&self) -> Vec<Node> {
-        let nodes: BTreeSet<Node> = self
-            .targets
-            .iter()
-            .filter_map(|declared| match declared.target {
-                Target::Attached(node) => Some(node),
-                _ => None,
-            })
-            .collect();
-        nodes.into_iter().collect()
+    pub fn nodes(&self) -> BTreeSet<Node> {
+        self.attached().map(|(_, node)| node).collect()
     }
 }
 
@@ -392,21 +393,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::OverridesBeatDefaults,
-        Self::LessSpecificOverrides,
-        Self::MoreSpecificDefaults,
-        Self::ParentPreferred,
-        Self::Refused,
-        Self::Priority,
-        Self::Older,
-        Self::FirstByName,
-        Self::NewerChallenger,
-        Self::LaterChallenger,
-        Self::SpokeLocal,
-    ];
-
     /// The name in JSON, stable: `first-by-name`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::model::{KindId, PolicyId, Target};
+use super::model::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
@@ -55,16 +55,12 @@ pub(super) fn ignored_listeners(
     let gateway = topology.gateways.get(gateway);
     let is_tls_policy = profile.kind == "TLSPolicy";
     let faults = is_tls_policy.then(|| certificate_faults(gateway.object));
+    let faults = faults.unwrap_or_default();
     let is_ignored = |listener: &ListenerId| {
         let node = topology.listeners.get(*listener);
         // Where there is no TLS, its place is that of any policy.
         let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol);
-        let has_fault = || {
-            faults
-                .as_ref()
-                .is_some_and(|faults| faults.contains_key(&node.pointer))
-        };
-        node.set.is_some() || (is_of_tls && has_fault())
+        node.set.is_some() || (is_of_tls && faults.contains_key(&node.pointer))
     };
     gateway.listeners.iter().copied().filter(is_ignored).collect()
 }
@@ -77,13 +73,9 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
     let secrets_of = |listener: &Value| -> BTreeSet<(String, String)> {
         let refs = items(listener.get("tls"), "certificateRefs");
         refs.map(|(_, secret)| {
-            let namespace = text(secret.get("namespace"));
-            let namespace = if namespace.is_empty() {
-                own.to_owned()
-            } else {
-                namespace
-            };
-            (namespace, text(secret.get("name")))
+            let namespace = secret.get("namespace").and_then(Value::as_str);
+            let namespace = namespace.filter(|namespace| !namespace.is_empty());
+            (namespace.unwrap_or(own).to_owned(), text(secret.get("name")))
         })
         .collect()
     };
@@ -123,15 +115,11 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
             text(other.get("name"))
         ))
     };
-    let faults = listeners
-        .iter()
-        .enumerate()
-        .filter_map(|(position, (listener, secrets))| {
-            Some((
-                format!("/spec/listeners/{position}"),
-                fault(position, listener, secrets)?,
-            ))
-        });
+    let faults = listeners.iter().enumerate();
+    let faults = faults.filter_map(|(position, (listener, secrets))| {
+        let fault = fault(position, listener, secrets)?;
+        Some((format!("/spec/listeners/{position}"), fault))
+    });
     faults.collect()
 }
 
@@ -139,32 +127,23 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
 pub(super) fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     let profile = attachments.profile(id);
-    for declared in &policy.targets {
-        let Target::Attached(node) = declared.target else {
-            continue;
-        };
+    for (declared, node) in policy.attached() {
         if profile.status == StatusShape::Kuadrant {
-            let place = policy.object.place(&declared.pointer);
-            let name = policy.object.identity();
+            let finding =
+                |what: String| (policy.object).finding(Code::POLICY_NO_EFFECT, &declared.pointer, what);
             let is_of_routes = profile.ends.iter().any(|level| *level >= Level::Route);
             if is_of_routes && let Some(routes) = behind_listener_sets(attachments, profile, node) {
                 findings.push(
-                    Finding::new(
-                        Code::POLICY_NO_EFFECT,
-                        place.clone(),
-                        format!("{name} does not protect what is attached through a ListenerSet: {routes}"),
-                    )
+                    finding(format!(
+                        "does not protect what is attached through a ListenerSet: {routes}"
+                    ))
                     .label("Kuadrant follows no ListenerSets")
                     .help("attach the routes to listeners of the Gateway, or accept that they are open"),
                 );
             }
             if let Some(listeners) = without_certificates(&attachments.topology, profile, node) {
                 findings.push(
-                    Finding::new(
-                        Code::POLICY_NO_EFFECT,
-                        place,
-                        format!("{name} makes no Certificate for {listeners}"),
-                    )
+                    finding(format!("makes no Certificate for {listeners}"))
                     .label("Kuadrant asks for no Secret there")
                     .help("target listeners that end TLS, with a hostname and a Secret of their own in the Gateway's namespace; or remove the policy, and create the Secrets"),
                 );
@@ -295,14 +274,11 @@ fn report_ignored_on_tcp(
             policy.identity(),
             tcp.join(", ")
         );
+        let place = policy.key_place(&format!("/spec/{field}"));
         findings.push(
-            Finding::new(
-                Code::POLICY_NO_EFFECT,
-                policy.key_place(&format!("/spec/{field}")),
-                message,
-            )
-            .label("it is for HTTP")
-            .help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
+            Finding::new(Code::POLICY_NO_EFFECT, place, message)
+                .label("it is for HTTP")
+                .help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
         );
     }
     for (at, rule) in items(policy.value.pointer("/spec/authorization"), "rules") {
@@ -349,18 +325,14 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
             if first == policy || !said.insert((first, policy)) {
                 continue;
             }
-            let (winner, loser) = (
-                attachments.policy(first).object,
-                attachments.policy(policy).object,
-            );
-            let value =
-                |object: &Object, field: &str| object.value.pointer(&format!("/spec{field}")).cloned();
-            let different = OF_A_SOCKET
-                .iter()
-                .filter(|field| value(winner, field) != value(loser, field));
-            for field in different {
+            let [winner, loser] = [first, policy].map(|id| attachments.policy(id).object);
+            for field in OF_A_SOCKET {
                 let pointer = format!("/spec{field}");
-                let is_set = loser.value.pointer(&pointer).is_some();
+                let [theirs, own] = [winner, loser].map(|object| object.value.pointer(&pointer));
+                if theirs == own {
+                    continue;
+                }
+                let is_set = own.is_some();
                 let place = if is_set {
                     loser.key_place(&pointer)
                 } else {
@@ -419,12 +391,10 @@ pub(super) fn report_shared_paths(attachments: &Attachments<'_>, findings: &mut 
         }
     }
     for (_, policy) in of_nginx {
-        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
+        let nodes = policy.nodes();
         let is_named = |other: &RouteId| nodes.contains(&Node::Route(*other));
-        for declared in &policy.targets {
-            let Target::Attached(Node::Route(route)) = declared.target else {
-                continue;
-            };
+        for (declared, node) in policy.attached() {
+            let Node::Route(route) = node else { continue };
             let mut paths = paths_of.get(&route).into_iter().flatten();
             let shared = paths.find_map(|path| {
                 let other = routes_at.get(path)?.iter().find(|other| !is_named(other))?;
@@ -439,19 +409,16 @@ pub(super) fn report_shared_paths(attachments: &Attachments<'_>, findings: &mut 
                 topology.described(Node::Route(route)),
                 other.identity()
             );
+            let place = policy.object.place(&declared.pointer);
             findings.push(
-                Finding::new(
-                    Code::POLICY_NO_EFFECT,
-                    policy.object.place(&declared.pointer),
-                    message,
-                )
-                .label("TargetConflict: no setting of the policy takes effect there")
-                .related(other.place("/metadata/name"), "the other route")
-                .help(if declared.pointer.contains("/targetRefs/") {
-                    "name both routes in `targetRefs`, or give them different paths"
-                } else {
-                    "give the routes different paths, or target the Gateway"
-                }),
+                Finding::new(Code::POLICY_NO_EFFECT, place, message)
+                    .label("TargetConflict: no setting of the policy takes effect there")
+                    .related(other.place("/metadata/name"), "the other route")
+                    .help(if declared.pointer.contains("/targetRefs/") {
+                        "name both routes in `targetRefs`, or give them different paths"
+                    } else {
+                        "give the routes different paths, or target the Gateway"
+                    }),
             );
         }
     }
@@ -469,21 +436,13 @@ fn host_paths(
         return Vec::new();
     }
 
-    let path_of = |one: &Value| {
-        one.pointer("/path/value")
-            .and_then(Value::as_str)
-            .unwrap_or("/")
-            .to_owned()
-    };
+    let path_of = |one: &Value| Some(one.pointer("/path/value")?.as_str()?.to_owned());
     let mut paths = BTreeSet::new();
     for (_, rule) in items(node.object.value.get("spec"), "rules") {
-        let mut matches = items(Some(rule), "matches")
-            .map(|(_, one)| path_of(one))
-            .peekable();
-        if matches.peek().is_none() {
-            paths.insert("/".to_owned());
-        }
-        paths.extend(matches);
+        let mut matches = items(Some(rule), "matches").peekable();
+        let any = matches.peek().is_none().then_some(None);
+        let matches = matches.map(|(_, one)| path_of(one)).chain(any);
+        paths.extend(matches.map(|path| path.unwrap_or_else(|| "/".to_owned())));
     }
     let hosts = listener.common_hostnames(&node.route).into_iter();
     let at = |host: String| {
@@ -501,15 +460,10 @@ fn policy_at(
     gateway: GatewayId,
     listener: ListenerId,
 ) -> Option<PolicyId> {
-    let set = attachments
-        .topology
-        .listeners
-        .get(listener)
-        .set
-        .map(Node::ListenerSet);
+    let set = attachments.topology.listeners.get(listener).set;
     let nodes = [
         Some(Node::Listener(gateway, listener)),
-        set,
+        set.map(Node::ListenerSet),
         Some(Node::Gateway(gateway)),
     ];
     let mut nodes = nodes.into_iter().flatten();

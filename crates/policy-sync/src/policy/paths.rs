@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use apimachinery::Work;
 
-use super::attachment::Attachments;
+use super::attachment::{Attachments, itself};
 use super::effective::{Effective, Losses, PathEffective};
 use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
 use super::istio::WAYPOINT_CLASS;
 use super::merge::kgateway::{Inherited, inherited};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
-use super::model::{AuthoredId, Entry, KindId, Leaf, PolicyId};
+use super::model::{Entry, KindId, Leaf, NodePolicies, PolicyId};
 use super::no_effect::ignored_listeners;
-use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape, counts};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -138,8 +138,13 @@ impl<'l, 'a> Walk<'l, 'a> {
         self.is_refined || self.profile.paths == Paths::EveryLevel
     }
 
+    /// The policies of the kind on a node.
+    fn placed(&self, node: Node) -> Option<&'l NodePolicies> {
+        self.attachments.placed(self.kind?, node)
+    }
+
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
-        let entries = self.kind.map(|kind| self.attachments.counting_on(kind, node));
+        let entries = self.placed(node).map(NodePolicies::counting);
         (level, node, entries.unwrap_or_default())
     }
 
@@ -147,8 +152,8 @@ impl<'l, 'a> Walk<'l, 'a> {
     fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
         let (level, node, _) = stop;
         let refused = self
-            .kind
-            .and_then(|kind| self.attachments.refused_at(kind, node, listener));
+            .placed(node)
+            .and_then(|placed| placed.refused_at.get(&listener));
         refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
@@ -161,9 +166,10 @@ impl<'l, 'a> Walk<'l, 'a> {
             [Node::Class(class), Node::Gateway(waypoint.gateway)]
         });
         let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
-        let entries = self.kind.map(|kind| self.attachments.at_waypoint(kind, service));
+        let own = Node::Backend(service);
+        let entries = self.placed(own).map(|placed| placed.at_waypoint.as_slice());
         targeted
-            .chain([(level, Node::Backend(service), entries.unwrap_or_default())])
+            .chain([(level, own, entries.unwrap_or_default())])
             .filter(|(_, _, entries)| !entries.is_empty())
             .collect()
     }
@@ -223,11 +229,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             self.mesh().chain([class, namespace, own]).collect()
         };
         let path = Path::from(Start::Gateway(id));
-        if self.ends(Level::Gateway) {
-            self.emit(path, &head);
-        } else {
-            self.emit_for_any(path, &head);
-        }
+        self.emit_if(self.ends(Level::Gateway), path, &head);
         let ignored = ignored_listeners(self.profile, self.topology, id);
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
         let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
@@ -343,11 +345,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             .into_iter()
             .chain([self.stop(Level::Route, Node::Route(route))]);
         let above = join(above, own);
-        if self.ends(Level::Route) {
-            self.emit(path, &above);
-        } else {
-            self.emit_for_any(path, &above);
-        }
+        self.emit_if(self.ends(Level::Route), path, &above);
         let topology = self.topology;
         let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
             .rules_on(path.via, route)
@@ -429,11 +427,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         let above = join(above, own);
         let ports = &known.ports;
         // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
-        if self.ends(Level::Backend) || ports.is_empty() {
-            self.emit(path, &above);
-        } else {
-            self.emit_for_any(path, &above);
-        }
+        self.emit_if(self.ends(Level::Backend) || ports.is_empty(), path, &above);
         for port in ports {
             let stop = self.stop(Level::Port, Node::Port(backend, *port));
             if self.ends(Level::Port) || self.is_refined || !stop.2.is_empty() {
@@ -449,27 +443,20 @@ impl<'l, 'a> Walk<'l, 'a> {
     /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
     /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
     fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
+        let own = Node::Backend(backend);
         if !self.profile.of_workloads {
-            return [self.stop(Level::Backend, Node::Backend(backend))]
-                .into_iter()
-                .collect();
+            return vec![self.stop(Level::Backend, own)];
         }
         let waypoint = self.attachments.waypoints.get(&backend);
         let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
-        let at_waypoint = if is_passed {
+        let mut stops = if is_passed {
             self.waypoint(Level::Backend, backend)
         } else {
             Vec::new()
         };
-        let at_workloads = self.kind.map(|kind| self.attachments.at_workloads(kind, backend));
-        at_waypoint
-            .into_iter()
-            .chain([(
-                Level::Backend,
-                Node::Backend(backend),
-                at_workloads.unwrap_or_default(),
-            )])
-            .collect()
+        let entries = self.placed(own).map(|placed| placed.at_workloads.as_slice());
+        stops.push((Level::Backend, own, entries.unwrap_or_default()));
+        stops
     }
 
     /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint
@@ -478,11 +465,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         if !self.profile.of_workloads || path.gateway().is_some() {
             return;
         }
-        let stops: Vec<Stop<'l>> = above
-            .iter()
-            .filter(|(level, ..)| *level != Level::Mesh)
-            .copied()
-            .collect();
+        let mut stops = above.to_vec();
+        stops.retain(|(level, ..)| *level != Level::Mesh);
         for rule in rules {
             if self.topology.rules.get(*rule).backends.is_empty() {
                 let path = Path {
@@ -503,19 +487,27 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
+    /// Adds a path that ends there, or else what applies to anything that might come below.
+    fn emit_if(&mut self, is_end: bool, path: Path, stops: &[Stop<'l>]) {
+        if is_end {
+            self.emit(path, stops);
+        } else {
+            self.emit_for_any(path, stops);
+        }
+    }
+
     /// Adds a path if any policy counts on it.
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
-        let Some(kind) = self.kind else {
+        if self.kind.is_none() {
             if self.work.pay(1, STEPS_PER_PATH) {
                 self.all.push(path);
             }
             return;
-        };
+        }
         let end = path.end();
-        let class = self.profile.class;
         let occupied: Vec<&Stop<'l>> = stops
             .iter()
-            .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
+            .filter(|(level, _, entries)| !entries.is_empty() && self.profile.counts(*level, end))
             .collect();
         if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;
@@ -527,10 +519,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             .route
             .map(|route| topology.routes.get(route).object.kind.as_str());
         let filled = route.and_then(|route| self.profile.filled(route));
-        let is_refused = |node: Node, listener| self.attachments.refused_at(kind, node, listener).is_some();
         let listener = path.listener.filter(|listener| {
-            let mut nodes = occupied.iter().map(|(_, node, _)| *node);
-            nodes.any(|node| is_refused(node, *listener))
+            let mut placed = occupied.iter().filter_map(|(_, node, _)| self.placed(*node));
+            placed.any(|placed| placed.refused_at.contains_key(listener))
         });
         let of_kind = route.filter(|_| filled.is_some());
         let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
@@ -569,9 +560,9 @@ fn combine(
     (start, listener, stops): (Node, Option<ListenerId>, &[&Stop<'_>]),
     work: &Work,
 ) -> Effective {
-    let chain: Vec<(Level, PolicyId)> = stops
-        .iter()
-        .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
+    let levels = || stops.iter().map(|(level, _, entries)| (*level, *entries));
+    let chain: Vec<(Level, PolicyId)> = levels()
+        .flat_map(|(level, entries)| entries.iter().map(move |entry| (level, entry.policy)))
         .collect();
     let placed = stops
         .iter()
@@ -582,23 +573,18 @@ fn combine(
     // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
     let is_merged = profile.status == StatusShape::EnvoyGateway
-        && stops
-            .last()
-            .is_some_and(|(_, _, entries)| entries.iter().any(merges));
-    let written: Vec<Vec<Entry>> = if is_merged {
-        let all = stops.iter();
-        all.map(|(_, _, entries)| attachments.as_written(entries))
-            .collect()
-    } else {
-        Vec::new()
-    };
+        && levels()
+            .next_back()
+            .is_some_and(|(_, entries)| entries.iter().any(merges));
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
-        let levels = stops
+        let written: Vec<(Level, Vec<Entry>)> = levels()
+            .map(|(level, entries)| (level, attachments.as_written(entries)))
+            .collect();
+        let written = written
             .iter()
-            .zip(&written)
-            .map(|((level, ..), entries)| (*level, entries.as_slice()));
-        let levels = levels_to_merge(profile.dictates, levels);
+            .map(|(level, entries)| (*level, entries.as_slice()));
+        let levels = levels_to_merge(profile.dictates, written);
         if wrong_setting_merged(&profile.kind, &levels).is_some() {
             refused.extend(chain.last().map(|(_, id)| *id));
             Arc::default()
@@ -606,8 +592,7 @@ fn combine(
             merge(profile, &levels, &|id| attachments.locator(id))
         }
     } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
-        let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-        let levels = levels_to_merge(profile.dictates, levels);
+        let levels = levels_to_merge(profile.dictates, levels());
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
         let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
@@ -615,39 +600,27 @@ fn combine(
     };
     match filled {
         Some(filled) if filled.only => {
-            let levels: Vec<(Level, &[Entry])> = stops
-                .iter()
-                .map(|(level, _, entries)| (*level, *entries))
-                .collect();
+            let levels: Vec<_> = levels().collect();
             let (alone, wrong) = fill_alone(&content, filled, &levels);
             content = Arc::new(alone);
             refused.extend(wrong);
         }
         Some(filled) => {
-            let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+            let every: Vec<&[Entry]> = levels().map(|(_, entries)| entries).collect();
             fill(Arc::make_mut(&mut content), filled, &every);
         }
         None => {}
     }
     let mut losses = Vec::new();
     let author_of = |key: &str, leaf: &Leaf| attachments.author_of(key, leaf);
-    let stands_for_many = || {
-        chain
-            .iter()
-            .any(|(_, id)| attachments.policy(*id).authored.len() > 1)
-    };
+    let is_many = |(_, id): &(Level, PolicyId)| attachments.policy(*id).authored.len() > 1;
     // Elsewhere an empty policy takes no other's place merely by being the most specific one, nor where routes take some
     // fields of each.
     let takes_all = filled.is_none_or(|filled| !filled.only);
-    let dictating = (profile.dictates == Dictates::Challenger && takes_all)
-        .then(|| chain.last())
-        .flatten();
-    let dictating = dictating.map(|(_, policy)| AuthoredId {
-        policy: *policy,
-        position: 0,
-    });
-    let all_apply = adds_up(profile, stops.iter().map(|(_, _, entries)| *entries));
-    if !all_apply && (chain.len() > 1 || stands_for_many()) {
+    let dictates = profile.dictates == Dictates::Challenger && takes_all;
+    let dictating = chain.last().filter(|_| dictates).map(|(_, id)| itself(*id));
+    let all_apply = adds_up(profile, levels().map(|(_, entries)| entries));
+    if !all_apply && (chain.len() > 1 || chain.iter().any(is_many)) {
         let mut noting = Losses::new(profile, &content, &author_of, dictating, work);
         // What is refused would have had no effect anyway.
         let mut seen = refused.clone();

@@ -424,9 +424,10 @@ impl Profile {
         }
     }
 
-    /// Whether what is attached at a level of a path counts where it ends.
+    /// Whether a policy that is attached at `level` counts on a path that ends at `end`. A Direct policy affects its own
+    /// target alone, and a section is a part of its target; an Inherited one what is below, too.
     pub fn counts(&self, level: Level, end: Level) -> bool {
-        counts(self.class, level, end)
+        self.class == Class::Inherited || owner_of(level) == owner_of(end)
     }
 
     /// What routes of a kind take from every policy.
@@ -442,15 +443,6 @@ impl Profile {
     pub fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = owned(versions);
         self
-    }
-
-    /// Says that its controller serves Gateways alone.
-    #[must_use]
-    pub(super) fn for_gateways(self) -> Self {
-        Self {
-            in_mesh: false,
-            ..self
-        }
     }
 
     /// Says where paths end.
@@ -493,12 +485,6 @@ pub enum Class {
     Direct,
     /// Its target and what is below it.
     Inherited,
-}
-
-/// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects
-/// its own target alone, and a section is a part of its target; an Inherited one what is below, too.
-pub(super) fn counts(class: Class, level: Level, end: Level) -> bool {
-    class == Class::Inherited || owner_of(level) == owner_of(end)
 }
 
 /// The whole object that a level belongs to, as its most specific whole level.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apimachinery::pointer;
-use kube_json::{Map, Value};
+use kube_json::{Map, Value, json};
 
 use super::kinds::Options;
 use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
@@ -91,19 +91,17 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     let spec = object.root().get("spec");
     let references = target_refs(object, &mut wrong);
     let selectors = target_selectors(object, &mut wrong);
-    let fields = &profile.targeting.fields;
+    let fields = &profile.targeting.definition.fields;
     for field in TargetField::ALL {
         let name = field.name();
         let field_of = spec.get(name);
         if field_of.is_present() && !fields.contains(&field) {
             let known: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+            let message = format!("{} has no `{name}`", with_article(&profile.kind));
+            let place = object.key_place(&field_of.pointer());
             wrong.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    object.key_place(&field_of.pointer()),
-                    format!("{} has no `{name}`", with_article(&profile.kind)),
-                )
-                .help(format!("use `{}`", known.join("` or `"))),
+                Finding::new(Code::POLICY_INVALID, place, message)
+                    .help(format!("use `{}`", known.join("` or `"))),
             );
         }
     }
@@ -114,7 +112,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         .collect();
     if policy.targets.is_empty()
         && wrong.is_empty()
-        && profile.targeting.is_required
+        && profile.targeting.definition.is_required
         && !profile.namespace_wide
         && !profile.of_workloads
     {
@@ -155,18 +153,12 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
 }
 
 fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {
+    if problem.severity == Severity::Error {
+        policy.invalid.get_or_insert_with(|| problem.message.clone());
+    }
     let place = policy.object.key_place(&problem.pointer);
-    let finding = match problem.weight {
-        Weight::Invalid => {
-            policy.invalid.get_or_insert_with(|| problem.message.clone());
-            Finding::new(Code::POLICY_INVALID, place, problem.message)
-        }
-        Weight::Meaningless => {
-            Finding::new(Code::POLICY_INVALID, place, problem.message).severity(Severity::Warning)
-        }
-        Weight::Ignored => Finding::new(Code::POLICY_IGNORED_FIELD, place, problem.message),
-    };
-    findings.push(finding.help(problem.help));
+    let finding = Finding::new(problem.code, place, problem.message);
+    findings.push(finding.severity(problem.severity).help(problem.help));
 }
 
 /// Something about a spec that an API server, or its controller, would not take.
@@ -178,19 +170,9 @@ pub(super) struct Problem {
     pub message: String,
     /// How to fix it.
     pub help: String,
-    /// The consequence.
-    pub weight: Weight,
-}
-
-/// How bad a [`Problem`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// The policy is invalid.
-    Invalid,
-    /// The value means nothing, the rest counts.
-    Meaningless,
-    /// The field is never looked at.
-    Ignored,
+    pub code: Code,
+    /// With an error, nothing of the policy counts; else all but this field.
+    pub severity: Severity,
 }
 
 /// Settings and what is wrong with them.
@@ -207,7 +189,7 @@ impl Settings {
     pub(crate) fn are_valid(&self) -> bool {
         self.problems
             .iter()
-            .all(|problem| problem.weight != Weight::Invalid)
+            .all(|problem| problem.severity != Severity::Error)
     }
 }
 
@@ -322,7 +304,8 @@ impl SettingsReading<'_> {
                     self.profile.kind
                 ),
                 help: "keep one of them, or write two policies".to_owned(),
-                weight: Weight::Invalid,
+                code: Code::POLICY_INVALID,
+                severity: Severity::Error,
             });
         }
     }
@@ -367,11 +350,8 @@ impl SettingsReading<'_> {
                 pointer: pointer::child(base, &field),
                 message: format!("`{text}` is not a merge strategy of {}", self.profile.kind),
                 help: format!("write {}", vocabulary(self.profile)),
-                weight: if known {
-                    Weight::Invalid
-                } else {
-                    Weight::Meaningless
-                },
+                code: Code::POLICY_INVALID,
+                severity: if known { Severity::Error } else { Severity::Warning },
             });
             if known {
                 settings.remove(&field);
@@ -396,21 +376,15 @@ impl SettingsReading<'_> {
                     let Some(value) = settings.pointer(&rule.pointer) else {
                         continue;
                     };
-                    match value {
-                        Value::Null => {}
-                        Value::Object(entries) if rule.each => {
-                            for (key, value) in entries {
-                                let at = Arc::from(pointer::child(&rule.pointer, key));
-                                let id = Arc::from(format!("{}{key}", rule.id));
-                                content.insert(id, leaf(value, at, rule.essential));
-                            }
+                    if rule.each {
+                        for (key, value) in value.as_object().into_iter().flatten() {
+                            let at = Arc::from(pointer::child(&rule.pointer, key));
+                            let id = Arc::from(format!("{}{key}", rule.id));
+                            content.insert(id, leaf(value, at, rule.essential));
                         }
-                        Value::Array(items) if items.is_empty() && !rule.each => {}
-                        value if !rule.each => {
-                            let at = Arc::from(rule.pointer.as_str());
-                            content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
-                        }
-                        _ => {}
+                    } else if !value.is_null() && !value.as_array().is_some_and(Vec::is_empty) {
+                        let at = Arc::from(rule.pointer.as_str());
+                        content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
                     }
                 }
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
@@ -468,7 +442,8 @@ impl SettingsReading<'_> {
             message: format!("this field of a {} is ignored: {why}", self.profile.kind),
             help: "remove it, or move it to where it has an effect".to_owned(),
             pointer,
-            weight: Weight::Ignored,
+            code: Code::POLICY_IGNORED_FIELD,
+            severity: Severity::Warning,
         });
     }
 
@@ -695,11 +670,7 @@ fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
 /// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.
 pub fn wrapped(profile: &Profile, settings: Value) -> Value {
     match profile.wrappers {
-        Wrappers::Default => {
-            let mut spec = Map::new();
-            spec.insert("default".to_owned(), settings);
-            Value::Object(spec)
-        }
+        Wrappers::Default => json!({ "default": settings }),
         Wrappers::Bare | Wrappers::OneOfDefaultsOverrides | Wrappers::Any => settings,
     }
 }

@@ -18,17 +18,14 @@ pub fn ancestors(
     gateways: &BTreeSet<GatewayId>,
     effect: impl Fn(GatewayId) -> Option<Condition>,
 ) -> (Vec<AncestorStatus>, usize) {
-    match attachments.profile(id).status {
-        StatusShape::Ancestors
-        | StatusShape::Accepted
-        | StatusShape::Kgateway
-        | StatusShape::AttachedToAncestors => {}
-        StatusShape::Kuadrant | StatusShape::Attached | StatusShape::Nothing => return (Vec::new(), 0),
-        StatusShape::EnvoyGateway => {
-            let ancestors = status::ancestors(attachments, id);
-            let all = ancestors.len();
-            return (ancestors, all);
-        }
+    let shape = attachments.profile(id).status;
+    if !shape.lists_ancestors() {
+        return (Vec::new(), 0);
+    }
+    if shape == StatusShape::EnvoyGateway {
+        let ancestors = status::ancestors(attachments, id);
+        let all = ancestors.len();
+        return (ancestors, all);
     }
     if let Some(mut patched) = status::patched(attachments, id) {
         let is_accepted = patched.conditions.iter().all(Condition::is_true);
@@ -106,10 +103,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
                 Some(refused("TargetNotFound", message))
             }
             Target::NotPermitted => {
-                let message = format!(
-                    "{kind} target is invalid: no ReferenceGrant permits {}",
-                    declared.name
-                );
+                let name = &declared.name;
+                let message = format!("{kind} target is invalid: no ReferenceGrant permits {name}");
                 Some(refused("Invalid", message))
             }
             Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),

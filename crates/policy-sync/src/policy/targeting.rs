@@ -12,15 +12,8 @@ use crate::api::targeting::{ANY, AllowedTarget, Taken, TargetField};
 /// The targets that a kind's policies may name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targeting {
-    /// The fields that name targets.
-    pub fields: Vec<TargetField>,
-    /// The targets of a reference.
-    named: Taken,
-    /// The targets of a selector.
-    selected: Taken,
-    /// Whether a policy without a target is refused.
-    pub(crate) is_required: bool,
-    has_sections: bool,
+    /// What its definition says, or what stands for one.
+    pub definition: targeting::Targeting,
     says: Says,
 }
 
@@ -60,38 +53,25 @@ impl Targeting {
         definition: Option<(targeting::Targeting, Says)>,
         known: Option<&'static KnownTargets>,
     ) -> Self {
-        let (said, says) = definition.unwrap_or_else(|| {
-            let fields = known
-                .map(KnownTargets::fields)
-                .filter(|fields| !fields.is_empty());
+        let (mut definition, mut says) = definition.unwrap_or_else(|| {
+            let fields: &[TargetField] = match known.map(|known| &known.by) {
+                Some(By::Unreleased(fields)) => fields,
+                Some(By::Controller(_) | By::Documentation) | None => &TargetField::ALL,
+            };
             let said = targeting::Targeting {
-                fields: fields.unwrap_or(&TargetField::ALL).to_vec(),
+                fields: fields.to_vec(),
                 is_required: true,
                 has_sections: true,
                 ..targeting::Targeting::default()
             };
             (said, Says::Nobody)
         });
-        let targeting = Self {
-            fields: said.fields,
-            named: said.named,
-            selected: said.selected,
-            is_required: said.is_required,
-            has_sections: said.has_sections,
-            says,
-        };
-        match known {
-            Some(known) if !targeting.named.is_restricted => {
-                let taken = known.taken(said.has_sections);
-                Self {
-                    selected: taken.clone(),
-                    named: taken,
-                    says: Says::Known(known),
-                    ..targeting
-                }
-            }
-            _ => targeting,
+        if let Some(known) = known.filter(|_| !definition.named.is_restricted) {
+            definition.named = known.taken(definition.has_sections);
+            definition.selected = definition.named.clone();
+            says = Says::Known(known);
         }
+        Self { definition, says }
     }
 
     /// A field without any statement.
@@ -101,31 +81,27 @@ impl Targeting {
 
     /// The same, where what an older release of the definition lists is taken, and others may be, too.
     #[must_use]
-    pub(super) fn with_known(self, older: targeting::Targeting) -> Self {
-        let open = |taken: Taken| Taken {
-            is_restricted: false,
-            ..taken
-        };
-        Self {
-            named: open(older.named),
-            selected: open(older.selected),
-            ..self
-        }
+    pub(super) fn with_known(mut self, older: targeting::Targeting) -> Self {
+        self.definition.named.kinds = older.named.kinds;
+        self.definition.selected.kinds = older.selected.kinds;
+        self.definition.named.is_restricted = false;
+        self.definition.selected.is_restricted = false;
+        self
     }
 
     /// This, as the configuration has it, over what is known otherwise.
     #[must_use]
-    pub(super) fn over(&self, known: Self) -> Self {
-        let mut both = known;
-        if !self.fields.is_empty() {
-            both.fields.clone_from(&self.fields);
+    pub(super) fn over(&self, mut known: Self) -> Self {
+        let (own, both) = (&self.definition, &mut known.definition);
+        if !own.fields.is_empty() {
+            both.fields.clone_from(&own.fields);
         }
         if self.says == Says::Configuration {
-            both.named.clone_from(&self.named);
-            both.selected.clone_from(&self.selected);
-            both.says = self.says;
+            both.named.clone_from(&own.named);
+            both.selected.clone_from(&own.selected);
+            known.says = self.says;
         }
-        both
+        known
     }
 
     /// The targets from the configuration.
@@ -136,15 +112,15 @@ impl Targeting {
     ) -> Self {
         let mut configured = self.clone();
         if let Some(fields) = fields {
-            configured.fields = fields;
+            configured.definition.fields = fields;
         }
         if let Some(kinds) = kinds {
             let taken = Taken {
                 is_restricted: !kinds.is_empty(),
                 kinds,
             };
-            configured.selected = taken.clone();
-            configured.named = taken;
+            configured.definition.selected = taken.clone();
+            configured.definition.named = taken;
             configured.says = Says::Configuration;
         }
         configured
@@ -152,12 +128,12 @@ impl Targeting {
 
     /// What is reported about a reference to this kind. `core` is the group of kinds that have none.
     pub fn judge(&self, group: &str, kind: &str) -> Verdict {
-        self.judge_by(&self.named, group, kind)
+        self.judge_by(&self.definition.named, group, kind)
     }
 
     /// The same of a selector.
     pub(super) fn judge_selector(&self, group: &str, kind: &str) -> Verdict {
-        self.judge_by(&self.selected, group, kind)
+        self.judge_by(&self.definition.selected, group, kind)
     }
 
     fn judge_by(&self, taken: &Taken, group: &str, kind: &str) -> Verdict {
@@ -168,7 +144,7 @@ impl Targeting {
             },
             None if taken.is_restricted => Verdict::Refused,
             None => Verdict::Taken {
-                sections: self.has_sections,
+                sections: self.definition.has_sections,
                 is_listed: taken.kinds.is_empty(),
             },
         }
@@ -177,7 +153,7 @@ impl Targeting {
     /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed
     /// among its targets, only those.
     pub(crate) fn concerns_route(&self, kind: &str) -> bool {
-        let routes = self.named.kinds.iter().filter(|target| {
+        let routes = self.definition.named.kinds.iter().filter(|target| {
             let group = match target.group.as_str() {
                 ANY => GROUP,
                 group => group,
@@ -191,7 +167,12 @@ impl Targeting {
     /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
     pub(crate) fn kind_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
-        let names = self.named.kinds.iter().map(|target| target.kind.as_str());
+        let names = self
+            .definition
+            .named
+            .kinds
+            .iter()
+            .map(|target| target.kind.as_str());
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
     }
 
@@ -201,12 +182,17 @@ impl Targeting {
         let kinds = |taken: &Taken| {
             taken.is_restricted && taken.kinds.iter().all(|kind| kind.kind != ANY && stays(kind))
         };
-        kinds(&self.named) && kinds(&self.selected)
+        kinds(&self.definition.named) && kinds(&self.definition.selected)
     }
 
     /// The groups of the kinds of this name.
     pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
-        let targets = self.named.kinds.iter().filter(move |target| target.kind == kind);
+        let targets = self
+            .definition
+            .named
+            .kinds
+            .iter()
+            .filter(move |target| target.kind == kind);
         targets
             .map(|target| target.group.as_str())
             .filter(|group| *group != ANY)
@@ -357,14 +343,6 @@ impl KnownTargets {
         }
     }
 
-    /// The fields that name targets, if no definition has them.
-    const fn fields(&self) -> &'static [TargetField] {
-        match self.by {
-            By::Unreleased(fields) => fields,
-            By::Controller(_) | By::Documentation => &[],
-        }
-    }
-
     /// What is reported where a target is not one of these, and where that is.
     pub(super) fn note(&self, group: &str, kind: &str) -> String {
         let source = self.source;
@@ -444,9 +422,12 @@ mod tests {
         let kinds = known.configured(None, Some(vec![target(GROUP, "Gateway")]));
         assert_eq!(kinds.judge(GROUP, "HTTPRoute"), Verdict::Refused);
         assert_eq!(kinds.judge_selector(GROUP, "HTTPRoute"), Verdict::Refused);
-        assert_eq!((&kinds.fields, kinds.is_required), (&known.fields, true));
+        assert_eq!(
+            (&kinds.definition.fields, kinds.definition.is_required),
+            (&known.definition.fields, true)
+        );
         let fields = known.configured(Some(vec![TargetField::TargetRef]), None);
-        assert_eq!(fields.fields, [TargetField::TargetRef]);
+        assert_eq!(fields.definition.fields, [TargetField::TargetRef]);
         assert_eq!(fields.judge(GROUP, "HTTPRoute"), taken(true, true));
     }
 

@@ -79,40 +79,32 @@ impl<'a> Resolver<'_, 'a> {
         }
         let declared = std::mem::take(&mut policy.targets);
         let mut resolved = Vec::with_capacity(declared.len());
-        for target in declared {
-            match &target.selector {
-                Some(_)
-                    if profile.targeting.judge_selector(&target.group, &target.kind) == Verdict::Refused =>
-                {
-                    let refused = self.refused(policy, profile, &target);
-                    resolved.push(Declared {
-                        target: refused,
-                        ..target
-                    });
-                }
-                Some(selector) => {
-                    let (selected, refused) = self.select(policy, &target, selector);
-                    // What else a cluster has nobody knows.
-                    if selected.is_empty() && !policy.local {
-                        self.nothing_selected(policy, &target, refused);
-                    }
-                    if !self.can_afford(selected.len(), policy, &target.pointer) {
-                        continue;
-                    }
-                    for (namespace, name) in selected {
-                        let mut one = target.clone();
-                        name.clone_into(&mut one.name);
-                        one.namespace = namespace.map(str::to_owned);
-                        one.selector = None;
-                        one.target = self.one(policy, profile, &one);
-                        resolved.push(one);
-                    }
-                }
-                None => {
-                    let mut one = target;
-                    one.target = self.one(policy, profile, &one);
-                    resolved.push(one);
-                }
+        for mut target in declared {
+            let Some(selector) = &target.selector else {
+                target.target = self.one(policy, profile, &target);
+                resolved.push(target);
+                continue;
+            };
+            if profile.targeting.judge_selector(&target.group, &target.kind) == Verdict::Refused {
+                target.target = self.refused(policy, profile, &target);
+                resolved.push(target);
+                continue;
+            }
+            let (selected, refused) = self.select(policy, &target, selector);
+            // What else a cluster has nobody knows.
+            if selected.is_empty() && !policy.local {
+                self.nothing_selected(policy, &target, refused);
+            }
+            if !self.can_afford(selected.len(), policy, &target.pointer) {
+                continue;
+            }
+            for (namespace, name) in selected {
+                let mut one = target.clone();
+                name.clone_into(&mut one.name);
+                one.namespace = namespace.map(str::to_owned);
+                one.selector = None;
+                one.target = self.one(policy, profile, &one);
+                resolved.push(one);
             }
         }
         policy.targets = resolved;
@@ -169,11 +161,6 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// Whether Istio attaches a policy to this GatewayClass: that of waypoints alone, from the root namespace.
-    fn is_of_waypoints(&self, policy: &Policy<'a>, declared: &Declared) -> bool {
-        declared.name == WAYPOINT_CLASS && self.workloads.is_root(policy.object.namespace_or_empty())
-    }
-
     /// An API server takes any GatewayClass, and Istio attaches the policy to nothing.
     fn no_waypoints(&mut self, policy: &Policy<'a>, declared: &Declared) -> Target {
         let root = self.workloads.root_namespace();
@@ -181,12 +168,9 @@ impl<'a> Resolver<'_, 'a> {
             "GatewayClass {} is not a target that Istio supports: only {WAYPOINT_CLASS} is, for policies in {root}",
             declared.name
         );
+        let pointer = format!("{}/name", declared.pointer);
         self.findings.push(
-            policy.object.finding(
-                Code::POLICY_INVALID,
-                &format!("{}/name", declared.pointer),
-                format!("has no effect: {what}"),
-            )
+            policy.object.finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"))
             .severity(Severity::Warning)
             .help(format!(
                 "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
@@ -219,12 +203,11 @@ impl<'a> Resolver<'_, 'a> {
             let place = (group, kind, namespace);
             let there = self.selecting.select(self.sources, place, &selects.labels);
             for name in there.iter().copied() {
-                let from = (
-                    policy.object.api_version.group.as_str(),
-                    policy.object.kind.as_str(),
-                    own,
-                );
-                if policy.local || self.grants.permit(from, namespace, (group, kind, name)) {
+                if policy.local
+                    || self
+                        .grants
+                        .permit(referrer(policy.object), namespace, (group, kind, name))
+                {
                     selected.push(((namespace != own).then_some(namespace), name));
                 } else {
                     refused.get_or_insert(namespace);
@@ -239,10 +222,8 @@ impl<'a> Resolver<'_, 'a> {
         let was_spent = self.work.is_spent();
         let can_afford = self.work.pay(targets, STEPS_PER_TARGET);
         if !can_afford && !was_spent {
-            let stage = format!(
-                "selecting the targets of all policies up to {}",
-                policy.object.identity()
-            );
+            let last = policy.object.identity();
+            let stage = format!("selecting the targets of all policies up to {last}");
             let consequence = "this selector and those after it select nothing";
             self.findings.push(
                 Finding::too_costly(&stage, policy.object.place(pointer), consequence).help(
@@ -266,14 +247,10 @@ impl<'a> Resolver<'_, 'a> {
     fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared, refused: Option<&str>) {
         let object = policy.object;
         if let Some(near) = self.namespace_that_was_meant(policy, target) {
-            let message = format!(
-                "{} selects no {} in its namespace",
-                object.identity(),
-                target.kind
-            );
-            let place = object.place("/metadata/namespace");
+            let message = format!("selects no {} in its namespace", target.kind);
             self.findings.push(
-                Finding::new(Code::POLICY_TARGET_NOT_FOUND, place, message)
+                object
+                    .finding(Code::POLICY_TARGET_NOT_FOUND, "/metadata/namespace", message)
                     .help(format!("did you mean namespace `{near}`?")),
             );
             return;
@@ -287,20 +264,19 @@ impl<'a> Resolver<'_, 'a> {
             ),
             None => "correct the labels, or remove the selector".to_owned(),
         };
+        let message = format!("selects no {}", target.kind);
         self.findings.push(
             object
-                .finding(
-                    Code::POLICY_TARGET_NOT_FOUND,
-                    &target.pointer,
-                    format!("selects no {}", target.kind),
-                )
+                .finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message)
                 .severity(Severity::Warning)
                 .help(help),
         );
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
-        if profile.of_workloads && is_class(declared) && !self.is_of_waypoints(policy, declared) {
+        // Istio attaches policies to the class of waypoints alone, from the root namespace.
+        let is_root = || self.workloads.is_root(policy.object.namespace_or_empty());
+        if profile.of_workloads && is_class(declared) && !(declared.name == WAYPOINT_CLASS && is_root()) {
             return self.no_waypoints(policy, declared);
         }
         match profile.targeting.judge(&declared.group, &declared.kind) {
@@ -349,14 +325,11 @@ impl<'a> Resolver<'_, 'a> {
                 unserved.help,
             ),
         };
+        let place = policy.object.place(&declared.pointer);
         self.findings.push(
-            Finding::new(
-                Code::POLICY_UNREACHABLE,
-                policy.object.place(&declared.pointer),
-                message,
-            )
-            .label("applies only at a waypoint")
-            .help(help),
+            Finding::new(Code::POLICY_UNREACHABLE, place, message)
+                .label("applies only at a waypoint")
+                .help(help),
         );
     }
 
@@ -376,20 +349,13 @@ impl<'a> Resolver<'_, 'a> {
             Some(group) => ("group", Some(group)),
             None => ("kind", kind),
         };
-        let finding = Finding::new(
-            Code::POLICY_INVALID,
-            policy.object.place(&format!("{}/{field}", declared.pointer)),
-            what.clone(),
-        )
-        .help(match near {
+        let place = policy.object.place(&format!("{}/{field}", declared.pointer));
+        let finding = Finding::new(Code::POLICY_INVALID, place, what.clone()).help(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("target one of: {}", names.join(", ")),
         });
-        self.findings
-            .push(match targeting.note(&declared.group, &declared.kind) {
-                Some(note) => finding.note(note),
-                None => finding,
-            });
+        let note = targeting.note(&declared.group, &declared.kind);
+        self.findings.push(note.into_iter().fold(finding, Finding::note));
         Target::NotAllowed(what)
     }
 
@@ -401,19 +367,11 @@ impl<'a> Resolver<'_, 'a> {
         (sections, is_listed): (bool, bool),
     ) -> Target {
         if declared.section.is_some() && !sections {
-            let what = format!(
-                "{} targets {} only as a whole",
-                with_article(&profile.kind),
-                with_article(&declared.kind)
-            );
-            self.findings.push(
-                Finding::new(
-                    Code::POLICY_INVALID,
-                    policy.object.place(&format!("{}/sectionName", declared.pointer)),
-                    what.clone(),
-                )
-                .help("remove `sectionName`"),
-            );
+            let [kind, target] = [&profile.kind, &declared.kind].map(|kind| with_article(kind));
+            let what = format!("{kind} targets {target} only as a whole");
+            let place = policy.object.place(&format!("{}/sectionName", declared.pointer));
+            self.findings
+                .push(Finding::new(Code::POLICY_INVALID, place, what.clone()).help("remove `sectionName`"));
             return Target::NotAllowed(what);
         }
         // Pods are created on clusters: no input has those that a policy selects.
@@ -426,7 +384,13 @@ impl<'a> Resolver<'_, 'a> {
         } else {
             declared.namespace.as_deref().unwrap_or(own)
         };
-        if !is_class(declared) && !policy.local && !self.permitted(policy, declared, namespace) {
+        // A cluster-scoped policy belongs to whoever owns the cluster.
+        let needs_grant = !is_class(declared) && !policy.local && policy.object.namespace.is_some();
+        if needs_grant
+            && !self
+                .grants
+                .permit(referrer(policy.object), namespace, referent(declared))
+        {
             // No grant would help a reference with a typo.
             if self.node(declared, namespace).is_none() && self.near(declared, namespace).is_some() {
                 self.not_found(policy, declared, namespace, None);
@@ -443,20 +407,6 @@ impl<'a> Resolver<'_, 'a> {
                 Target::NotFound
             }
         }
-    }
-
-    fn permitted(&self, policy: &Policy<'a>, declared: &Declared, namespace: &str) -> bool {
-        let object = policy.object;
-        let from = (
-            object.api_version.group.as_str(),
-            object.kind.as_str(),
-            object.namespace_or_empty(),
-        );
-        // A cluster-scoped policy belongs to whoever owns the cluster.
-        object.namespace.is_none()
-            || self
-                .grants
-                .permit(from, namespace, (&declared.group, &declared.kind, &declared.name))
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str) -> Option<Target> {
@@ -497,37 +447,29 @@ impl<'a> Resolver<'_, 'a> {
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let object = policy.object;
-        let pointer = if is_namespace(declared) {
+        let field = if is_namespace(declared) {
             "name"
         } else {
             "namespace"
         };
-        let own = object.namespace_or_empty();
-        let finding = object.finding(
-            Code::POLICY_REF_NOT_PERMITTED,
-            &format!("{}/{pointer}", declared.pointer),
-            format!(
-                "may not target {}, which is in another namespace",
-                declared.describe(namespace)
-            ),
-        );
-        let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
-        let to = (
-            declared.group.as_str(),
-            declared.kind.as_str(),
-            declared.name.as_str(),
-        );
-        self.findings
-            .push(match self.grants.almost_permit(from, namespace, to) {
-                Some((place, help)) => finding
-                    .related(place, "this grant names another namespace")
-                    .help(help),
-                None => finding.help(format!(
-                    "add a ReferenceGrant to namespace `{namespace}`, from {} in `{own}` to {}",
-                    object.group_kind(),
-                    shown_kind(declared)
-                )),
-            });
+        let pointer = format!("{}/{field}", declared.pointer);
+        let target = declared.describe(namespace);
+        let message = format!("may not target {target}, which is in another namespace");
+        let finding = object.finding(Code::POLICY_REF_NOT_PERMITTED, &pointer, message);
+        let almost = self
+            .grants
+            .almost_permit(referrer(object), namespace, referent(declared));
+        self.findings.push(match almost {
+            Some((place, help)) => finding
+                .related(place, "this grant names another namespace")
+                .help(help),
+            None => finding.help(format!(
+                "add a ReferenceGrant to namespace `{namespace}`, from {} in `{}` to {}",
+                object.group_kind(),
+                object.namespace_or_empty(),
+                shown_kind(declared)
+            )),
+        });
     }
 
     /// An error where a cluster would lack the policy: if its kind is synced and no cluster is known to have the target,
@@ -549,7 +491,9 @@ impl<'a> Resolver<'_, 'a> {
             section: None,
             ..declared.clone()
         };
-        let whole_exists = declared.section.is_some() && self.node(&whole, namespace).is_some();
+        let found = declared.section.as_ref();
+        let found = found.and_then(|_| self.node(&whole, namespace));
+        let whole_exists = found.is_some();
         // A Gateway accepts no ListenerSet unless it allows them (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         let is_there = !whole_exists && self.sources.get(&identity).is_some();
@@ -558,47 +502,32 @@ impl<'a> Resolver<'_, 'a> {
         if is_there && !is_refused_set {
             return;
         }
+        let name = whole.describe(namespace);
+        let word = section_word(self.topology, declared);
         let (field, message) = match (&declared.section, whole_exists) {
             _ if is_refused_set => {
                 let why = self.topology.why_detached(&identity).unwrap_or_default();
-                (
-                    "name",
-                    format!("{} is not attached: {why}", whole.describe(namespace)),
-                )
+                ("name", format!("{name} is not attached: {why}"))
             }
-            (Some(section), true) => (
-                "sectionName",
-                format!(
-                    "{} has no {} `{section}`",
-                    whole.describe(namespace),
-                    section_word(self.topology, declared)
-                ),
-            ),
-            _ => (
-                "name",
-                format!("{} is not in the input", whole.describe(namespace)),
-            ),
+            (Some(section), true) => ("sectionName", format!("{name} has no {word} `{section}`")),
+            _ => ("name", format!("{name} is not in the input")),
         };
         let is_synced = self.synced.contains(&policy.object.group_kind());
         let lives_elsewhere = !whole_exists && self.sources.lives_on_a_cluster(&identity);
-        let severity = if !policy.local && (of_gateway || (is_synced && !lives_elsewhere)) {
+        let is_lacking = of_gateway || (is_synced && !lives_elsewhere);
+        let severity = if !is_refused_set && !policy.local && is_lacking {
             Severity::Error
         } else {
             Severity::Warning
         };
-        let finding = Finding::new(
-            Code::POLICY_TARGET_NOT_FOUND,
-            policy.object.place(&format!("{}/{field}", declared.pointer)),
-            message,
-        )
-        .label(format!("the target of {}", policy.object.identity()))
-        .missing(identity.clone());
+        let place = policy.object.place(&format!("{}/{field}", declared.pointer));
+        let finding = Finding::new(Code::POLICY_TARGET_NOT_FOUND, place, message)
+            .label(format!("the target of {}", policy.object.identity()))
+            .missing(identity.clone());
         // A kind that nobody lists may be one that is misspelled.
-        let finding = match unlisted.and_then(|known| known.note(&declared.group, &declared.kind)) {
-            Some(note) => finding.note(note),
-            None => finding,
-        };
-        let sections = whole_exists.then(|| self.sections(&whole, namespace));
+        let note = unlisted.and_then(|known| known.note(&declared.group, &declared.kind));
+        let finding = note.into_iter().fold(finding, Finding::note);
+        let sections = found.map(|found| self.sections(&found));
         let section = declared.section.as_deref().unwrap_or_default();
         let near = match &sections {
             Some(_) => self
@@ -612,10 +541,7 @@ impl<'a> Resolver<'_, 'a> {
             return;
         }
         let lacked = match &sections {
-            Some(_) => format!(
-                "{} `{section}` of {identity}",
-                section_word(self.topology, declared)
-            ),
+            Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
         let place = |field: &str| match &declared.namespace {
@@ -644,11 +570,7 @@ impl<'a> Resolver<'_, 'a> {
                 "correct the name, or add the object; if it lives on clusters only, keep the policy there",
             ),
         };
-        self.findings.push(finding.severity(if is_refused_set {
-            Severity::Warning
-        } else {
-            severity
-        }));
+        self.findings.push(finding.severity(severity));
     }
 
     /// What a target that is not there was probably meant to be.
@@ -657,15 +579,26 @@ impl<'a> Resolver<'_, 'a> {
         self.near.find_for(declared.namespace.as_deref(), &missing)
     }
 
-    fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {
-        let Some(Target::Attached(node)) = self.node(whole, namespace) else {
+    fn sections(&self, whole: &Target) -> Vec<String> {
+        let Target::Attached(node) = whole else {
             return Vec::new();
         };
-        let names = self.topology.sections(node).into_iter();
+        let names = self.topology.sections(*node).into_iter();
         names
             .filter_map(|section| self.topology.section(section).map(str::to_owned))
             .collect()
     }
+}
+
+/// Group, kind, and namespace of who refers, as grants name them.
+fn referrer(policy: &Object) -> (&str, &str, &str) {
+    let group = policy.api_version.group.as_str();
+    (group, &policy.kind, policy.namespace_or_empty())
+}
+
+/// Group, kind, and name of what a target refers to.
+fn referent(declared: &Declared) -> (&str, &str, &str) {
+    (&declared.group, &declared.kind, &declared.name)
 }
 
 fn is_namespace(declared: &Declared) -> bool {
@@ -693,22 +626,18 @@ fn shown_kind(declared: &Declared) -> String {
 }
 
 /// A target that a kind's documentation does not list: known controllers do nothing with it.
-fn unlisted_target(policy: &crate::object::Object, declared: &Declared, note: Option<String>) -> Finding {
+fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
+    let kind = with_article(&declared.kind);
+    let message = format!("targets {kind}, on which no known controller acts");
     let finding = policy
         .finding(
             Code::POLICY_NO_EFFECT,
             &format!("{}/kind", declared.pointer),
-            format!(
-                "targets {}, on which no known controller acts",
-                with_article(&declared.kind)
-            ),
+            message,
         )
         .label("not among the documented targets")
         .help("target one of the documented kinds");
-    match note {
-        Some(note) => finding.note(note),
-        None => finding,
-    }
+    note.into_iter().fold(finding, Finding::note)
 }
 
 /// Objects of one kind in one namespace.

@@ -233,12 +233,8 @@ pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
             return Some(format!("{direction} limit value must be positive"));
         }
         let unit = text(limit, "unit").unwrap_or_default();
-        let least = 1024
-            * i64::from(
-                seconds(unit)
-                    .filter(|_| ["Minute", "Hour"].contains(&unit))
-                    .unwrap_or(1),
-            );
+        let seconds = seconds(unit).filter(|_| ["Minute", "Hour"].contains(&unit));
+        let least = 1024 * i64::from(seconds.unwrap_or(1));
         (bytes < least).then(|| {
             format!(
                 "{direction}: bandwidth limit of {bytes} bytes per {unit} is below the minimum of 1 KiB/s"

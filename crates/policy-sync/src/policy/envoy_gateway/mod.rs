@@ -20,20 +20,8 @@ use super::profile::MergeUnit;
 use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;
 use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
-use refusals::{Refusal, Traffic, refused, unfit_for_route};
-
-/// Why the controller refuses a policy on a node.
-#[derive(Debug, Clone)]
-pub(crate) struct Rejection {
-    /// In its words.
-    pub(crate) message: String,
-    /// Where in the policy, if it is not the target.
-    pub(crate) pointer: Option<String>,
-    /// How to fix it.
-    pub(crate) help: String,
-    /// The place, if it is not the whole target.
-    pub(crate) at: Option<Node>,
-}
+pub(crate) use refusals::Rejection;
+use refusals::{Traffic, refused, unfit_for_route};
 
 /// The listeners by port, to find policies that share a port with listeners that they are not for.
 pub(crate) struct SharedPorts<'f, 'a> {
@@ -147,21 +135,10 @@ fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId
     }
 }
 
-impl From<Refusal> for Rejection {
-    fn from(refusal: Refusal) -> Self {
-        Self {
-            message: refusal.message,
-            pointer: Some(refusal.pointer),
-            help: refusal.help,
-            at: None,
-        }
-    }
-}
-
 /// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
 pub(crate) fn wrong_setting(policy: &Object) -> Option<Rejection> {
     let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
-    refused(&policy.kind, spec, Traffic::ANY).map(Rejection::from)
+    refused(&policy.kind, spec, Traffic::ANY)
 }
 
 /// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
@@ -180,12 +157,12 @@ pub(crate) fn wrong_setting_at(
         _ => return None,
     };
     let spec = policy.value.get("spec").filter(|_| is_of_clients(policy))?;
-    refused(&policy.kind, spec, Traffic { http, tls }).map(Rejection::from)
+    refused(&policy.kind, spec, Traffic { http, tls })
 }
 
 /// Why a policy of a route is refused before it takes the place of others.
 pub(crate) fn unfit(policy: &Object, route: &str) -> Option<Rejection> {
-    unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Rejection::from)
+    unfit_for_route(&policy.kind, policy.value.get("spec")?, route)
 }
 
 /// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the

@@ -16,16 +16,19 @@ use super::checks::{
     passed_through, providers, query_parameter, rate_limit_type, redirect_url, stat_name, table_size,
     token_endpoint, two_defaults, units,
 };
+use crate::topology::Node;
 
-/// Why the controller refuses a policy.
-#[derive(Debug)]
-pub(crate) struct Refusal {
+/// Why the controller refuses a policy on a node.
+#[derive(Debug, Clone)]
+pub(crate) struct Rejection {
     /// In its words.
     pub(crate) message: String,
-    /// Where in the policy: the first place.
-    pub(crate) pointer: String,
-    /// How to fix that.
+    /// Where in the policy, if it is not the target.
+    pub(crate) pointer: Option<String>,
+    /// How to fix it.
     pub(crate) help: String,
+    /// The place, if it is not the whole target.
+    pub(crate) at: Option<Node>,
 }
 
 /// What traffic is, where a policy applies: some settings are translated only there.
@@ -46,27 +49,19 @@ impl Traffic {
 }
 
 /// Why settings are refused. All parts of a policy are translated, and all their errors are said.
-pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Refusal> {
+pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Rejection> {
     let is_translated = |part: &&Part| match part.needs {
         Needs::Nothing => true,
         Needs::Http => traffic.http,
         Needs::Tls => traffic.tls,
     };
-    let mut complaints = Complaints::default();
-    for part in parts(kind).iter().filter(is_translated) {
-        part.check(spec, &mut complaints);
-    }
-    complaints.into_refusal("")
+    checked(parts(kind).iter().filter(is_translated), spec, "")
 }
 
 /// Why a policy of a route is refused before it is translated, so that it does not even take the place of others.
-pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Refusal> {
-    let (parts, said) = of_route(kind, route)?;
-    let mut complaints = Complaints::default();
-    for part in parts {
-        part.check(spec, &mut complaints);
-    }
-    complaints.into_refusal(said)
+pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Rejection> {
+    let (parts, introduction) = of_route(kind, route)?;
+    checked(parts.iter(), spec, introduction)
 }
 
 /// What is wrong with one part.
@@ -78,38 +73,33 @@ struct Complaint {
     help: &'static str,
 }
 
-#[derive(Debug, Default)]
-struct Complaints(Vec<Complaint>);
-
-impl Complaints {
-    fn has(&self, part: &str) -> bool {
-        self.0.iter().any(|complaint| complaint.part == part)
+/// What is wrong with the parts, in one message: as `errors.Join` puts errors together, and as a condition says them
+/// (`envoyproxy/gateway internal/gatewayapi/status/conditions.go@v1.9.0`). The rest is about the first of them.
+fn checked<'p>(parts: impl Iterator<Item = &'p Part>, spec: &Value, introduction: &str) -> Option<Rejection> {
+    let mut complaints = Vec::new();
+    for part in parts {
+        part.check(spec, &mut complaints);
     }
-
-    /// As `errors.Join` puts errors together, and as a condition says them
-    /// (`envoyproxy/gateway internal/gatewayapi/status/conditions.go@v1.9.0`).
-    fn into_refusal(self, introduction: &str) -> Option<Refusal> {
-        let mut message = String::new();
-        let mut last = None;
-        for complaint in &self.0 {
-            if !message.is_empty() {
-                message.push('\n');
-            }
-            if last != Some(complaint.part) && !complaint.part.is_empty() {
-                message.push_str(complaint.part);
-                message.push_str(": ");
-            }
-            message.push_str(&complaint.message);
-            last = Some(complaint.part);
+    let mut message = introduction.to_owned();
+    let mut last: Option<&Complaint> = None;
+    for complaint in &complaints {
+        if last.is_some() {
+            message.push('\n');
         }
-        message.insert_str(0, introduction);
-        let first = self.0.into_iter().next()?;
-        Some(Refusal {
-            message: sentence(&message),
-            pointer: format!("/spec{}", first.pointer),
-            help: first.help.to_owned(),
-        })
+        if last.is_none_or(|last| last.part != complaint.part) && !complaint.part.is_empty() {
+            message.push_str(complaint.part);
+            message.push_str(": ");
+        }
+        message.push_str(&complaint.message);
+        last = Some(complaint);
     }
+    let first = complaints.first()?;
+    Some(Rejection {
+        message: sentence(&message),
+        pointer: Some(format!("/spec{}", first.pointer)),
+        help: first.help.to_owned(),
+        at: None,
+    })
 }
 
 /// A message as a condition has it: with a capital letter and a period.
@@ -122,23 +112,23 @@ pub(crate) fn sentence(message: &str) -> String {
 
 impl Part {
     /// Checks the part of the settings. It is translated up to its first error, unless its errors are joined.
-    fn check(&self, spec: &Value, complaints: &mut Complaints) {
+    fn check(&self, spec: &Value, complaints: &mut Vec<Complaint>) {
         // One part may be listed twice, and then ends at the first error of both.
-        if complaints.has(self.name) && !self.joins {
+        if !self.joins && complaints.iter().any(|known| known.part == self.name) {
             return;
         }
         let mut places = Vec::new();
         each(spec, self.base, String::new(), &mut places);
         places.retain(|(base, _)| !(self.unless)(spec, base));
         for (base, settings) in places {
-            for rule in self.rules.iter().copied().flatten() {
+            for rule in self.only.iter().chain(self.rules.iter().copied().flatten()) {
                 let mut values = Vec::new();
                 each(settings, rule.at, base.clone(), &mut values);
                 for (pointer, value) in values {
                     let Some(message) = rule.refuses.message(value) else {
                         continue;
                     };
-                    complaints.0.push(Complaint {
+                    complaints.push(Complaint {
                         part: self.name,
                         message,
                         pointer,
@@ -184,7 +174,7 @@ fn each<'v>(value: &'v Value, at: &str, pointer: String, found: &mut Vec<(String
 
 /// What has to be there for a setting to be translated.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Needs {
+enum Needs {
     Nothing,
     Http,
     Tls,
@@ -195,8 +185,8 @@ type Rules = &'static [&'static [Rule]];
 
 /// A part of a policy, or settings of it at one place, that is translated by itself: its errors are said under its name.
 #[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) name: &'static str,
+struct Part {
+    name: &'static str,
     needs: Needs,
     /// Whether all of its errors are said, instead of the first.
     joins: bool,
@@ -204,17 +194,18 @@ pub(crate) struct Part {
     unless: fn(&Value, &str) -> bool,
     /// The places of its settings; `*` stands for each element or member.
     base: &'static str,
-    /// The rules there.
-    pub(crate) rules: Rules,
+    /// The only rule there, or groups of them.
+    only: Option<Rule>,
+    rules: Rules,
 }
 
 /// A rule about one field.
 #[derive(Debug)]
-pub(crate) struct Rule {
+struct Rule {
     /// Below the place of the part.
-    pub(crate) at: &'static str,
-    pub(crate) refuses: Refuses,
-    pub(crate) help: &'static str,
+    at: &'static str,
+    refuses: Refuses,
+    help: &'static str,
 }
 
 const fn rule(at: &'static str, refuses: Refuses, help: &'static str) -> Rule {
@@ -242,7 +233,21 @@ const fn part(name: &'static str, base: &'static str, rules: Rules) -> Part {
         joins: false,
         unless: never,
         base,
+        only: None,
         rules,
+    }
+}
+
+/// A part with one check, of what is at its place.
+const fn single(
+    name: &'static str,
+    base: &'static str,
+    says: fn(&Value) -> Option<String>,
+    help: &'static str,
+) -> Part {
+    Part {
+        only: Some(check("", says, help)),
+        ..part(name, base, &[])
     }
 }
 
@@ -371,14 +376,11 @@ const CLUSTER: Rules = &[
 
 /// `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`.
 const BACKEND_TRAFFIC: &[Part] = &[
-    part(
+    single(
         "RateLimit",
         "/rateLimit",
-        &[&[check(
-            "",
-            rate_limit_type,
-            "remove `type`, and keep `local` or `global`",
-        )]],
+        rate_limit_type,
+        "remove `type`, and keep `local` or `global`",
     ),
     Part {
         unless: is_only_global,
@@ -400,14 +402,11 @@ const BACKEND_TRAFFIC: &[Part] = &[
             &[SELECTORS],
         )
     },
-    part(
+    single(
         "BandwidthLimit",
         "/bandwidthLimit",
-        &[&[check(
-            "",
-            bandwidth,
-            "write at least 1 KiB for each second of the unit",
-        )]],
+        bandwidth,
+        "write at least 1 KiB for each second of the unit",
     ),
     part("LoadBalancer", "", &[LOAD_BALANCER]),
     part("CircuitBreaker", "", &[CIRCUIT_BREAKER]),
@@ -416,28 +415,18 @@ const BACKEND_TRAFFIC: &[Part] = &[
     joined("Timeout", "", &[TIMEOUT]),
     part("BackendConnection", "", &[CONNECTION]),
     joined("HTTP2", "", &[HTTP2]),
-    part(
-        "RequestBuffer",
-        "/requestBuffer/limit",
-        &[&[check("", buffer, A_SIZE)]],
-    ),
-    part(
+    single("RequestBuffer", "/requestBuffer/limit", buffer, A_SIZE),
+    single(
         "RequestBuffer",
         "",
-        &[&[check(
-            "",
-            buffered_upgrade,
-            "remove `requestBuffer`, or `httpUpgrade`",
-        )]],
+        buffered_upgrade,
+        "remove `requestBuffer`, or `httpUpgrade`",
     ),
-    part(
+    single(
         "Telemetry",
         "/telemetry/metrics/routeStatName",
-        &[&[check(
-            "",
-            stat_name,
-            "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
-        )]],
+        stat_name,
+        "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
     ),
 ];
 
@@ -549,20 +538,18 @@ const HEADERS: &str =
 /// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`, in the order for Gateways; another one for routes changes
 /// only the order of messages.
 const SECURITY: &[Part] = &[
-    part(
+    single(
         "JWT",
         "/jwt/providers",
-        &[&[check(
-            "",
-            providers,
-            "write issuers and addresses as URIs, and names that are unique",
-        )]],
+        providers,
+        "write issuers and addresses as URIs, and names that are unique",
     ),
     part("JWT", "/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
-    part(
+    single(
         "OIDC",
         "/oidc/provider/tokenEndpoint",
-        &[&[check("", token_endpoint, "write a URL with a domain name")]],
+        token_endpoint,
+        "write a URL with a domain name",
     ),
     part("OIDC", "/oidc/provider/backendSettings", CLUSTER),
     part(
@@ -626,32 +613,23 @@ fn fails_open(spec: &Value, at: &str) -> bool {
 }
 
 const ON_HTTP_ROUTES: &[Part] = &[
-    part(
+    single(
         "",
         "/apiKeyAuth/extractFrom/*",
-        &[&[check(
-            "",
-            key_source,
-            "keep one of `headers`, `params`, and `cookies`",
-        )]],
+        key_source,
+        "keep one of `headers`, `params`, and `cookies`",
     ),
-    part(
+    single(
         "",
         "",
-        &[&[check(
-            "",
-            passed_through,
-            "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
-        )]],
+        passed_through,
+        "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
     ),
 ];
 
-const ON_TCP_ROUTES: &[Part] = &[part(
+const ON_TCP_ROUTES: &[Part] = &[single(
     "",
     "/authorization",
-    &[&[check(
-        "",
-        of_http,
-        "keep rules with `clientCIDRs` alone, or target HTTP routes",
-    )]],
+    of_http,
+    "keep rules with `clientCIDRs` alone, or target HTTP routes",
 )];

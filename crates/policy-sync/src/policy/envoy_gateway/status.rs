@@ -2,13 +2,13 @@
 //! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
 //! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
-use crate::policy::attachment::{Attachments, Kind, entry_of};
+use crate::policy::attachment::{Attachments, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
@@ -25,11 +25,9 @@ pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
 /// `status.ancestors` of a policy, all of them.
 pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
     let policy = attachments.policy(id);
-    let kind = attachments.kinds.get(policy.kind);
     let mut said = Said {
         topology: &attachments.topology,
         attachments,
-        kind,
         id,
         policy,
         scopes: attachments.scopes(policy.kind),
@@ -148,7 +146,6 @@ fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8
 struct Said<'s, 'a> {
     topology: &'s Topology<'a>,
     attachments: &'s Attachments<'a>,
-    kind: &'s Kind,
     id: PolicyId,
     policy: &'s Policy<'a>,
     scopes: &'s Scopes,
@@ -163,7 +160,9 @@ impl Said<'_, '_> {
                 // A target that is missing may belong to another controller: nothing is said.
                 if let Some(whole) = owner(self.topology, self.policy, declared) {
                     let ancestors = self.ancestors_of(whole, declared.section.as_deref());
-                    let message = self.no_section(whole, declared);
+                    let section = declared.section.as_deref().unwrap_or_default();
+                    let (kind, key) = (&declared.kind, key(self.topology, whole));
+                    let message = format!("No section name {section} found for {kind} {key}");
                     self.refuse(&ancestors, "TargetNotFound", message);
                 }
                 return;
@@ -181,16 +180,14 @@ impl Said<'_, '_> {
             return;
         }
         let parents = self.attachments.parents();
-        let merged = merged_with(self.topology, parents, &self.kind.nodes, self.policy, node);
+        let nodes = &self.attachments.kinds.get(self.policy.kind).nodes;
+        let merged = merged_with(self.topology, parents, nodes, self.policy, node);
         for (parent, listener, with) in merged {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
             let ancestor = reference(self.topology, parent.node, section);
-            let other = self
-                .kind
-                .nodes
-                .get(&with)
-                .and_then(|placed| placed.accepted.first());
-            let Some(other) = other else { continue };
+            let Some(other) = self.attachments.on(self.policy.kind, with).first() else {
+                continue;
+            };
             let condition = match refused_merge(self.attachments, (self.id, other.policy), node) {
                 Some(refusal) => Condition::new("Accepted", false, "Invalid", refusal),
                 None => {
@@ -243,12 +240,8 @@ impl Said<'_, '_> {
                         "BackendTrafficPolicy" => "backendTrafficPolicy",
                         _ => &plural,
                     };
-                    let message = format!(
-                        "{}these route rules: [{}]",
-                        others("overridden", by),
-                        rules.join(" ")
-                    );
-                    effects.push(overridden(message));
+                    let rules = format!("these route rules: [{}]", rules.join(" "));
+                    effects.push(overridden(others("overridden", by) + &rules));
                 }
             }
             // It has no merging, and its own wording.
@@ -279,10 +272,7 @@ impl Said<'_, '_> {
 
     /// The names of the sections of an object on which a policy of the kind applies, sorted.
     fn held_sections(&self, node: Node) -> Vec<&str> {
-        let holds = |section: &Node| {
-            let placed = self.kind.nodes.get(section);
-            placed.is_some_and(|placed| !placed.accepted.is_empty())
-        };
+        let holds = |section: &Node| !self.attachments.on(self.policy.kind, *section).is_empty();
         let sections = self.topology.sections(node).into_iter().filter(holds);
         let names: BTreeSet<&str> = sections
             .filter_map(|section| self.topology.section(section))
@@ -291,44 +281,27 @@ impl Said<'_, '_> {
     }
 
     fn listed(&self, scopes: &BTreeSet<Node>) -> Option<String> {
-        let mut by_word: [(&str, BTreeSet<String>); 4] = [
-            ("gateway listeners", BTreeSet::new()),
-            ("listenersets", BTreeSet::new()),
-            ("listenerset listeners", BTreeSet::new()),
-            ("routes", BTreeSet::new()),
-        ];
+        let mut by_word: BTreeMap<(u8, &str), BTreeSet<String>> = BTreeMap::new();
         for node in scopes {
-            let position = match (node, whole(self.topology, *node)) {
-                (Node::Listener(..), Node::Gateway(_)) => 0,
-                (Node::ListenerSet(_), _) => 1,
-                (Node::Listener(..), _) => 2,
-                _ => 3,
+            let word = match (node, whole(self.topology, *node)) {
+                (Node::Listener(..), Node::Gateway(_)) => (0, "gateway listeners"),
+                (Node::ListenerSet(_), _) => (1, "listenersets"),
+                (Node::Listener(..), _) => (2, "listenerset listeners"),
+                _ => (3, "routes"),
             };
             let mut name = key(self.topology, *node);
             if let Some(section) = self.topology.section(*node) {
                 name.push('/');
                 name.push_str(section);
             }
-            if let Some((_, names)) = by_word.get_mut(position) {
-                names.insert(name);
-            }
+            by_word.entry(word).or_default().insert(name);
         }
-        let named = by_word.iter().filter(|(_, names)| !names.is_empty());
-        let parts = named.map(|(word, names)| {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let parts = by_word.into_iter().map(|((_, word), names)| {
+            let names: Vec<String> = names.into_iter().collect();
             format!("these {word}: [{}]", names.join(" "))
         });
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(" and "))
-    }
-
-    fn no_section(&self, whole: Node, declared: &Declared) -> String {
-        let section = declared.section.as_deref().unwrap_or_default();
-        format!(
-            "No section name {section} found for {} {}",
-            declared.kind,
-            key(self.topology, whole)
-        )
     }
 
     /// Of a route its parents; of a Gateway or ListenerSet itself.
@@ -433,22 +406,23 @@ fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: u
     let (policy, topology) = (attachments.policy(id), &attachments.topology);
     let placed = attachments.placed(policy.kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
-    let refused = || {
-        placed
-            .refused_at
-            .iter()
-            .map(|(listener, there)| (*listener, there.why))
-    };
-    let sharing = refused().filter(|(_, why)| matches!(why, AtListener::SharedPort));
+    let at_listeners = placed.refused_at.iter();
+    let mut refused = at_listeners.map(|(listener, there)| (*listener, there.why));
+    let sharing = refused
+        .clone()
+        .filter(|(_, why)| matches!(why, AtListener::SharedPort));
     let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| listener).collect();
     let mut ports = SharedPorts::new(topology, &attachments.merging_classes);
     if let Some(rejection) = ports.shared_port(node, &sharing, most) {
         return Some(rejection);
     }
-    if let Some((listener, _)) = refused().find(|(_, why)| matches!(why, AtListener::Settings)) {
+    if let Some((listener, _)) = refused
+        .clone()
+        .find(|(_, why)| matches!(why, AtListener::Settings))
+    {
         return wrong_setting_at(policy.object, topology, listener);
     }
-    let (listener, why) = refused().find_map(|(listener, why)| match why {
+    let (listener, why) = refused.find_map(|(listener, why)| match why {
         AtListener::NoDefaultHost(why) => Some((listener, why)),
         AtListener::SharedPort | AtListener::Settings => None,
     })?;
@@ -500,9 +474,8 @@ pub(crate) fn refused_merges(
             refused_merge(attachments, (id, other.policy), node)
         });
     let refusals: Vec<String> = refusals.collect();
-    (refusals.len() == ways)
-        .then(|| refusals.into_iter().next())
-        .flatten()
+    let is_everywhere = refusals.len() == ways;
+    refusals.into_iter().next().filter(|_| is_everywhere)
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.

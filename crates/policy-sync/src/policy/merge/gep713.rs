@@ -161,58 +161,33 @@ impl Composed {
     /// The same with the layer of an older policy.
     fn with(composed: Option<Self>, policy: PolicyId, layer: &Layer, unit: &MergeUnit) -> Option<Self> {
         let own = layer.content.as_ref();
-        let under = |mut settings: Content| {
-            lay_under(&mut settings, own, unit);
-            settings
-        };
-        let over = |mut settings: Content| {
-            patch(&mut settings, own, unit);
-            settings
-        };
         let merges = layer.strategy.merges();
         // Regardless of the result of the newer ones.
         if !merges && layer.side == Side::Overrides {
             return Some(Self::Always(own.clone()));
         }
-        Some(match composed? {
-            Self::Always(settings) => Self::Always(match (merges, layer.side) {
-                (true, Side::Defaults) => under(settings),
-                (true, Side::Overrides) => over(settings),
-                (false, _) if is_empty(&settings) => own.clone(),
-                (false, _) => settings,
-            }),
+        let mut composed = composed?;
+        match &mut composed {
+            Self::Always(settings) => merge_into(settings, layer.side, layer.strategy, own, unit),
             Self::Depends {
                 defaults,
                 overrides,
                 fallback,
             } => match (merges, layer.side) {
-                (true, Side::Defaults) => Self::Depends {
-                    defaults: under(defaults),
-                    overrides,
-                    fallback,
-                },
-                (true, Side::Overrides) => Self::Depends {
-                    defaults,
-                    overrides: over(overrides),
-                    fallback,
-                },
+                (true, Side::Defaults) => lay_under(defaults, own, unit),
+                (true, Side::Overrides) => patch(overrides, own, unit),
                 (false, _) => {
                     let stands_in = fallback.as_ref().is_some_and(|(_, settings)| !is_empty(settings));
-                    let never_empty = stands_in || !is_empty(&defaults) || !is_empty(&overrides);
-                    let fallback = if never_empty {
-                        fallback
-                    } else if defaults.is_empty() && overrides.is_empty() {
-                        Some((policy, own.clone()))
-                    } else {
-                        return None;
-                    };
-                    Self::Depends {
-                        defaults,
-                        overrides,
-                        fallback,
+                    let never_empty = stands_in || !is_empty(defaults) || !is_empty(overrides);
+                    if !never_empty {
+                        if !defaults.is_empty() || !overrides.is_empty() {
+                            return None;
+                        }
+                        *fallback = Some((policy, own.clone()));
                     }
                 }
             },
-        })
+        }
+        Some(composed)
     }
 }

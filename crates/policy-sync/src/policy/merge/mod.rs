@@ -102,21 +102,20 @@ pub(crate) fn fill_alone(
 ) -> (Content, Vec<PolicyId>) {
     let fits = |content: &Content| content.keys().all(|key| filled.has(key));
     let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
-    let is_refused = |(level, entries): &&(Level, &[Entry])| {
+    let is_refused = |(level, entries): &(Level, &[Entry])| {
         matches!(level, Level::Route | Level::Rule)
             && entries.iter().any(|entry| {
                 !entry.layers.iter().all(|layer| fits(&layer.content)) || (merges(entry) && !fits(merged))
             })
     };
-    let standing = levels.iter().filter(|level| !is_refused(level));
-    let standing: Vec<&[Entry]> = standing.map(|(_, entries)| *entries).collect();
-    let refused = levels.iter().filter(is_refused);
-    let refused = refused.flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy));
-    let refused = refused.collect();
-    let is_merged = standing.len() == levels.len()
-        && levels
-            .last()
-            .is_some_and(|(_, entries)| entries.iter().any(merges));
+    let (refused, standing): (Vec<_>, Vec<_>) = levels.iter().copied().partition(is_refused);
+    let standing: Vec<&[Entry]> = standing.into_iter().map(|(_, entries)| entries).collect();
+    let refused: Vec<PolicyId> = refused
+        .into_iter()
+        .flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy))
+        .collect();
+    let last = levels.last().filter(|_| refused.is_empty());
+    let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(merges));
     let mut content = if is_merged { merged.clone() } else { Content::new() };
     fill(&mut content, filled, &standing);
     (content, refused)

@@ -33,42 +33,32 @@ pub(super) fn profiles() -> Vec<Profile> {
 /// Kinds whose named rules merge along GatewayClass > Gateway > listener > route > rule. Two on one target are both
 /// accepted and fold like two levels: Kuadrant/kuadrant-operator api/v1/merge_strategies.go@v1.5.2.
 fn merging(kind: &str, rules: Vec<RulePath>) -> Profile {
-    Profile {
-        paths: Paths::EveryLevel,
-        status: StatusShape::Kuadrant,
-        ..Profile::inherited(GROUP, kind)
-            .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
-            .merges(Strategy::Atomic, MergeUnit::Rules(rules))
-            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
-            .ends(&[Level::Rule])
-    }
+    of_product(GROUP, kind, SameTarget::Merge, Level::Rule)
+        .wrapped(Wrappers::OneOfDefaultsOverrides, Some("strategy"))
+        .merges(Strategy::Atomic, MergeUnit::Rules(rules))
 }
 
 /// Kinds that own listeners: a listener's policy takes it, a Gateway's takes the others; the older wins. Where two are
 /// equally old Kuadrant refuses neither; here the name decides, because a tie is what a work makes
 /// (docs/systems/kuadrant.md#policies-on-one-target).
 fn per_listener(kind: &str) -> Profile {
-    Profile {
-        paths: Paths::EveryLevel,
-        status: StatusShape::Kuadrant,
-        ..Profile::inherited(GROUP, kind)
-            .wrapped(Wrappers::Bare, None)
-            .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
-            .ends(&[Level::Listener])
-    }
+    of_product(GROUP, kind, SameTarget::Reject, Level::Listener)
 }
 
 /// The extension kinds carry no label and merge nothing.
 fn extension(kind: &str) -> Profile {
+    of_product("extensions.kuadrant.io", kind, SameTarget::Merge, Level::Rule)
+}
+
+fn of_product(group: &str, kind: &str, same_target: SameTarget, end: Level) -> Profile {
     Profile {
         paths: Paths::EveryLevel,
         status: StatusShape::Kuadrant,
-        ..Profile::inherited("extensions.kuadrant.io", kind)
+        ..Profile::inherited(group, kind)
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Atomic, MergeUnit::Whole)
-            .same_target(SameTarget::Merge, Precedence::EstablishedChallenger)
-            .ends(&[Level::Rule])
+            .same_target(same_target, Precedence::EstablishedChallenger)
+            .ends(&[end])
     }
 }
 

@@ -73,7 +73,7 @@ impl Profiles {
         };
         for (of_product, in_mesh) in BUILT_IN {
             for profile in of_product() {
-                profiles.insert(if in_mesh { profile } else { profile.for_gateways() });
+                profiles.insert(Profile { in_mesh, ..profile });
             }
         }
         profiles

@@ -422,7 +422,7 @@ mod by_the_projects {
             let Some(profile) = profiles.find(&kind, &BTreeSet::from([version.as_str()]), None) else {
                 continue;
             };
-            let fields = &profile.targeting.fields;
+            let fields = &profile.targeting.definition.fields;
             for field in TargetField::ALL {
                 let theirs = spec["properties"][field.name()].is_object();
                 assert_eq!(

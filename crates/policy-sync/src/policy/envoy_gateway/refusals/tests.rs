@@ -415,7 +415,7 @@ fn authorization_has_ranges_patterns_and_expressions_that_are_such() {
     let wrong = rule(json!({"cel": "a =="}));
     let expected = Some("Authorization: invalid CEL expression: a ==.");
     assert_eq!(said("SecurityPolicy", &wrong).as_deref(), expected);
-    let place = refused("SecurityPolicy", &range, Traffic::ANY).map(|refusal| refusal.pointer);
+    let place = refused("SecurityPolicy", &range, Traffic::ANY).and_then(|refusal| refusal.pointer);
     assert_eq!(
         place.as_deref(),
         Some("/spec/authorization/rules/0/principal/clientCIDRs/1")

@@ -495,7 +495,7 @@ fn patches_take_one_target_and_apply_by_priority_then_name() {
         .collect();
     assert_eq!(order, ["c", "b", "d", "a"]);
     let profile = &seen.attachments.kinds.rows()[0].profile;
-    assert_eq!(profile.targeting.fields, [TargetField::TargetRef]);
+    assert_eq!(profile.targeting.definition.fields, [TargetField::TargetRef]);
 }
 
 /// A policy of the model: where it is, how it merges, what it says.
