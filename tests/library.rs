@@ -152,6 +152,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
+#[cfg(unix)]
 fn copy(from: &Path, to: &Path) {
     for path in files(from) {
         let target = to.join(&path);
