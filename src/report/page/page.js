@@ -69,7 +69,8 @@
         slash = key.lastIndexOf('/');
       return { type, key, section, ns: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
     };
-    const kindName = type => J.kindNames[type] || type;
+    // A kind may be called as what every object of JavaScript has: `constructor`.
+    const kindName = type => (Object.hasOwn(J.kindNames, type) ? J.kindNames[type] : type);
     // Positions in a list by keys: a new key gets the next, if its entry can be made.
     const positions = list => {
       const known = new Map();
