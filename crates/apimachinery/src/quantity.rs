@@ -150,7 +150,7 @@ impl Quantity {
             let factor = 1i128.checked_shl(bits).ok_or(QuantityError::Range)?;
             let value = number.checked_mul(factor).ok_or(QuantityError::Range)?;
             if is_quick_binary(&parts, bits, value) {
-                // Kubernetes takes an odd enough number for canonical.
+                // Kubernetes keeps the text of a number that is no multiple of 8.
                 (value, 0, Form::Quick((number % 8 != 0).then(|| text.into())))
             } else {
                 capped(value, places)?

@@ -38,7 +38,8 @@ pub(crate) fn has(value: &Value, key: &Value) -> Result<bool, ExecutionError> {
     }
 }
 
-/// The value that has the parts: what an optional one has in it, if anything, or the value itself.
+/// The value whose fields and items are selected: the content of an optional, or the value itself. `None` for an empty
+/// optional.
 fn holder(value: &Value) -> Option<&Value> {
     optional(value).map_or(Some(value), OptionalValue::value)
 }

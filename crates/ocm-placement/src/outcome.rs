@@ -120,7 +120,7 @@ impl Outcome<'_> {
     }
 }
 
-/// The way to the decisions. `None`: the pipeline stopped before, or nobody asked for it.
+/// How the decisions were made. `None` if the pipeline stopped earlier, or if the caller did not ask for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace<'a> {
     /// What Predicate left.

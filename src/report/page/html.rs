@@ -31,7 +31,7 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
 
-/// The same of its data, before it is compressed.
+/// The most bytes of the page's data, before compression.
 const MOST_OF_JSON: usize = 50_000_000;
 
 /// What is done without, in this order; most name the command that shows it.
@@ -103,7 +103,7 @@ impl FleetPage<'_> {
     /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
         let [style, script] = &*PIECES;
-        // A title is said twice, and what is left out once; nothing else of the rest grows.
+        // The page contains its title twice, and once what was left out. Nothing else besides the data grows with the input.
         let rest = [style.len(), script.len(), PAGE.len(), 20_000];
         let most = MOST_BYTES.saturating_sub(rest.iter().sum());
         let mut parts = PARTS.iter();

@@ -34,10 +34,10 @@ use crate::sync::Withheld;
 pub use document::FleetPage;
 pub(crate) use document::Without;
 
-/// At most so many messages of one condition are shown; thousands of clusters may each have their own.
+/// The most messages of one condition that a page shows: thousands of clusters may each report their own.
 const MOST_MESSAGES: usize = 10;
 
-/// At most so many characters of all messages of one condition.
+/// The most characters of all messages of one condition.
 const MOST_OF_A_MESSAGE: usize = 2000;
 
 /// The parts of a comparison with a base.
@@ -63,7 +63,7 @@ pub(crate) struct Page<'p> {
     /// All clusters, sorted.
     pub(crate) clusters: Vec<&'p str>,
     pub(crate) placements: Vec<PlacementOnPage>,
-    /// Whether they say how they came to their clusters.
+    /// Whether the page explains how each Placement selected its clusters.
     pub(crate) explains_placements: bool,
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
@@ -349,7 +349,7 @@ fn brief(status: &ObjectStatus) -> ObjectStatus {
     }
 }
 
-/// Says no more in a condition than a page has space for.
+/// Cuts the messages of a condition to what a page has space for.
 fn shorten(condition: &mut Condition) {
     let mut messages = spoken(&condition.message);
     let left_out = messages.len().saturating_sub(MOST_MESSAGES);

@@ -7,10 +7,10 @@ use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{Locate as _, holds_secret};
 use crate::object::Object;
 
-/// At most so many bytes of texts are carried, kind by kind; those of policies are always.
+/// The most bytes of texts that a page contains, kind by kind; it always contains those of policies.
 const MOST_BYTES: usize = 1 << 20;
 
-/// At most so many bytes of one text.
+/// The most bytes of one text.
 const MOST_OF_A_TEXT: usize = 64 << 10;
 
 impl Page<'_> {

@@ -112,7 +112,7 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
     let by = by.join(" ");
     let overridden = format!("{kind} is overridden by [{by}]");
     let condition = match shape {
-        // Its controller says nothing of a policy but what is in its way.
+        // Its controller reports only why a policy is not accepted.
         StatusShape::EnvoyGateway => "Overridden",
         _ => shape.outcome()?,
     };

@@ -12,7 +12,7 @@ use crate::api::targeting::{ANY, AllowedTarget, Taken, TargetField};
 /// The targets that a kind's policies may name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targeting {
-    /// What its definition says, or what stands for one.
+    /// The targets according to the CRD of the kind, or according to its profile if there is no CRD.
     pub definition: targeting::Targeting,
     says: Says,
 }

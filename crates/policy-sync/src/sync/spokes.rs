@@ -186,7 +186,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let received = if routes.iter().any(lives_there) {
                 Arc::new(self.received(&items, &routes, &|route| !lives_there(route)))
             } else {
-                // What lives there does not change it.
+                // No local object affects this Gateway.
                 let received = || Arc::new(self.received(&items, &routes, &|_| true));
                 Arc::clone(shared.entry(numbers).or_insert_with(received))
             };

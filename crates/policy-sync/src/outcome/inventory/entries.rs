@@ -196,7 +196,7 @@ pub(super) struct Spot {
     pub(super) backend: i32,
 }
 
-/// No place at all: what a place does not name, it takes from here.
+/// A path without any part; others are made from it.
 pub(super) const NOWHERE: Spot = Spot {
     gateway: usize::MAX,
     listener: -1,
@@ -339,7 +339,7 @@ pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
     list.get(usize::try_from(position).ok()?)
 }
 
-/// The same of what has keys.
+/// The entry of a map at a position, which may be none.
 pub(super) fn keyed_entry<K, V>(all: &IndexMap<K, V>, position: i32) -> Option<(&K, &V)> {
     all.get_index(usize::try_from(position).ok()?)
 }
