@@ -404,24 +404,23 @@ impl Source<'_> {
                     return Some(Error::syntax(at..at + shown.len(), message, help));
                 }
             };
-            let end = at + 2 + digits;
+            let followed = self.slice(at + 2..self.text.len()).bytes();
+            // Whatever ends the digits too early may be longer than a byte, and `from_str_radix` takes a sign.
+            let written = followed.take(digits).take_while(u8::is_ascii_hexdigit).count();
+            let end = at + 2 + written;
             if digits > 0 {
-                let number = self
-                    .text
-                    .get(at + 2..end)
-                    .and_then(|number| u32::from_str_radix(number, 16).ok());
+                let number = u32::from_str_radix(self.slice(at + 2..end), 16);
                 let message = match number {
-                    Some(number) if char::from_u32(number).is_some() => "",
-                    Some(0xD800..0xE000) => "half of a surrogate pair is not a character",
-                    Some(_) => "no character has this number",
-                    None => {
+                    _ if written < digits => {
                         "this escape needs two (`\\x`), four (`\\u`), or eight (`\\U`) hexadecimal digits"
                     }
+                    Ok(number) if char::from_u32(number).is_some() => "",
+                    Ok(0xD800..0xE000) => "half of a surrogate pair is not a character",
+                    Ok(_) | Err(_) => "no character has this number",
                 };
                 if !message.is_empty() {
-                    let shown = self.character_end(end.min(self.line_end(at)));
                     return Some(Error::syntax(
-                        at..shown.min(end.max(at + 2)).min(self.line_end(at)),
+                        at..end,
                         message,
                         "write the character itself, or `\\U` with its eight digits, such as \"\\U0001F600\"",
                     ));

@@ -236,6 +236,22 @@ fn an_escape_that_yaml_does_not_have_is_shown_whole_with_what_to_write() {
 }
 
 #[test]
+fn an_escape_with_too_few_digits_is_shown_as_far_as_its_digits_go() {
+    for (text, shown) in [
+        ("a: \"\\x4\"\n", "\\x4"),
+        ("a: \"\\x\u{117FF}\"\n", "\\x"),
+        ("a: \"\\u00é9\"\n", "\\u00"),
+        ("a: \"\\x+4\"\n", "\\x"),
+    ] {
+        let (place, message, _) = told(text);
+        assert_eq!(place, shown, "{text}");
+        assert!(message.ends_with("hexadecimal digits"), "{message}");
+    }
+    assert_eq!(told("a: \"\\ud83d\"\n").1, "half of a surrogate pair is not a character");
+    assert_eq!(told("a: \"\\U7fffffff\"\n").1, "no character has this number");
+}
+
+#[test]
 fn a_second_api_version_may_be_the_begin_of_another_object() {
     let second = |key: &str| told(&format!("{key}: a\n{key}: b\n")).2;
     assert!(second("apiVersion").starts_with("if another object begins here, write `---`"));
