@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, SpokesOfHub, attach, evaluate};
+use super::policies::{Attached, SpokesOfHub, attach, evaluate, teach};
 use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
+use crate::progress::Stage;
 use crate::report::PolicyView;
 use crate::sync::{
     self, PlacedGateway, SyncedObjects, Syncing, Variant, Withheld, report_not_synced, report_other_versions,
@@ -67,7 +68,10 @@ impl<'a> Analysis<'a> {
     /// Analyzes an input.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
-        let attached = attach(&placed, findings);
+        let _attaching = loaded.progress.begin(Stage::Attaching);
+        let teaching = teach(&placed, findings);
+        let mut written = Findings::new();
+        let attached = attach(&placed, teaching, &mut written);
         let hubs: Vec<_> = loaded.projections.hubs.iter().enumerate().collect();
         let projected = parallel::map(&hubs, |(position, projection)| {
             let placed = placed.projected(*position, projection);
@@ -76,7 +80,10 @@ impl<'a> Analysis<'a> {
             (Self::of_hub(placed, attached), found)
         });
         let (projected, found) = projected.into_iter().unzip();
-        loaded.projections.add_findings(found, &loaded.sources, findings);
+        let written = (written, placed.is_received());
+        loaded
+            .projections
+            .add_all(written, found, &loaded.sources, findings);
         Self {
             projected,
             ..Self::of_hub(placed, attached)

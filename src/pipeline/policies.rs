@@ -30,7 +30,7 @@ use apimachinery::{GroupKind, Identity, Work};
 
 /// The options for policies from the configuration and the parameters.
 #[derive(Debug, Clone)]
-struct Teaching<'a> {
+pub(super) struct Teaching<'a> {
     hub: &'a Hub,
     profiles: Profiles,
     ages: Ages,
@@ -147,16 +147,19 @@ pub(super) struct Attached<'a> {
     teaching: Teaching<'a>,
 }
 
-/// Attaches every policy of the hub, and reports conflicts on one target.
-pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attached<'a> {
-    let _attaching = placed.loaded.progress.begin(Stage::Attaching);
+/// What the hub and the configuration say of the kinds of policies.
+pub(super) fn teach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Teaching<'a> {
     let teaching = Teaching::new(placed, findings);
     report_nonconforming_kinds(placed.hub, &placed.ours, &teaching.profiles, findings);
-    attach_by(placed, teaching, findings)
+    teaching
 }
 
-/// The same by what was learned of the kinds before.
-fn attach_by<'a>(placed: &Placed<'a>, teaching: Teaching<'a>, findings: &mut Findings) -> Attached<'a> {
+/// Attaches every policy of the hub, and reports conflicts on one target.
+pub(super) fn attach<'a>(
+    placed: &Placed<'a>,
+    teaching: Teaching<'a>,
+    findings: &mut Findings,
+) -> Attached<'a> {
     let loaded = placed.loaded;
     let mut found = Findings::new();
     let attached = Attached::new(placed, teaching, &mut found, findings);
@@ -219,7 +222,7 @@ impl<'a> Attached<'a> {
 
     /// The same for the hub that ClusterOverlays make of this one, with what is wrong there.
     pub(super) fn projected(&self, placed: &Placed<'a>, findings: &mut Findings) -> Self {
-        attach_by(placed, self.teaching.without(None), findings)
+        attach(placed, self.teaching.without(None), findings)
     }
 
     /// The same for the same input or a part of it, without a policy. Nothing is reported: it was, of the whole.

@@ -133,6 +133,23 @@ impl Projections {
         by_hub
     }
 
+    /// Adds what was found in the hub as it is `written`, which some cluster gets or none, and in those that overlays make
+    /// of it. What a change mends on each cluster is not wrong anywhere.
+    pub(super) fn add_all(
+        &self,
+        (mut written, is_received): (Findings, bool),
+        found: Vec<Findings>,
+        sources: &Sources,
+        findings: &mut Findings,
+    ) {
+        if !is_received && !found.is_empty() {
+            let new: HashSet<Key<'_>> = found.iter().flat_map(Findings::iter).map(key).collect();
+            written.retain(|finding| new.contains(&key(finding)));
+        }
+        findings.extend(written);
+        self.add_findings(found, sources, findings);
+    }
+
     /// Adds what was found in hubs that overlays make of the one that is written, and not in that one itself.
     pub(super) fn add_findings(&self, found: Vec<Findings>, sources: &Sources, findings: &mut Findings) {
         if found.iter().all(Findings::is_empty) {

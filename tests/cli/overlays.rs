@@ -257,3 +257,27 @@ fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found()
     ));
     assert!(!is_said(&both, missing));
 }
+
+#[test]
+fn what_overlays_mend_on_every_cluster_is_wrong_nowhere() {
+    let mended = |clusters: &str| {
+        let rename = "{path: \"spec.rules[0].name\", value: items}";
+        let overlay = overlay("mend", clusters, "", rename).replace(
+            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
+            "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}",
+        );
+        let scratch = hub(&[overlay]);
+        scratch.edit(
+            "hub/policies.yaml",
+            "kind: HTTPRoute\n    name: shop\n",
+            "kind: HTTPRoute\n    name: shop\n    sectionName: items\n",
+        );
+        scratch
+    };
+    let missing = "error[policy/target-not-found]: HTTPRoute shop/shop has no rule `items`";
+    mended("{labelSelector: {}}").run(&["render"]).exits(0);
+    let one = mended("{names: [us-1]}");
+    one.run(&["render"]).exits(3).says(missing);
+    one.run(&["render", "--clusters", "us-1"]).exits(0);
+    one.run(&["render", "--clusters", "eu-1"]).exits(3).says(missing);
+}

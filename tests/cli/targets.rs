@@ -400,3 +400,21 @@ fn a_name_is_not_taken_for_that_of_an_object_that_is_chosen_itself() {
         )
         .does_not_say("did you mean");
 }
+
+#[test]
+fn a_mistake_in_the_settings_of_a_policy_hides_none_in_its_target() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    scratch.edit(
+        "hub/policies.yaml",
+        "kind: HTTPRoute\n    name: shop\n",
+        "kind: HTTPRoute\n    name: shpo\n  defaults: {limits: {}}\n  overrides: {limits: {}}\n",
+    );
+    let run = scratch.run(&["check"]);
+    for said in [
+        "cannot be used together in a RateLimitPolicy",
+        "error[policy/target-not-found]",
+    ] {
+        assert!(run.exits(3).stdout.contains(said), "{said} is missing: {run:?}");
+    }
+}

@@ -247,7 +247,10 @@ fn an_escape_with_too_few_digits_is_shown_as_far_as_its_digits_go() {
         assert_eq!(place, shown, "{text}");
         assert!(message.ends_with("hexadecimal digits"), "{message}");
     }
-    assert_eq!(told("a: \"\\ud83d\"\n").1, "half of a surrogate pair is not a character");
+    assert_eq!(
+        told("a: \"\\ud83d\"\n").1,
+        "half of a surrogate pair is not a character"
+    );
     assert_eq!(told("a: \"\\U7fffffff\"\n").1, "no character has this number");
 }
 

@@ -41,7 +41,9 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         synced: options.kinds,
         findings,
     };
-    for (policy, profile) in policies.filter(|(policy, _)| policy.invalid.is_none()) {
+    // What a policy names is right or wrong whatever else is wrong with it; what a wrong one leaves out says nothing.
+    let says = |policy: &Policy<'_>| policy.invalid.is_none() || !policy.targets.is_empty();
+    for (policy, profile) in policies.filter(|(policy, _)| says(policy)) {
         resolver.resolve(policy, profile);
     }
 }
