@@ -125,7 +125,8 @@ fn drop_findings_of_misdefined(hub: &Hub, findings: &mut Findings) {
 
 fn is_own_error(finding: &Finding) -> bool {
     let is_in_an_object = matches!(finding.place, Place::Field { .. });
-    finding.severity == Severity::Error && is_in_an_object && !finding.is_about_absence()
+    let is_of_value = !finding.is_about_absence() && !finding.code.is_conclusion();
+    finding.severity == Severity::Error && is_in_an_object && is_of_value
 }
 
 /// Where an object is: its document, and its pointer there.

@@ -89,9 +89,12 @@ impl<'a, 'c> Content<'a, 'c> {
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    /// Whether one work is enough for both. The settings of a set are those of the Gateway whose Placement it goes to.
+    fn is_same(&self, other: &Self, kind: WorkKind) -> bool {
         let settings = |content: &Self| (content.turn, wave(content.object));
-        settings(self) == settings(other) && self.params == other.params && self.manifests == other.manifests
+        settings(self) == settings(other)
+            && (kind == WorkKind::ReplicaSet || self.params == other.params)
+            && self.manifests == other.manifests
     }
 }
 
@@ -109,7 +112,7 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
         let is_same = |at: &&usize| {
             distinct
                 .get(**at)
-                .is_some_and(|earlier| earlier.is_same(&content))
+                .is_some_and(|earlier| earlier.is_same(&content, input.settings.work_kind))
         };
         match positions
             .iter()
@@ -136,12 +139,12 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
     distinct.collect()
 }
 
-/// The own works of an object: clusters where it has the same content share one. A policy that is merged with another
-/// one on its Gateway, and stands as it is beside its route, is one work there.
+/// The own works of an object: clusters where it has the same content share one, with the parameters of the first Gateway
+/// that brings it there. A policy that is merged with another one on its Gateway, and stands as it is beside its route, is
+/// one work there.
 pub(super) fn works_of_object<'a>(
     input: &Input<'a>,
     variants: &[&Carried<'a>],
-    gateway: &PlacedGateway<'a>,
 ) -> Vec<DraftedWork<'a, 'static>> {
     let clusters: BTreeSet<&String> = variants
         .iter()
@@ -159,9 +162,8 @@ pub(super) fn works_of_object<'a>(
             .iter()
             .flat_map(|variant| variant.gateways.iter().copied())
             .collect();
-        let here = gateways
-            .first()
-            .map_or(gateway, |gateway| input.gateways.get(*gateway));
+        let Some(gateway) = gateways.first() else { continue };
+        let gateway = input.gateways.get(*gateway);
         contents.push(Content {
             object: first.object,
             params: gateway.params,
@@ -169,7 +171,7 @@ pub(super) fn works_of_object<'a>(
                 Role::Policy => Turn::Policies,
                 Role::Route | Role::Object => Turn::Rest,
             },
-            manifests: input.with_namespaces(here, objects),
+            manifests: input.with_namespaces(gateway, objects),
             gateways: gateways.into_iter().collect(),
             clusters: Cow::Owned(clusters.into_owned()),
         });
@@ -305,20 +307,19 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     one_place(&carried, findings);
     let carried = carried;
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
-    let mut in_own_work: BTreeMap<Identity, (OurGatewayId, Vec<&Carried<'_>>)> = BTreeMap::new();
+    let mut in_own_work: BTreeMap<Identity, Vec<&Carried<'_>>> = BTreeMap::new();
     for variant in &carried {
         if let Some(gateway) = variant.works.of_gateway {
             in_gateway_work.get_mut(gateway).push(variant);
         }
-        if let Some(gateway) = variant.works.own {
-            let work = in_own_work.entry(variant.object.identity());
-            work.or_insert((gateway, Vec::new())).1.push(variant);
+        if variant.works.is_own {
+            let own = in_own_work.entry(variant.object.identity());
+            own.or_default().push(variant);
         }
     }
     let in_own_work: Vec<_> = in_own_work.into_values().collect();
-    assembly.add_all(&in_own_work, findings, |(gateway, variants)| {
-        let works = works_of_object(input, variants, input.gateways.get(*gateway));
-        (Findings::new(), works)
+    assembly.add_all(&in_own_work, findings, |variants| {
+        (Findings::new(), works_of_object(input, variants))
     });
     let written = || {
         input
@@ -484,7 +485,7 @@ impl<'a> Assembly<'a> {
         let mut copies: BTreeMap<(usize, (ResourceIdentifier, Identity)), Carried<'a>> = BTreeMap::new();
         for (id, placed) in self.input.gateways.iter() {
             let works = Works::new(placed.params, &[id]);
-            if works.own.is_none() {
+            if !works.is_own {
                 continue;
             }
             for (object, manifest) in &self.secrets.get(id).manifests {
@@ -588,7 +589,6 @@ impl<'a> Assembly<'a> {
                 object,
                 gateways: drafted.gateways,
                 clusters,
-                params,
                 parts,
             });
         }

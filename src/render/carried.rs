@@ -15,8 +15,8 @@ use crate::sync::{PlacedGateway, SyncedObject, Variant};
 /// The works that contain a variant: at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Works {
-    /// Its own, with the parameters of this Gateway's class.
-    pub(super) own: Option<OurGatewayId>,
+    /// Whether it has one of its own.
+    pub(super) is_own: bool,
     /// That of the only Gateway that it is for.
     pub(super) of_gateway: Option<OurGatewayId>,
 }
@@ -32,9 +32,8 @@ impl Works {
             _ => None,
         };
         let of_gateway = only.filter(|_| params.work_per != WorkPer::Object);
-        let is_own = of_gateway.is_none() || params.work_per == WorkPer::Both;
         Self {
-            own: gateways.first().copied().filter(|_| is_own),
+            is_own: of_gateway.is_none() || params.work_per == WorkPer::Both,
             of_gateway,
         }
     }

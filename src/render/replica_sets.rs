@@ -41,8 +41,6 @@ pub(super) struct Template<'a> {
     pub(super) gateways: Vec<OurGatewayId>,
     /// The clusters that get this content, sorted.
     pub(super) clusters: Arc<[String]>,
-    /// Parameters of the class.
-    pub(super) params: &'a Params,
     /// The parts.
     pub(super) parts: WorkParts,
 }
@@ -78,13 +76,13 @@ pub(super) fn replica_sets(
             else {
                 continue;
             };
-            if let Some(rollout) = &template.params.rollout {
+            if let Some(rollout) = &placed.params.rollout {
                 first_groups.extend(rollout.mandatory_groups().map(|group| (placement, group)));
             }
             let (rights, _) = rights
                 .entry(placement)
                 .or_insert_with(|| (rbac::Rights::new(), &placed.everywhere));
-            rights.extend(rbac::rights(&template.parts.manifests, template.params));
+            rights.extend(rbac::rights(&template.parts.manifests, placed.params));
             // One object may have one content with this Placement and another with that.
             let work = if templates.len() > 1 {
                 format!("{}-{}", template.parts.name, placement.1)
@@ -96,7 +94,7 @@ pub(super) fn replica_sets(
                 placement,
                 &placed.everywhere,
                 &template.parts,
-                Some(template.params),
+                Some(placed.params),
             );
             let key = (set.namespace.clone(), set.name.clone());
             match sets.get(&key) {

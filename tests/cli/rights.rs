@@ -425,3 +425,41 @@ fn the_last_policy_of_a_kind_leaves_the_example_and_the_roles_stay_as_they_are()
             .any(|(_, text)| text.contains("kind: AccessLogPolicy"))
     );
 }
+
+/// A cluster is under the classes of the Gateways that it gets, whatever brings the same policy to another one.
+#[test]
+fn the_parameters_are_those_of_a_gateway_of_the_cluster() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let class = scratch.read("hub/class.yaml");
+    let retained = "\"retainedResources\": [{\"group\": \"acme.example\", \"resource\": \"things\"}],";
+    let another = class
+        .replace("name: multicluster", "name: another")
+        .replace("name: gateway-params", "name: other-params")
+        .replace("\"downstreamClass\"", &format!("{retained} \"downstreamClass\""));
+    scratch.write("hub/another.yaml", &another);
+    let gateway = scratch.read("hub/gateway.yaml");
+    let admin = gateway
+        .replace("name: web", "name: admin")
+        .replace("gatewayClassName: multicluster", "gatewayClassName: another")
+        .replace("placement: everywhere", "placement: europe");
+    scratch.write("hub/admin.yaml", &admin);
+    let placement = scratch.read("hub/placement.yaml");
+    let europe =
+        "    \n  predicates:\n  - requiredClusterSelector: {labelSelector: {matchLabels: {region: eu}}}\n";
+    scratch.write(
+        "hub/europe.yaml",
+        &(placement.replace("name: everywhere", "name: europe") + europe),
+    );
+    scratch.edit(
+        "hub/route.yaml",
+        "  - name: web\n",
+        "  - name: web\n  - name: admin\n",
+    );
+    scratch.run(&["render"]).exits(0);
+    let is_granted = |cluster: &str| {
+        let role = scratch.read(&format!("rendered/{cluster}/gateway-rbac.yaml"));
+        role.contains("acme.example")
+    };
+    assert!(is_granted("eu-1") && !is_granted("us-1"));
+}

@@ -418,3 +418,26 @@ fn a_mistake_in_the_settings_of_a_policy_hides_none_in_its_target() {
         assert!(run.exits(3).stdout.contains(said), "{said} is missing: {run:?}");
     }
 }
+
+#[test]
+fn what_a_listener_refuses_hides_no_other_mistake() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    scratch.edit(
+        "hub/gateway.yaml",
+        "kubernetes.io/metadata.name: shop",
+        "chosen: \"true\"",
+    );
+    scratch.write(
+        "hub/other.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: other, namespace: shop}\nspec: \
+         {parentRefs: [{name: web, port: 81}], rules: [{backendRefs: [{name: shop, port: 8080}]}]}\n",
+    );
+    let run = scratch.run(&["check"]);
+    for said in [
+        "error[route/not-allowed]",
+        "error[route/not-attached]: HTTPRoute shop/other",
+    ] {
+        assert!(run.exits(3).stdout.contains(said), "{said} is missing: {run:?}");
+    }
+}

@@ -252,6 +252,25 @@ impl Code {
         self.name().ends_with("/invalid")
     }
 
+    /// Whether it follows from what was read of several objects: none of them is misread, and it explains no other finding.
+    #[must_use]
+    pub fn is_conclusion(self) -> bool {
+        [
+            Self::LISTENER_SET_NOT_ALLOWED,
+            Self::OBJECT_UPDATE_REFUSED,
+            Self::PLACEMENT_NOT_UNIFORM,
+            Self::POLICY_UNDECIDED,
+            Self::RBAC_NARROWED,
+            Self::ROUTE_NOT_ALLOWED,
+            Self::SECRET_ENCRYPTED,
+            Self::SPOKE_NAME_TAKEN,
+            Self::WORK_INVALID,
+            Self::WORK_NAME_TAKEN,
+            Self::WORK_TOO_LARGE,
+        ]
+        .contains(&self)
+    }
+
     /// Whether it is a consequence of what is not in the input, which may be wrong where a part of the input was not read.
     pub(super) fn is_about_absence(self) -> bool {
         [
