@@ -104,7 +104,9 @@ impl<'a> Syncing<'a> {
         let routes = routes.filter(|route| self.is_child(&route.route));
         let policies = parallel::map(self.attachments.policies.rows(), |policy| {
             let nodes = policy.nodes();
-            let is_chained = nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
+            // Settings that contradict each other break further rules, which say nothing once one of them goes.
+            let is_chained =
+                policy.invalid.is_none() && nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
             let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));
             is_chained.then(|| (policy.object, is_shipped()))
         });
