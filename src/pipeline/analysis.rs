@@ -80,7 +80,6 @@ impl<'a> Analysis<'a> {
             (Self::of_hub(placed, attached), found)
         });
         let (projected, found) = projected.into_iter().unzip();
-        let written = (written, placed.is_received());
         loaded
             .projections
             .add_all(written, found, &loaded.sources, findings);

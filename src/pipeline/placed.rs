@@ -91,12 +91,6 @@ impl<'a> Placed<'a> {
         is_for(self.loaded, self.projection, cluster)
     }
 
-    /// Whether some cluster that is asked for gets this hub.
-    pub(super) fn is_received(&self) -> bool {
-        let mut clusters = self.receiving.rows().iter().flat_map(|here| here.iter());
-        clusters.any(|cluster| self.loaded.admits(cluster))
-    }
-
     /// The clusters of each Gateway that this hub is for.
     pub(super) const fn clusters_here(&self) -> &Table<OurGatewayId, Arc<[String]>> {
         &self.receiving

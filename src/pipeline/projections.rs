@@ -133,16 +133,16 @@ impl Projections {
         by_hub
     }
 
-    /// Adds what was found in the hub as it is `written`, which some cluster gets or none, and in those that overlays make
-    /// of it. What a change mends on each cluster is not wrong anywhere.
+    /// Adds what was found in the hub as it is `written`, and in those that overlays make of it. What a change mends on each
+    /// cluster is not wrong anywhere.
     pub(super) fn add_all(
         &self,
-        (mut written, is_received): (Findings, bool),
+        mut written: Findings,
         found: Vec<Findings>,
         sources: &Sources,
         findings: &mut Findings,
     ) {
-        if !is_received && !found.is_empty() {
+        if !found.is_empty() && self.by_cluster.len() == self.overlays.fleet {
             let new: HashSet<Key<'_>> = found.iter().flat_map(Findings::iter).map(key).collect();
             written.retain(|finding| new.contains(&key(finding)));
         }

@@ -29,6 +29,8 @@ pub struct Overlays {
     pub overlays: Vec<Overlay>,
     /// The clusters with changed objects, by their first cluster.
     pub classes: Vec<OverlaidClusters>,
+    /// How many clusters of the input the run is for.
+    pub fleet: usize,
 }
 
 /// A ClusterOverlay.

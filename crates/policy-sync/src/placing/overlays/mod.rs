@@ -57,6 +57,10 @@ impl Overlays {
                 field.overridden = clusters;
             }
         }
-        Some(Self { overlays, classes })
+        Some(Self {
+            overlays,
+            classes,
+            fleet: fleet.admitted,
+        })
     }
 }

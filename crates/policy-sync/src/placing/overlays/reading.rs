@@ -400,6 +400,8 @@ const STEPS_PER_CLUSTER: u64 = 2;
 /// The clusters of the input, by name.
 pub(super) struct Fleet<'a> {
     clusters: BTreeMap<&'a str, Cluster<'a>>,
+    /// How many of them the run is for.
+    pub(super) admitted: usize,
 }
 
 pub(super) struct Cluster<'a> {
@@ -425,8 +427,9 @@ impl<'a> Fleet<'a> {
             managed: hub.objects.find(ocm::GROUP, "ManagedCluster", None, name),
             is_admitted: admits(name),
         };
-        let clusters = names.map(|name| (name, cluster(name))).collect();
-        Self { clusters }
+        let clusters: BTreeMap<_, _> = names.map(|name| (name, cluster(name))).collect();
+        let admitted = clusters.values().filter(|cluster| cluster.is_admitted).count();
+        Self { clusters, admitted }
     }
 
     /// Nothing if that is too costly.
