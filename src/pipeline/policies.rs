@@ -9,7 +9,7 @@ use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, broken};
 use crate::hub::{Hub, Ours};
 use crate::object::{Ages, Object};
 use crate::outcome::{SpokeView, refusals, report_across_kinds};
@@ -249,10 +249,7 @@ fn kinds_of(ours: &Ours<'_>, list: impl Fn(&Params) -> &Vec<SyncedResource>) -> 
 fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
     let mut profiles = Profiles::built_in();
     // The configuration is the first text that is read.
-    let document = DocumentId {
-        source: SourceId(0),
-        index: 0,
-    };
+    let document = DocumentId::FIRST;
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
     learn_targets(&mut profiles, &loaded.hub, findings);
     profiles

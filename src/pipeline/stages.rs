@@ -16,7 +16,7 @@ use super::placed::Placed;
 use crate::api::config::Secrets;
 use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
@@ -273,14 +273,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
-        let origin = Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: String::new(),
-        };
-        let object = Object::from_value(value, origin);
+        let object = Object::alone(value);
         (!object.name.is_empty()).then(|| WorkOrSet::read(&object, &shared))
     });
     Ok(WorksAndSets::new(objects.collect()))
@@ -521,10 +514,7 @@ fn load_exported<T: AsRef<Object> + Send>(
     let kinds = KindTable::built_in();
     let mut sources = std::mem::take(&mut loaded.sources);
     let of_document = |document: source::Document| {
-        let origin = Origin {
-            document: document.id,
-            pointer: String::new(),
-        };
+        let origin = Origin::of_document(document.id);
         let hub::Exported {
             objects,
             passed_over,

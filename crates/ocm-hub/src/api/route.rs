@@ -163,10 +163,8 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
         group: reading.string(field, "group").unwrap_or(GROUP),
         kind: reading.string(field, "kind").unwrap_or("Gateway"),
         name: reading.required_string(field, "name")?,
-        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
-        section_name: reading
-            .string(field, "sectionName")
-            .filter(|text| !text.is_empty()),
+        namespace: reading.text(field, "namespace"),
+        section_name: reading.text(field, "sectionName"),
         port: reading.integer(field, "port"),
         pointer: field.pointer(),
     })
@@ -184,7 +182,7 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule
     }
     mirrors(reading, field, &mut backends);
     RouteRule {
-        name: reading.string(field, "name").filter(|name| !name.is_empty()),
+        name: reading.text(field, "name"),
         backends,
         delegates,
     }
@@ -208,7 +206,7 @@ fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<B
         group: reading.string(field, "group").map_or("", core_group),
         kind: reading.string(field, "kind").unwrap_or("Service"),
         name: reading.required_string(field, "name")?,
-        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
+        namespace: reading.text(field, "namespace"),
         port: reading.integer(field, "port"),
         pointer: field.pointer(),
     })

@@ -18,6 +18,14 @@ pub struct DocumentId {
     pub index: u32,
 }
 
+impl DocumentId {
+    /// The first document of the first file.
+    pub const FIRST: Self = Self {
+        source: SourceId(0),
+        index: 0,
+    };
+}
+
 /// Which half of a mapping entry a place means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {

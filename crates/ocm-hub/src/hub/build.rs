@@ -61,10 +61,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         })
     };
     for document in documents {
-        let origin = Origin {
-            document: document.id,
-            pointer: String::new(),
-        };
+        let origin = Origin::of_document(document.id);
         if document.room == Room::Definitions {
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) || is_of_definition(&document) {

@@ -9,6 +9,7 @@ use crate::api::gateway::GROUP;
 use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
+use crate::api::policy::TARGETS;
 use crate::diagnostic::Place;
 use apimachinery::{ApiVersion, GroupKind};
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -59,15 +60,8 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
 }
 
 /// Whether a `spec` has references as those of policies and routes.
-pub(super) fn refers(value: &Value) -> bool {
+pub fn refers(value: &Value) -> bool {
     let spec = value.get("spec");
-    [
-        "targetRef",
-        "targetRefs",
-        "targetSelectors",
-        "parentRef",
-        "parentRefs",
-    ]
-    .iter()
-    .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
+    let has = |field: &&str| spec.is_some_and(|spec| spec.get(field).is_some());
+    TARGETS.iter().chain(&["parentRef", "parentRefs"]).any(has)
 }
