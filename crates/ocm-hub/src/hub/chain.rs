@@ -14,7 +14,7 @@ use kube_json::Value;
 use super::index::{Hub, ObjectsByPlace};
 use super::kustomized::{self, directory};
 use super::ours::Ours;
-use super::passed_over::{PassedOver, refers};
+use super::passed_over::{PassedOver, REFERENCES, refers};
 use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
 use crate::api::params::{Params, SyncedResource};
@@ -255,7 +255,7 @@ impl Relation {
     }
 }
 
-struct Chain<'h> {
+pub(super) struct Chain<'h> {
     kinds: &'h KindTable,
     controller_name: &'h str,
     /// Kinds that our classes sync.
@@ -271,10 +271,12 @@ struct Chain<'h> {
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
     gateways: NameIndex<'h>,
+    /// Whether no class is ours: its Gateways, and all that is attached to them, may be ours or another controller's.
+    pub(super) has_no_class: bool,
 }
 
 impl<'h> Chain<'h> {
-    fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
+    pub(super) fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
         let classes = ours.classes.values();
         let params = classes.filter_map(|class| class.params.as_deref().ok());
@@ -290,7 +292,13 @@ impl<'h> Chain<'h> {
                 .push(object);
         }
         let gateways = ours.gateways.rows().iter();
+        let is_class = |object: &&Object| object.is(GROUP, "GatewayClass");
+        let is_ours = |class: &Object| {
+            let controller = class.root().get("spec").text("controllerName");
+            controller.is_none_or(|name| name == controller_name)
+        };
         let mut chain = Self {
+            has_no_class: !all().filter(is_class).any(is_ours),
             kinds: &hub.kinds,
             gateways: NameIndex::new(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
@@ -351,8 +359,21 @@ impl<'h> Chain<'h> {
             && objects.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
+    /// Which fields of the spec of an object count, if rendering uses it or may: all, or only those that would lead to ours.
+    pub(super) fn only_fields(&self, object: &Object) -> Option<Option<&'static [&'static str]>> {
+        let info = self.kinds.kind(&object.api_version.group, &object.kind);
+        let has_references = info.is_some_and(|info| info.has_target || info.parent_refs);
+        match self.relation(object, DEEPEST) {
+            _ if self.has_no_class => Some(None),
+            _ if has_references && !refers(&object.value) => Some(Some(&REFERENCES)),
+            Relation::Foreign => None,
+            Relation::Unknown if !self.synced.contains(&object.group_kind()) => Some(Some(&REFERENCES)),
+            Relation::Ours | Relation::Unknown => Some(None),
+        }
+    }
+
     /// Whether rendering uses an object, or would without the mistake in it.
-    fn uses(&self, object: &Object) -> bool {
+    pub(super) fn uses(&self, object: &Object) -> bool {
         match self.relation(object, DEEPEST) {
             Relation::Ours => true,
             Relation::Foreign => false,
@@ -516,5 +537,89 @@ fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
         }
         Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+    use crate::hub::Objects;
+
+    fn of(api: &str, kind: &str, name: &str, spec: &Value) -> Object {
+        let metadata = json!({"name": name, "namespace": "n"});
+        let value = json!({"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec});
+        Object::alone(value)
+    }
+
+    /// Whether an object is used, not used, or only its references count.
+    fn used(more: &Object) -> Option<bool> {
+        let gateway = "gateway.networking.k8s.io/v1";
+        let parents = |kind: &str, name: &str| json!({"parentRefs": [{"kind": kind, "name": name}]});
+        let hub = [
+            of(gateway, "GatewayClass", "ours", &json!({"controllerName": "us"})),
+            of(
+                gateway,
+                "GatewayClass",
+                "other",
+                &json!({"controllerName": "them"}),
+            ),
+            of(gateway, "Gateway", "ours", &json!({"gatewayClassName": "ours"})),
+            of(gateway, "Gateway", "other", &json!({"gatewayClassName": "other"})),
+            of(
+                gateway,
+                "ListenerSet",
+                "ours",
+                &json!({"parentRef": {"name": "ours"}}),
+            ),
+            of(gateway, "HTTPRoute", "ours", &parents("ListenerSet", "ours")),
+            of(gateway, "HTTPRoute", "other", &parents("Gateway", "other")),
+            more.clone(),
+        ];
+        let hub = Hub::of(Objects::new(hub.to_vec()));
+        let only = Chain::new(&hub, "us").only_fields(more)?;
+        Some(only.is_none())
+    }
+
+    #[test]
+    fn what_is_attached_to_our_gateways_is_used_and_what_is_attached_to_others_is_not() {
+        let gateway = "gateway.networking.k8s.io";
+        let policy = |kind: &str, name: &str| {
+            let target = json!({"targetRef": {"group": gateway, "kind": kind, "name": name}});
+            used(&of("kuadrant.io/v1", "AuthPolicy", "p", &target))
+        };
+        for kind in ["Gateway", "HTTPRoute"] {
+            assert_eq!(
+                (policy(kind, "ours"), policy(kind, "other")),
+                (Some(true), None),
+                "{kind}"
+            );
+        }
+        assert_eq!(policy("ListenerSet", "ours"), Some(true));
+        assert_eq!(policy("GatewayClass", "other"), None);
+        assert_eq!(policy("Gateway", "nobody"), Some(false));
+        let route = |name: &str| {
+            let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
+            used(&of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", &parents))
+        };
+        assert_eq!(route("ours"), Some(true));
+        let gateway = |spec: Value| used(&of("gateway.networking.k8s.io/v1", "Gateway", "g", &spec));
+        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Some(true));
+        assert_eq!(gateway(json!({"gatewayClassName": "other"})), None);
+    }
+
+    #[test]
+    fn an_object_that_names_nothing_and_one_of_another_kind_are_cases_of_their_own() {
+        let policy = |spec: Value| used(&of("kuadrant.io/v1", "AuthPolicy", "p", &spec));
+        assert_eq!(policy(json!({"targetref": {}})), Some(false));
+        assert_eq!(
+            used(&of("cert-manager.io/v1", "Certificate", "c", &json!({}))),
+            None
+        );
+        let unknown = |spec: Value| used(&of("acme.io/v1", "WidgetPolicy", "w", &spec));
+        let target = json!({"targetRef": {"group": GROUP, "kind": "Gateway", "name": "ours"}});
+        assert_eq!(unknown(target), Some(true));
+        assert_eq!(unknown(json!({})), None);
     }
 }

@@ -9,7 +9,6 @@ use crate::api::gateway::GROUP;
 use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
-use crate::api::policy::TARGETS;
 use crate::diagnostic::Place;
 use apimachinery::{ApiVersion, GroupKind};
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -59,9 +58,18 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
         || refers(value)
 }
 
+/// The fields that name what an object is attached to.
+pub(super) const REFERENCES: [&str; 5] = [
+    "parentRef",
+    "parentRefs",
+    "targetRef",
+    "targetRefs",
+    "targetSelectors",
+];
+
 /// Whether a `spec` has references as those of policies and routes.
 pub fn refers(value: &Value) -> bool {
     let spec = value.get("spec");
     let has = |field: &&str| spec.is_some_and(|spec| spec.get(field).is_some());
-    TARGETS.iter().chain(&["parentRef", "parentRefs"]).any(has)
+    REFERENCES.iter().any(has)
 }
