@@ -154,12 +154,11 @@ impl<'a> About<'a> {
     /// The path of the file of a place.
     fn file(&self, place: &Place) -> Option<Cow<'a, str>> {
         // By the number of the file, because a position costs a look into its text.
-        let source = match place {
-            Place::Field { document, .. } | Place::Embedded { document, .. } => document.source,
-            Place::Text { source, .. } => *source,
-            Place::Path(path) => return Some(Cow::Owned(path.clone())),
-            Place::Run => return None,
-        };
-        Some(Cow::Borrowed(self.sources.file(source)?.relative.as_str()))
+        if let Place::Path(path) = place {
+            return Some(Cow::Owned(path.clone()));
+        }
+        Some(Cow::Borrowed(
+            self.sources.file(place.source()?)?.relative.as_str(),
+        ))
     }
 }

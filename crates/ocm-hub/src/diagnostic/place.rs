@@ -115,6 +115,14 @@ impl Place {
         self.field().map(|(document, _)| document)
     }
 
+    /// The file that it is in, unless that is known by its path only.
+    pub fn source(&self) -> Option<SourceId> {
+        match self {
+            Self::Text { source, .. } => Some(*source),
+            _ => self.document().map(|document| document.source),
+        }
+    }
+
     /// The object that it is in, by its pointer in the document: a whole document or, in a `List`, one item of it.
     pub fn object(&self) -> Option<(DocumentId, &str)> {
         let (document, pointer) = self.field()?;

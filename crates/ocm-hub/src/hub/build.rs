@@ -402,24 +402,14 @@ impl Other {
             return own_kinds::unknown(&self.origin, &self.value);
         }
         if let Value::Array(items) = &self.value {
-            let text = |item: &Value, key: &str| {
-                item.get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
-            let meant = items.iter().position(|item| {
-                let (version, kind) = (text(item, "apiVersion"), text(item, "kind"));
-                may_be_used(&ApiVersion::parse(&version), &kind, item, kinds)
-            })?;
+            let meant = items.iter().position(|item| may_be_used(item, kinds))?;
             return Some(bare_list(&self.origin, meant));
         }
-        let version = ApiVersion::parse(&self.api_version);
         let is_incomplete = self.api_version.is_empty() || self.kind.is_empty();
         let has_name = self.value.pointer("/metadata/name").is_some();
         let is_of_a_cluster = *room != Room::Hub
             && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
-        let is_meant = may_be_used(&version, &self.kind, &self.value, kinds) || self.is_misspelled();
+        let is_meant = may_be_used(&self.value, kinds) || self.is_misspelled();
         if !is_of_a_cluster && !is_meant {
             return None;
         }

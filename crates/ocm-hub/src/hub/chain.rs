@@ -199,13 +199,9 @@ pub fn make_bystander(finding: &mut Finding) {
 
 /// The two files of a duplicate.
 fn files_of_duplicate(finding: &Finding) -> Option<[SourceId; 2]> {
-    let source = |place: &Place| match place {
-        Place::Field { document, .. } => Some(document.source),
-        _ => None,
-    };
     let first = finding.related.first()?;
     (finding.code == Code::OBJECT_DUPLICATE)
-        .then(|| Some([source(&finding.place)?, source(&first.place)?]))
+        .then(|| Some([finding.place.source()?, first.place.source()?]))
         .flatten()
 }
 

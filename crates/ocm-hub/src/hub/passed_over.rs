@@ -36,7 +36,9 @@ pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value)
 
 /// Whether a document that is not a complete object may have been meant as one that rendering uses: by its group, by
 /// its kind, or because it has targets or parents as policies and routes do. It is then never passed over.
-pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
+pub(super) fn may_be_used(value: &Value, kinds: &KindTable) -> bool {
+    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (ApiVersion::parse(text("apiVersion")), text("kind"));
     let is_near = || {
         kinds.kind(&api_version.group, kind).is_none()
             && meant(&GroupKind::new(&api_version.group, kind), kinds).is_some()
