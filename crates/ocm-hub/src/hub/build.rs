@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
-use super::chain::Chain;
+use super::chain::{Chain, Relation};
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kustomized::{self, kustomizations};
-use super::passed_over::{PassedOver, is_for_a_tool, may_be_used, refers};
+use super::passed_over::{PassedOver, REFERENCES, is_for_a_tool, may_be_used, refers};
 use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
 use crate::api::crd::{self, Crd};
@@ -173,11 +173,13 @@ fn check_used(hub: &Hub, controller_name: &str, findings: &mut Findings) -> Vec<
     let chain = Chain::new(hub, controller_name);
     let of_hub: Vec<&Object> = hub.objects.iter().chain(&hub.refused).collect();
     let found = parallel::map(&of_hub, |object| {
-        let definition = hub
-            .catalog
-            .get(&written_kind(object))
-            .zip(chain.only_fields(object));
-        definition.map_or_else(Vec::new, |(definition, only)| {
+        let only: Option<&[&str]> = match chain.relation_by_catalog(object) {
+            Relation::Ours => None,
+            Relation::Unknown => Some(&REFERENCES),
+            Relation::Foreign => return Vec::new(),
+        };
+        let definition = hub.catalog.get(&written_kind(object));
+        definition.map_or_else(Vec::new, |definition| {
             crd::check_by_catalog(definition, object, only)
         })
     });
@@ -254,19 +256,7 @@ pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
     let mut drafts = Drafts::default();
     match value {
         // What `jq .items` leaves of a list.
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let pointer = format!("{}/{index}", origin.pointer);
-                drafts.flatten(
-                    item.clone(),
-                    Origin {
-                        pointer,
-                        ..origin.clone()
-                    },
-                    &Room::Hub,
-                );
-            }
-        }
+        Value::Array(items) => drafts.flatten_items(items, &origin, &Room::Hub),
         value => drafts.flatten(value, origin, &Room::Hub),
     }
     let mut wrong = Findings::new();
@@ -347,18 +337,8 @@ impl Drafts {
         if is_list(&value) {
             let items = value.get_mut("items").map(Value::take).unwrap_or_default();
             let Value::Array(items) = items else { return };
-            for (index, item) in items.into_iter().enumerate() {
-                let pointer = format!("{}/items/{index}", origin.pointer);
-                self.flatten(
-                    item,
-                    Origin {
-                        document: origin.document,
-                        pointer,
-                    },
-                    room,
-                );
-            }
-            return;
+            let pointer = format!("{}/items", origin.pointer);
+            return self.flatten_items(items, &Origin { pointer, ..origin }, room);
         }
         // One of ours is refused if it is for tools only.
         if is_for_a_tool(&version, &kind, &value) || (is_local_config(&value) && !is_object_of_ours) {
@@ -380,6 +360,15 @@ impl Drafts {
         let namespace = text("namespace").cloned();
         let object = Object::from_value(value, origin);
         self.objects.push((room.clone(), Object { namespace, ..object }));
+    }
+
+    /// The same of each item of the list at `origin`.
+    fn flatten_items(&mut self, items: Vec<Value>, origin: &Origin, room: &Room) {
+        for (index, item) in items.into_iter().enumerate() {
+            let pointer = format!("{}/{index}", origin.pointer);
+            let document = origin.document;
+            self.flatten(item, Origin { document, pointer }, room);
+        }
     }
 
     /// The skipped documents among those that are not complete objects. One that may have been meant as an object that

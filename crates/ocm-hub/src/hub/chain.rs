@@ -14,7 +14,7 @@ use kube_json::Value;
 use super::index::{Hub, ObjectsByPlace};
 use super::kustomized::{self, directory};
 use super::ours::Ours;
-use super::passed_over::{PassedOver, REFERENCES, refers};
+use super::passed_over::{PassedOver, refers};
 use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
 use crate::api::params::{Params, SyncedResource};
@@ -235,8 +235,8 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
 }
 
 /// The relation of an object to our classes. Of several that an object leads to, the first counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
     /// The object that it refers to is not in the input.
@@ -355,16 +355,16 @@ impl<'h> Chain<'h> {
             && objects.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
-    /// Which fields of the spec of an object count, if rendering uses it or may: all, or only those that would lead to ours.
-    pub(super) fn only_fields(&self, object: &Object) -> Option<Option<&'static [&'static str]>> {
+    /// The same for a check of an object by a schema that is not in the input. Of one that may lead to ours only the fields
+    /// that would lead there count.
+    pub(super) fn relation_by_catalog(&self, object: &Object) -> Relation {
         let info = self.kinds.kind(&object.api_version.group, &object.kind);
         let has_references = info.is_some_and(|info| info.has_target || info.parent_refs);
         match self.relation(object, DEEPEST) {
-            _ if self.has_no_class => Some(None),
-            _ if has_references && !refers(&object.value) => Some(Some(&REFERENCES)),
-            Relation::Foreign => None,
-            Relation::Unknown if !self.synced.contains(&object.group_kind()) => Some(Some(&REFERENCES)),
-            Relation::Ours | Relation::Unknown => Some(None),
+            _ if self.has_no_class => Relation::Ours,
+            _ if has_references && !refers(&object.value) => Relation::Unknown,
+            Relation::Unknown if self.synced.contains(&object.group_kind()) => Relation::Ours,
+            relation => relation,
         }
     }
 
@@ -549,8 +549,7 @@ mod tests {
         Object::alone(value)
     }
 
-    /// Whether an object is used, not used, or only its references count.
-    fn used(more: &Object) -> Option<bool> {
+    fn used(more: &Object) -> Relation {
         let gateway = "gateway.networking.k8s.io/v1";
         let parents = |kind: &str, name: &str| json!({"parentRefs": [{"kind": kind, "name": name}]});
         let hub = [
@@ -574,8 +573,7 @@ mod tests {
             more.clone(),
         ];
         let hub = Hub::of(Objects::new(hub.to_vec()));
-        let only = Chain::new(&hub, "us").only_fields(more)?;
-        Some(only.is_none())
+        Chain::new(&hub, "us").relation_by_catalog(more)
     }
 
     #[test]
@@ -588,34 +586,34 @@ mod tests {
         for kind in ["Gateway", "HTTPRoute"] {
             assert_eq!(
                 (policy(kind, "ours"), policy(kind, "other")),
-                (Some(true), None),
+                (Relation::Ours, Relation::Foreign),
                 "{kind}"
             );
         }
-        assert_eq!(policy("ListenerSet", "ours"), Some(true));
-        assert_eq!(policy("GatewayClass", "other"), None);
-        assert_eq!(policy("Gateway", "nobody"), Some(false));
+        assert_eq!(policy("ListenerSet", "ours"), Relation::Ours);
+        assert_eq!(policy("GatewayClass", "other"), Relation::Foreign);
+        assert_eq!(policy("Gateway", "nobody"), Relation::Unknown);
         let route = |name: &str| {
             let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
             used(&of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", &parents))
         };
-        assert_eq!(route("ours"), Some(true));
+        assert_eq!(route("ours"), Relation::Ours);
         let gateway = |spec: Value| used(&of("gateway.networking.k8s.io/v1", "Gateway", "g", &spec));
-        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Some(true));
-        assert_eq!(gateway(json!({"gatewayClassName": "other"})), None);
+        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Relation::Ours);
+        assert_eq!(gateway(json!({"gatewayClassName": "other"})), Relation::Foreign);
     }
 
     #[test]
     fn an_object_that_names_nothing_and_one_of_another_kind_are_cases_of_their_own() {
         let policy = |spec: Value| used(&of("kuadrant.io/v1", "AuthPolicy", "p", &spec));
-        assert_eq!(policy(json!({"targetref": {}})), Some(false));
+        assert_eq!(policy(json!({"targetref": {}})), Relation::Unknown);
         assert_eq!(
             used(&of("cert-manager.io/v1", "Certificate", "c", &json!({}))),
-            None
+            Relation::Foreign
         );
         let unknown = |spec: Value| used(&of("acme.io/v1", "WidgetPolicy", "w", &spec));
         let target = json!({"targetRef": {"group": GROUP, "kind": "Gateway", "name": "ours"}});
-        assert_eq!(unknown(target), Some(true));
-        assert_eq!(unknown(json!({})), None);
+        assert_eq!(unknown(target), Relation::Ours);
+        assert_eq!(unknown(json!({})), Relation::Foreign);
     }
 }
