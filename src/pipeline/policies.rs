@@ -226,11 +226,8 @@ fn kinds_of(ours: &Ours<'_>, list: impl Fn(&Params) -> &Vec<SyncedResource>) -> 
         .classes
         .values()
         .filter_map(|class| class.params.as_deref().ok());
-    let kinds: BTreeSet<GroupKind> = params
-        .flat_map(list)
-        .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
-        .collect();
-    kinds.into_iter().collect()
+    let kinds = params.flat_map(list).map(SyncedResource::group_kind);
+    kinds.collect::<BTreeSet<GroupKind>>().into_iter().collect()
 }
 
 /// Profiles of policy kinds: built in, corrected and completed by the configuration.

@@ -451,9 +451,10 @@ fn of_parameters(object: &Object, placed: &Placed<'_>, withheld: &[WithheldPolic
     let classes = placed.ours.classes.values();
     let mut params = classes.filter_map(|class| class.params.as_deref().ok());
     let is_synced = params.any(|params| {
-        let lists = [&params.policies_to_sync, &params.resources_to_sync];
-        let mut listed = lists.into_iter().flatten();
-        listed.any(|resource| resource.group == kind.group && resource.kind == kind.kind)
+        let policy = params.synced_policy(&kind.group, &kind.kind);
+        policy
+            .or_else(|| params.synced_route(&kind.group, &kind.kind))
+            .is_some()
     });
     if is_synced {
         "no Gateway that a cluster receives leads to it".to_owned()

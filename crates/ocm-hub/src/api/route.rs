@@ -226,9 +226,10 @@ pub fn service_ports(object: &Object) -> Vec<String> {
 /// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
 #[derive(Debug, Clone)]
 pub struct Admission {
-    namespaces: AdmittedNamespaces,
+    /// Which namespaces routes may come from.
+    pub namespaces: AdmittedNamespaces,
     /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    lists_kinds: bool,
+    pub lists_kinds: bool,
     /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
     kinds: Option<Vec<(String, String)>>,
 }
@@ -303,16 +304,6 @@ impl Admission {
         self.kinds
             .as_ref()
             .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
-    }
-
-    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    pub const fn lists_kinds(&self) -> bool {
-        self.lists_kinds
-    }
-
-    /// Which namespaces routes may come from.
-    pub const fn namespaces(&self) -> &AdmittedNamespaces {
-        &self.namespaces
     }
 }
 
@@ -406,7 +397,7 @@ mod tests {
         let admission = Admission::read(&gateway.listeners[0]);
         assert!(admission.admits_kind(GROUP, "HTTPRoute"));
         assert!(!admission.admits_kind(GROUP, "TCPRoute"));
-        assert!(admission.namespaces().admits("a", "a", |_| None));
-        assert!(!admission.namespaces().admits("a", "b", |_| None));
+        assert!(admission.namespaces.admits("a", "a", |_| None));
+        assert!(!admission.namespaces.admits("a", "b", |_| None));
     }
 }

@@ -288,13 +288,8 @@ impl<'h> Chain<'h> {
                 .push(object);
         }
         let gateways = ours.gateways.rows().iter();
-        let is_class = |object: &&Object| object.is(GROUP, "GatewayClass");
-        let is_ours = |class: &Object| {
-            let controller = class.root().get("spec").text("controllerName");
-            controller.is_none_or(|name| name == controller_name)
-        };
         let mut chain = Self {
-            has_no_class: !all().filter(is_class).any(is_ours),
+            has_no_class: ours.classes.is_empty(),
             kinds: &hub.kinds,
             gateways: NameIndex::new(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
