@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
-use super::chain::{Chain, Relation};
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kustomized::{self, kustomizations};
-use super::passed_over::{PassedOver, REFERENCES, is_for_a_tool, may_be_used, refers};
+use super::ours_by_name::{OursByName, REFERENCES, Use};
+use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
 use crate::api::crd::{self, Crd};
@@ -89,6 +89,24 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
         None => HashMap::new(),
     };
+    let mut without_schema = BTreeSet::new();
+    if let Some(ours) = options.controller_name.as_deref() {
+        let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
+        let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
+        let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
+        let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
+        let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
+        check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
+        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
+        let mut looked_at: Vec<&Object> = used.map(|(object, _)| *object).collect();
+        without_schema = kinds_of(looked_at.iter().copied());
+        without_schema.retain(|kind| !known(kind));
+        let local = drafts.objects.iter().filter(|(room, _)| *room != Room::Hub);
+        let local = local.map(|(_, object)| object);
+        looked_at.extend(local.filter(|object| hangs_on_gateways(&object.group_kind(), &kinds)));
+        let placeholders = parallel::map(&looked_at, |object| placeholder(object));
+        findings.extend(placeholders.into_iter().flatten());
+    }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
     let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
@@ -137,7 +155,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         crds: crds.into(),
         kinds: kinds.into(),
         catalog: catalog.into(),
-        without_schema: Vec::new(),
+        without_schema: without_schema.into_iter().collect(),
         passed_over,
         refused,
         kustomizations,
@@ -161,50 +179,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         }
     }
     hub.spokes = spokes.into();
-    if let Some(ours) = options.controller_name.as_deref() {
-        hub.without_schema = check_used(&hub, ours, findings);
-    }
     hub
-}
-
-/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, and placeholders in them
-/// and in those that live on a cluster, which were accepted there. Returns the kinds of those that nothing was checked by.
-fn check_used(hub: &Hub, controller_name: &str, findings: &mut Findings) -> Vec<GroupKind> {
-    let chain = Chain::new(hub, controller_name);
-    let of_hub: Vec<&Object> = hub.objects.iter().chain(&hub.refused).collect();
-    let found = parallel::map(&of_hub, |object| {
-        let only: Option<&[&str]> = match chain.relation_by_catalog(object) {
-            Relation::Ours => None,
-            Relation::Unknown => Some(&REFERENCES),
-            Relation::Foreign => return Vec::new(),
-        };
-        let definition = hub.catalog.get(&written_kind(object));
-        definition.map_or_else(Vec::new, |definition| {
-            crd::check_by_catalog(definition, object, only)
-        })
-    });
-    findings.extend(found.into_iter().flatten());
-    let is_used = |object: &&Object| {
-        let kind = written_kind(object);
-        let is_unknown = hub.kinds.kind(&kind.group, &kind.kind).is_none();
-        let is_attached = hangs_on_gateways(&kind, &hub.kinds) || (is_unknown && refers(&object.value));
-        !chain.has_no_class && is_attached && chain.uses(object)
-    };
-    let mut looked_at: Vec<&Object> = of_hub.into_iter().filter(is_used).collect();
-    let mut without_schema: BTreeSet<GroupKind> =
-        looked_at.iter().map(|object| written_kind(object)).collect();
-    without_schema.retain(|kind| !hub.crds.contains_key(kind) && !hub.catalog.contains_key(kind));
-    let local = hub.spokes.values().flatten();
-    looked_at.extend(local.filter(|object| hangs_on_gateways(&object.group_kind(), &hub.kinds)));
-    let placeholders = parallel::map(&looked_at, |object| placeholder(object));
-    findings.extend(placeholders.into_iter().flatten());
-    without_schema.into_iter().collect()
-}
-
-/// The kind of an object as it is written: one with a typo was corrected.
-fn written_kind(object: &Object) -> GroupKind {
-    let text = |field: &str| object.root().text(field).unwrap_or_default();
-    GroupKind::new(ApiVersion::parse(text("apiVersion")).group, text("kind"))
 }
 
 /// What an API server would refuse in an object that ClusterOverlays changed, by the definition of its kind.
@@ -488,6 +463,29 @@ fn kinds_of<'o>(objects: impl Iterator<Item = &'o Object>) -> BTreeSet<GroupKind
 fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     let info = kinds.kind(&kind.group, &kind.kind);
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.has_target)
+}
+
+/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, or of `all`. Objects that
+/// live on a cluster were accepted there.
+fn check_by_catalog(
+    of_hub: &[(&Object, Use)],
+    all: bool,
+    catalog: &HashMap<GroupKind, Crd>,
+    findings: &mut Findings,
+) {
+    let found = parallel::map(of_hub, |(object, usage)| {
+        let only: Option<&[&str]> = match usage {
+            _ if all => None,
+            Use::Used => None,
+            Use::NamesNothing => Some(&REFERENCES),
+            Use::Unused => return Vec::new(),
+        };
+        let definition = catalog.get(&object.group_kind());
+        definition.map_or_else(Vec::new, |definition| {
+            crd::check_by_catalog(definition, object, only)
+        })
+    });
+    findings.extend(found.into_iter().flatten());
 }
 
 /// Names and namespace of one object.

@@ -235,8 +235,8 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
 }
 
 /// The relation of an object to our classes. Of several that an object leads to, the first counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Relation {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
     /// The object that it refers to is not in the input.
@@ -251,7 +251,7 @@ impl Relation {
     }
 }
 
-pub(super) struct Chain<'h> {
+struct Chain<'h> {
     kinds: &'h KindTable,
     controller_name: &'h str,
     /// Kinds that our classes sync.
@@ -267,12 +267,10 @@ pub(super) struct Chain<'h> {
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
     gateways: NameIndex<'h>,
-    /// Whether no class is ours: its Gateways, and all that is attached to them, may be ours or another controller's.
-    pub(super) has_no_class: bool,
 }
 
 impl<'h> Chain<'h> {
-    pub(super) fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
+    fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
         let classes = ours.classes.values();
         let params = classes.filter_map(|class| class.params.as_deref().ok());
@@ -289,7 +287,6 @@ impl<'h> Chain<'h> {
         }
         let gateways = ours.gateways.rows().iter();
         let mut chain = Self {
-            has_no_class: ours.classes.is_empty(),
             kinds: &hub.kinds,
             gateways: NameIndex::new(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
@@ -350,21 +347,8 @@ impl<'h> Chain<'h> {
             && objects.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
-    /// The same for a check of an object by a schema that is not in the input. Of one that may lead to ours only the fields
-    /// that would lead there count.
-    pub(super) fn relation_by_catalog(&self, object: &Object) -> Relation {
-        let info = self.kinds.kind(&object.api_version.group, &object.kind);
-        let has_references = info.is_some_and(|info| info.has_target || info.parent_refs);
-        match self.relation(object, DEEPEST) {
-            _ if self.has_no_class => Relation::Ours,
-            _ if has_references && !refers(&object.value) => Relation::Unknown,
-            Relation::Unknown if self.synced.contains(&object.group_kind()) => Relation::Ours,
-            relation => relation,
-        }
-    }
-
     /// Whether rendering uses an object, or would without the mistake in it.
-    pub(super) fn uses(&self, object: &Object) -> bool {
+    fn uses(&self, object: &Object) -> bool {
         match self.relation(object, DEEPEST) {
             Relation::Ours => true,
             Relation::Foreign => false,
@@ -528,87 +512,5 @@ fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
         }
         Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use kube_json::json;
-
-    use super::*;
-    use crate::hub::Objects;
-
-    fn of(api: &str, kind: &str, name: &str, spec: &Value) -> Object {
-        let metadata = json!({"name": name, "namespace": "n"});
-        let value = json!({"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec});
-        Object::alone(value)
-    }
-
-    fn used(more: &Object) -> Relation {
-        let gateway = "gateway.networking.k8s.io/v1";
-        let parents = |kind: &str, name: &str| json!({"parentRefs": [{"kind": kind, "name": name}]});
-        let hub = [
-            of(gateway, "GatewayClass", "ours", &json!({"controllerName": "us"})),
-            of(
-                gateway,
-                "GatewayClass",
-                "other",
-                &json!({"controllerName": "them"}),
-            ),
-            of(gateway, "Gateway", "ours", &json!({"gatewayClassName": "ours"})),
-            of(gateway, "Gateway", "other", &json!({"gatewayClassName": "other"})),
-            of(
-                gateway,
-                "ListenerSet",
-                "ours",
-                &json!({"parentRef": {"name": "ours"}}),
-            ),
-            of(gateway, "HTTPRoute", "ours", &parents("ListenerSet", "ours")),
-            of(gateway, "HTTPRoute", "other", &parents("Gateway", "other")),
-            more.clone(),
-        ];
-        let hub = Hub::of(Objects::new(hub.to_vec()));
-        Chain::new(&hub, "us").relation_by_catalog(more)
-    }
-
-    #[test]
-    fn what_is_attached_to_our_gateways_is_used_and_what_is_attached_to_others_is_not() {
-        let gateway = "gateway.networking.k8s.io";
-        let policy = |kind: &str, name: &str| {
-            let target = json!({"targetRef": {"group": gateway, "kind": kind, "name": name}});
-            used(&of("kuadrant.io/v1", "AuthPolicy", "p", &target))
-        };
-        for kind in ["Gateway", "HTTPRoute"] {
-            assert_eq!(
-                (policy(kind, "ours"), policy(kind, "other")),
-                (Relation::Ours, Relation::Foreign),
-                "{kind}"
-            );
-        }
-        assert_eq!(policy("ListenerSet", "ours"), Relation::Ours);
-        assert_eq!(policy("GatewayClass", "other"), Relation::Foreign);
-        assert_eq!(policy("Gateway", "nobody"), Relation::Unknown);
-        let route = |name: &str| {
-            let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
-            used(&of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", &parents))
-        };
-        assert_eq!(route("ours"), Relation::Ours);
-        let gateway = |spec: Value| used(&of("gateway.networking.k8s.io/v1", "Gateway", "g", &spec));
-        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Relation::Ours);
-        assert_eq!(gateway(json!({"gatewayClassName": "other"})), Relation::Foreign);
-    }
-
-    #[test]
-    fn an_object_that_names_nothing_and_one_of_another_kind_are_cases_of_their_own() {
-        let policy = |spec: Value| used(&of("kuadrant.io/v1", "AuthPolicy", "p", &spec));
-        assert_eq!(policy(json!({"targetref": {}})), Relation::Unknown);
-        assert_eq!(
-            used(&of("cert-manager.io/v1", "Certificate", "c", &json!({}))),
-            Relation::Foreign
-        );
-        let unknown = |spec: Value| used(&of("acme.io/v1", "WidgetPolicy", "w", &spec));
-        let target = json!({"targetRef": {"group": GROUP, "kind": "Gateway", "name": "ours"}});
-        assert_eq!(unknown(target), Relation::Ours);
-        assert_eq!(unknown(json!({})), Relation::Foreign);
     }
 }

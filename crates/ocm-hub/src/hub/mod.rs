@@ -12,6 +12,7 @@ mod identify;
 mod index;
 mod kustomized;
 mod ours;
+mod ours_by_name;
 mod passed_over;
 mod placeholders;
 mod plain_secrets;

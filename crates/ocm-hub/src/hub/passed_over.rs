@@ -9,6 +9,7 @@ use crate::api::gateway::GROUP;
 use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
+use crate::api::policy::TARGETS;
 use crate::diagnostic::Place;
 use apimachinery::{ApiVersion, GroupKind};
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -60,18 +61,9 @@ pub(super) fn may_be_used(value: &Value, kinds: &KindTable) -> bool {
         || refers(value)
 }
 
-/// The fields that name what an object is attached to.
-pub(super) const REFERENCES: [&str; 5] = [
-    "parentRef",
-    "parentRefs",
-    "targetRef",
-    "targetRefs",
-    "targetSelectors",
-];
-
 /// Whether a `spec` has references as those of policies and routes.
 pub fn refers(value: &Value) -> bool {
     let spec = value.get("spec");
     let has = |field: &&str| spec.is_some_and(|spec| spec.get(field).is_some());
-    REFERENCES.iter().any(has)
+    TARGETS.iter().chain(&["parentRef", "parentRefs"]).any(has)
 }
