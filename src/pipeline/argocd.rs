@@ -135,7 +135,10 @@ impl Parameters {
 
     fn set(&mut self, given: &Given<'_>) -> Result<(), Box<Finding>> {
         match given.name {
-            "allow-empty" => self.empty = given.empty_result()?,
+            "allow-empty" => {
+                let choices = [("true", EmptyResult::Allowed), ("false", EmptyResult::Refused)];
+                self.empty = given.among(choices)?;
+            }
             "clusters" => self.clusters = vec![given.cluster_names()?],
             "hub" => self.hub = Some(given.paths()?),
             "hubObjects" => self.hub_objects = Some(given.choice(&["None", "Annotated"])?),
@@ -147,8 +150,11 @@ impl Parameters {
                 self.placement_source = Some(given.choice(&["Auto", "Decisions", "Evaluate"])?);
             }
             "secrets" => self.secrets = Some(given.choice(&["Omit", "Copy"])?),
-            "spokes" => self.spokes = Some(given.text()?.to_owned()),
-            "work-kind" => self.work_kind = given.work_kind()?,
+            "spokes" => self.spokes = Some(given.text().to_owned()),
+            "work-kind" => {
+                let (work, set) = (WorkKind::ManifestWork, WorkKind::ReplicaSet);
+                self.work_kind = given.among([("manifest-work", work), ("replica-set", set)])?;
+            }
             _ => {}
         }
         Ok(())
@@ -234,67 +240,51 @@ impl<'a> Given<'a> {
         Ok(Some(Self { name, values }))
     }
 
-    fn text(&self) -> Result<&'a str, Box<Finding>> {
-        self.values
-            .first()
-            .copied()
-            .ok_or_else(|| Box::new(invalid(self.name, "is empty")))
+    fn text(&self) -> &'a str {
+        self.values.first().copied().unwrap_or_default()
     }
 
     fn paths(&self) -> Result<Vec<String>, Box<Finding>> {
         if self.values.contains(&"-") {
-            return Err(Box::new(
-                invalid(self.name, "names standard input, which Argo CD closes").help("name a directory"),
-            ));
+            return Err(self.wrong("names standard input, which Argo CD closes", "name a directory"));
         }
         Ok(self.values.iter().map(|value| (*value).to_owned()).collect())
     }
 
     fn cluster_names(&self) -> Result<String, Box<Finding>> {
-        let text = self.text()?;
-        match ClusterNames::parse([text]) {
-            Ok(_) => Ok(text.to_owned()),
-            Err(error) => Err(Box::new(
-                invalid(self.name, &error).help("write names or globs, such as `eu-1,us-*`"),
-            )),
-        }
+        let help = "write names or globs, such as `eu-1,us-*`";
+        ClusterNames::parse([self.text()]).map_err(|error| self.wrong(&error, help))?;
+        Ok(self.text().to_owned())
     }
 
     fn time(&self) -> Result<jiff::Timestamp, Box<Finding>> {
-        let text = self.text()?;
+        let text = self.text();
         text.parse().map_err(|_| {
-            Box::new(
-                invalid(self.name, &format!("is not an RFC 3339 time: {text:?}"))
-                    .help("write a time such as 2026-06-01T12:00:00Z"),
-            )
+            let what = format!("is not an RFC 3339 time: {text:?}");
+            self.wrong(&what, "write a time such as 2026-06-01T12:00:00Z")
         })
     }
 
-    fn empty_result(&self) -> Result<EmptyResult, Box<Finding>> {
-        match self.text()? {
-            "true" => Ok(EmptyResult::Allowed),
-            "false" => Ok(EmptyResult::Refused),
-            other => Err(self.not_among(other, &["true", "false"])),
-        }
-    }
-
-    fn work_kind(&self) -> Result<WorkKind, Box<Finding>> {
-        match self.text()? {
-            "manifest-work" => Ok(WorkKind::ManifestWork),
-            "replica-set" => Ok(WorkKind::ReplicaSet),
-            other => Err(self.not_among(other, &["manifest-work", "replica-set"])),
-        }
+    /// What one of these words stands for.
+    fn among<T: Copy, const N: usize>(&self, choices: [(&str, T); N]) -> Result<T, Box<Finding>> {
+        let chosen = choices.iter().find(|(name, _)| *name == self.text());
+        let chosen = chosen.map(|(_, value)| *value);
+        chosen.ok_or_else(|| self.not_among(&choices.map(|(name, _)| name)))
     }
 
     fn choice<T: DeserializeOwned>(&self, choices: &[&str]) -> Result<T, Box<Finding>> {
-        let text = self.text()?;
-        kube_json::from_value(&Value::from(text)).map_err(|_| self.not_among(text, choices))
+        kube_json::from_value(&Value::from(self.text())).map_err(|_| self.not_among(choices))
     }
 
-    fn not_among(&self, text: &str, choices: &[&str]) -> Box<Finding> {
-        let finding = invalid(self.name, &format!("cannot be {text:?}"));
+    fn not_among(&self, choices: &[&str]) -> Box<Finding> {
+        let text = self.text();
         let near = did_you_mean(text, choices.iter().copied());
-        Box::new(finding.help(near.unwrap_or_else(|| format!("write one of: {}", choices.join(", ")))))
+        let help = near.unwrap_or_else(|| format!("write one of: {}", choices.join(", ")));
+        self.wrong(&format!("cannot be {text:?}"), &help)
+    }
+
+    fn wrong(&self, what: &str, help: &str) -> Box<Finding> {
+        Box::new(invalid(self.name, what).help(help))
     }
 }
 

@@ -74,16 +74,13 @@ fn drop_findings_of_misdefined(hub: &Hub, findings: &mut Findings) {
     let objects = ObjectsByPlace::new(hub.objects.iter().chain(&hub.refused));
     let wrong = findings.iter().filter(|finding| is_own_error(finding));
     let wrong = wrong.filter_map(|finding| objects.at(&finding.place));
-    let definitions: HashSet<Key<'_>> = wrong
+    let definitions: HashMap<Key<'_>, &Object> = wrong
         .filter(|object| crd::is_one(object))
-        .map(|object| object.origin.object())
+        .map(|object| (object.origin.object(), object))
         .collect();
     // A thousand definitions of one group are asked once for each kind of object.
-    let defined: BTreeSet<(Option<&str>, Option<&str>)> = hub
-        .objects
-        .iter()
-        .chain(&hub.refused)
-        .filter(|object| definitions.contains(&object.origin.object()))
+    let defined: BTreeSet<(Option<&str>, Option<&str>)> = definitions
+        .values()
         .map(|definition| {
             let spec = definition.root().get("spec");
             (spec.text("group"), spec.get("names").text("kind"))
@@ -109,7 +106,7 @@ fn drop_findings_of_misdefined(hub: &Hub, findings: &mut Findings) {
         };
         if crd::is_one(object) {
             return finding.code != Code::POLICY_KIND_NONCONFORMING
-                || !definitions.contains(&object.origin.object());
+                || !definitions.contains_key(&object.origin.object());
         }
         let is_by_definition = [
             Code::OBJECT_SCHEMA,
@@ -289,13 +286,7 @@ impl<'s> UnreadFile<'s> {
     fn all(sources: &'s Sources, findings: &Findings) -> Vec<Self> {
         let unread = findings.iter().filter(|finding| is_unread_file(finding));
         // A file may have many errors.
-        let files: BTreeSet<SourceId> = unread
-            .filter_map(|finding| match finding.place {
-                Place::Text { source, .. } => Some(source),
-                Place::Field { document, .. } | Place::Embedded { document, .. } => Some(document.source),
-                Place::Path(_) | Place::Run => None,
-            })
-            .collect();
+        let files: BTreeSet<SourceId> = unread.filter_map(|finding| finding.place.source()).collect();
         let texts = files
             .into_iter()
             .filter_map(|source| Some(sources.file(source)?.text.as_str()));

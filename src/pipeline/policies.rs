@@ -9,8 +9,8 @@ use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, broken};
-use crate::hub::{Hub, Ours};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, broken};
+use crate::hub::{Hub, ObjectsByPlace, Ours};
 use crate::object::{Ages, Object};
 use crate::outcome::{SpokeView, refusals, report_across_kinds};
 use crate::parallel;
@@ -66,13 +66,12 @@ impl<'a> Teaching<'a> {
     fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
         let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
         let mut broken = HashMap::new();
+        let objects = ObjectsByPlace::new(loaded.hub.everywhere());
         for (position, finding) in loaded.findings.iter().enumerate() {
             if finding.code == Code::OBJECT_SCHEMA
-                && let Some((document, pointer)) = finding.place.field()
+                && let Some(object) = objects.at(&finding.place)
             {
-                for object in objects_around(pointer) {
-                    broken.entry((document, object)).or_insert(position);
-                }
+                broken.entry(object.origin.object()).or_insert(position);
             }
         }
         let istio = loaded.config.istio.as_ref();
@@ -113,17 +112,6 @@ impl<'a> Teaching<'a> {
             ..self.clone()
         }
     }
-}
-
-/// The pointers of the objects that a pointer may be inside: the document, and items of lists.
-fn objects_around(pointer: &str) -> impl Iterator<Item = &str> {
-    let ends = std::iter::successors(Some(0_usize), |end| {
-        let rest = pointer.get(*end..)?.strip_prefix("/items/")?;
-        let item = rest.split('/').next()?;
-        let before = pointer.len().saturating_sub(rest.len());
-        Some(before.saturating_add(item.len()))
-    });
-    ends.filter_map(|end| pointer.get(..end))
 }
 
 /// The same on a cluster: controllers there go by creation times, whatever counts on the hub.
@@ -238,21 +226,15 @@ fn kinds_of(ours: &Ours<'_>, list: impl Fn(&Params) -> &Vec<SyncedResource>) -> 
         .classes
         .values()
         .filter_map(|class| class.params.as_deref().ok());
-    let kinds: BTreeSet<GroupKind> = params
-        .flat_map(list)
-        .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
-        .collect();
-    kinds.into_iter().collect()
+    let kinds = params.flat_map(list).map(SyncedResource::group_kind);
+    kinds.collect::<BTreeSet<GroupKind>>().into_iter().collect()
 }
 
 /// Profiles of policy kinds: built in, corrected and completed by the configuration.
 fn profiles(loaded: &Loaded, findings: &mut Findings) -> Profiles {
     let mut profiles = Profiles::built_in();
     // The configuration is the first text that is read.
-    let document = DocumentId {
-        source: SourceId(0),
-        index: 0,
-    };
+    let document = DocumentId::FIRST;
     crate::policy::configure(&mut profiles, &loaded.config.profiles, document, findings);
     learn_targets(&mut profiles, &loaded.hub, findings);
     profiles

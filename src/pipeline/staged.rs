@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::source::{FileTree as _, GitTree, Held, IndexTree, Staged};
 
 /// A wanted tree, and what Git's index has of it.
+#[expect(missing_debug_implementations, reason = "it contains a trait object")]
 pub struct InIndex<'a> {
     /// Where the output is in the repository.
     at: PathBuf,
@@ -72,14 +73,5 @@ impl<'a> InIndex<'a> {
         }));
         differing.sort_unstable();
         differing
-    }
-}
-
-impl std::fmt::Debug for InIndex<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("InIndex")
-            .field("staged", &self.staged)
-            .finish_non_exhaustive()
     }
 }

@@ -16,7 +16,7 @@ use super::placed::Placed;
 use crate::api::config::Secrets;
 use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
@@ -273,14 +273,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
-        let origin = Origin {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: String::new(),
-        };
-        let object = Object::from_value(value, origin);
+        let object = Object::alone(value);
         (!object.name.is_empty()).then(|| WorkOrSet::read(&object, &shared))
     });
     Ok(WorksAndSets::new(objects.collect()))
@@ -458,9 +451,10 @@ fn of_parameters(object: &Object, placed: &Placed<'_>, withheld: &[WithheldPolic
     let classes = placed.ours.classes.values();
     let mut params = classes.filter_map(|class| class.params.as_deref().ok());
     let is_synced = params.any(|params| {
-        let lists = [&params.policies_to_sync, &params.resources_to_sync];
-        let mut listed = lists.into_iter().flatten();
-        listed.any(|resource| resource.group == kind.group && resource.kind == kind.kind)
+        let policy = params.synced_policy(&kind.group, &kind.kind);
+        policy
+            .or_else(|| params.synced_route(&kind.group, &kind.kind))
+            .is_some()
     });
     if is_synced {
         "no Gateway that a cluster receives leads to it".to_owned()
@@ -521,10 +515,7 @@ fn load_exported<T: AsRef<Object> + Send>(
     let kinds = KindTable::built_in();
     let mut sources = std::mem::take(&mut loaded.sources);
     let of_document = |document: source::Document| {
-        let origin = Origin {
-            document: document.id,
-            pointer: String::new(),
-        };
+        let origin = Origin::of_document(document.id);
         let hub::Exported {
             objects,
             passed_over,

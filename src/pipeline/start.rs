@@ -9,7 +9,7 @@ use kube_json::Value;
 
 use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
 use crate::diagnostic::Findings;
-use crate::hub::is_list;
+use crate::hub::{is_list, refers};
 use crate::object::Object;
 use crate::source::{Files, Sources};
 
@@ -247,7 +247,8 @@ fn authored(object: &Object) -> Value {
         }
         // Of two policies on one target, two routes for one request or two ListenerSets with one listener the older wins
         // (docs/systems/gep-713.md, docs/systems/gateway-api.md).
-        if !decides_by_age(object) {
+        // Of two policies, routes, or ListenerSets on one target or parent, the older wins.
+        if !refers(&object.value) {
             metadata.remove("creationTimestamp");
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
@@ -258,17 +259,4 @@ fn authored(object: &Object) -> Value {
         }
     }
     value
-}
-
-/// Whether it is a policy, a route or a ListenerSet: of two on one target or parent the older wins.
-fn decides_by_age(object: &Object) -> bool {
-    const REFERENCES: [&str; 5] = [
-        "parentRef",
-        "parentRefs",
-        "targetRef",
-        "targetRefs",
-        "targetSelectors",
-    ];
-    let spec = object.value.get("spec").and_then(Value::as_object);
-    spec.is_some_and(|spec| REFERENCES.iter().any(|field| spec.contains_key(field)))
 }

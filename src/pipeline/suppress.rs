@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use apimachinery::named_parts;
 use jiff::Timestamp;
 
-use crate::api::suppression::{self, Scope, Suppression, invalid};
+use crate::api::suppression::{self, Subject, Suppression, invalid};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Suppressed};
 use crate::hub::{Hub, ObjectsByPlace};
-use crate::object::Origin;
 use crate::source::Sources;
 
 /// All suppressions of an input, in the order in which somebody would read them.
@@ -18,37 +16,6 @@ pub(super) struct Suppressions {
     all: Vec<Suppression>,
     /// Positions by what they mean, in whatever file: there may be thousands of them and of findings.
     by_subject: HashMap<(Code, Subject), Vec<usize>>,
-}
-
-/// Findings about what a suppression means, wherever that is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Subject {
-    Anything,
-    Own(Origin),
-    Called {
-        /// One of [`Hub::spellings_of_kind`].
-        kind: String,
-        namespace: Option<String>,
-        name: String,
-    },
-}
-
-impl Subject {
-    fn from_scope(scope: &Scope) -> Option<Self> {
-        let object = match scope {
-            Scope::Own(origin) => return Some(Self::Own(origin.clone())),
-            Scope::Named { object: None, .. } => return Some(Self::Anything),
-            Scope::Named {
-                object: Some(object), ..
-            } => object,
-        };
-        let (kind, namespace, name) = named_parts(object)?;
-        Some(Self::Called {
-            kind: kind.to_ascii_lowercase(),
-            namespace: namespace.map(str::to_owned),
-            name: name.to_owned(),
-        })
-    }
 }
 
 impl Suppressions {
@@ -79,10 +46,8 @@ impl Suppressions {
         });
         let mut by_subject: HashMap<(Code, Subject), Vec<usize>> = HashMap::new();
         for (position, suppression) in all.iter().enumerate() {
-            if let Some(subject) = Subject::from_scope(&suppression.scope) {
-                let positions = by_subject.entry((suppression.code, subject)).or_default();
-                positions.push(position);
-            }
+            let subject = (suppression.code, suppression.subject.clone());
+            by_subject.entry(subject).or_default().push(position);
         }
         Self { all, by_subject }
     }
@@ -106,13 +71,11 @@ impl Suppressions {
         let subjects = about.subjects(&finding.place).into_iter();
         let positions = subjects.filter_map(|subject| self.by_subject.get(&(finding.code, subject)));
         positions.flatten().copied().filter(move |position| {
-            let scope = self.all.get(*position).map(|suppression| &suppression.scope);
-            match scope {
-                Some(Scope::Named { path: Some(glob), .. }) => {
-                    file.as_deref().is_some_and(|path| glob.is_match(path))
-                }
-                _ => true,
-            }
+            let glob = self
+                .all
+                .get(*position)
+                .and_then(|suppression| suppression.path.as_ref());
+            glob.is_none_or(|glob| file.as_deref().is_some_and(|path| glob.is_match(path)))
         })
     }
 
@@ -191,12 +154,11 @@ impl<'a> About<'a> {
     /// The path of the file of a place.
     fn file(&self, place: &Place) -> Option<Cow<'a, str>> {
         // By the number of the file, because a position costs a look into its text.
-        let source = match place {
-            Place::Field { document, .. } | Place::Embedded { document, .. } => document.source,
-            Place::Text { source, .. } => *source,
-            Place::Path(path) => return Some(Cow::Owned(path.clone())),
-            Place::Run => return None,
-        };
-        Some(Cow::Borrowed(self.sources.file(source)?.relative.as_str()))
+        if let Place::Path(path) = place {
+            return Some(Cow::Owned(path.clone()));
+        }
+        Some(Cow::Borrowed(
+            self.sources.file(place.source()?)?.relative.as_str(),
+        ))
     }
 }

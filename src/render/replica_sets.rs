@@ -227,7 +227,7 @@ fn set_of(
         params.and_then(|params| params.rollout.as_ref()),
         reference.as_object_mut(),
     ) {
-        fields.insert("rolloutStrategy".to_owned(), rollout.strategy().clone());
+        fields.insert("rolloutStrategy".to_owned(), rollout.strategy.clone());
     }
     let references = json!([reference]);
     append_entry(&mut text, "placementRefs", &references, 2, KeyOrder::Bytes);

@@ -163,11 +163,7 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         return (RenderConfig::default(), findings);
     }
     let value = with_off(value);
-    let origin = Origin {
-        document,
-        pointer: String::new(),
-    };
-    let unknown = own_kinds::unknown(&origin, &value);
+    let unknown = own_kinds::unknown(&Origin::of_document(document), &value);
     let schema::Typed { file, violations, .. } = schema::typed::<RenderConfig>(&schema::config(), &value);
     for violation in violation::without_misspelled(&violations) {
         findings.push(violation::of_file(

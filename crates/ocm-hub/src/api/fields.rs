@@ -43,6 +43,11 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.checked(value)
     }
 
+    /// The same where an empty string stands for none.
+    pub(crate) fn text(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
+        self.string(holder, key).filter(|text| !text.is_empty())
+    }
+
     /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
     /// and no API server takes it.
     pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a str> {

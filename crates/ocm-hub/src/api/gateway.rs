@@ -196,9 +196,7 @@ impl<'a> ListenerSet<'a> {
         let group = reading.string(&parent, "group").unwrap_or(GROUP);
         let kind = reading.string(&parent, "kind").unwrap_or("Gateway");
         let gateway = reading.required_string(&parent, "name")?;
-        let gateway_namespace = reading
-            .string(&parent, "namespace")
-            .filter(|namespace| !namespace.is_empty());
+        let gateway_namespace = reading.text(&parent, "namespace");
         let listeners = listeners(&mut reading, object)?;
         (!reading.is_wrong()).then_some(Self {
             object,
@@ -260,7 +258,7 @@ impl<'a> ReferenceGrant<'a> {
                 (
                     core_group(reading.string(&entry, "group").unwrap_or_default()),
                     reading.required_string(&entry, "kind").unwrap_or_default(),
-                    reading.string(&entry, "name").filter(|name| !name.is_empty()),
+                    reading.text(&entry, "name"),
                 )
             })
             .collect();

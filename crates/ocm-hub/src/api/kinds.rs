@@ -11,6 +11,7 @@ use super::catalog::Entry;
 use super::crd::Scope::{Cluster, Namespaced};
 use super::crd::{Crd, Scope};
 use super::gateway::GROUP;
+use super::policy::TARGETS;
 use super::{catalog, ocm_work, own_kinds};
 use crate::diagnostic::{Code, Finding, Severity, nearest};
 use crate::object::Object;
@@ -18,9 +19,6 @@ use crate::object::well_known::POLICY_LABEL;
 
 #[cfg(test)]
 mod tests;
-
-/// The fields of a spec that name targets.
-const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
 /// The facts about a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]

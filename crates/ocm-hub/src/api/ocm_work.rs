@@ -216,19 +216,18 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
     }
     let size = work_size(values);
     if size > WEBHOOK_LIMIT {
-        let mut refusal = webhook(
-            manifests,
-            format!("the size of manifests is {size} bytes which exceeds the {WEBHOOK_LIMIT} limit"),
-        );
-        refusal.code = Code::WORK_TOO_LARGE;
-        refusal.help = Some("split the work".to_owned());
-        refusals.push(refusal);
+        let message =
+            format!("the size of manifests is {size} bytes which exceeds the {WEBHOOK_LIMIT} limit");
+        refusals.push(Refusal {
+            code: Code::WORK_TOO_LARGE,
+            help: Some("split the work".to_owned()),
+            ..webhook(manifests, message)
+        });
     }
     // apiVersion, kind, namespace, name; a missing namespace equals an empty one
     // (docs/systems/ocm-work.md#validation).
     let mut seen: HashMap<[&str; 4], usize> = HashMap::with_capacity(values.len());
     for (index, manifest) in manifests.items().enumerate() {
-        let text = |field: Field<'_>| field.str().map(str::to_owned);
         let Some(kind) = manifest.text("kind").filter(|kind| !kind.is_empty()) else {
             let shown = manifest.value().map(Value::to_string).unwrap_or_default();
             refusals.push(webhook(
@@ -242,28 +241,21 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
             refusals.push(webhook(&metadata, "name must be set in manifest"));
             continue;
         };
-        if text(metadata.get("generateName")).is_some_and(|generated| !generated.is_empty()) {
-            refusals.push(webhook(
-                &metadata.get("generateName"),
-                "generateName must not be set in manifest",
-            ));
+        let generated = metadata.get("generateName");
+        if generated.str().is_some_and(|name| !name.is_empty()) {
+            refusals.push(webhook(&generated, "generateName must not be set in manifest"));
         }
         let api_version = manifest.text("apiVersion").unwrap_or_default();
         let namespace = metadata.text("namespace").unwrap_or_default();
-        match seen.entry([api_version, kind, namespace, name]) {
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(index);
-            }
-            std::collections::hash_map::Entry::Occupied(first) => {
-                let mut refusal = webhook(
-                    &manifest,
-                    format!(
-                        "duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"
-                    ),
-                );
-                refusal.help = Some(format!("remove it: manifest {} is the same object", first.get()));
-                refusals.push(refusal);
-            }
+        let first = *seen.entry([api_version, kind, namespace, name]).or_insert(index);
+        if first != index {
+            let message = format!(
+                "duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"
+            );
+            refusals.push(Refusal {
+                help: Some(format!("remove it: manifest {first} is the same object")),
+                ..webhook(&manifest, message)
+            });
         }
     }
 }
@@ -271,13 +263,10 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
     if subject.text("type") == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
-        let message = "executor service account can not be nil";
-        let help = Some("set serviceAccount to its namespace and name");
-        refusals.push(refusal(
-            Stage::Webhook,
-            &subject.get("serviceAccount"),
-            message,
-            help,
-        ));
+        let account = subject.get("serviceAccount");
+        refusals.push(Refusal {
+            help: Some("set serviceAccount to its namespace and name".to_owned()),
+            ..webhook(&account, "executor service account can not be nil")
+        });
     }
 }

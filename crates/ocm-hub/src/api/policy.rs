@@ -11,6 +11,9 @@ use crate::object::Object;
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Selector, core_group};
 
+/// The fields of a spec that name targets.
+pub const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+
 /// One declared target of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetRef<'a> {
@@ -83,12 +86,8 @@ fn read_reference<'a>(
         } else {
             reading.required_string(reference, "name")?
         },
-        namespace: reading
-            .string(reference, "namespace")
-            .filter(|namespace| !namespace.is_empty()),
-        section_name: reading
-            .string(reference, "sectionName")
-            .filter(|section| !section.is_empty()),
+        namespace: reading.text(reference, "namespace"),
+        section_name: reading.text(reference, "sectionName"),
         pointer: reference.pointer(),
     })
 }
@@ -131,9 +130,7 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
         .filter_map(|entry| {
             let kind = reading.required_string(&entry, "kind")?;
             let group = core_group(reading.string(&entry, "group").unwrap_or(GROUP));
-            let section_name = reading
-                .string(&entry, "sectionName")
-                .filter(|section| !section.is_empty());
+            let section_name = reading.text(&entry, "sectionName");
             let Some(selector) = Selector::read(&entry) else {
                 let field = dotted(&entry.pointer());
                 let message = format!("`{field}` of {} is not a label selector", object.identity());

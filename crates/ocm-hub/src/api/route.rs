@@ -163,10 +163,8 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
         group: reading.string(field, "group").unwrap_or(GROUP),
         kind: reading.string(field, "kind").unwrap_or("Gateway"),
         name: reading.required_string(field, "name")?,
-        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
-        section_name: reading
-            .string(field, "sectionName")
-            .filter(|text| !text.is_empty()),
+        namespace: reading.text(field, "namespace"),
+        section_name: reading.text(field, "sectionName"),
         port: reading.integer(field, "port"),
         pointer: field.pointer(),
     })
@@ -184,7 +182,7 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule
     }
     mirrors(reading, field, &mut backends);
     RouteRule {
-        name: reading.string(field, "name").filter(|name| !name.is_empty()),
+        name: reading.text(field, "name"),
         backends,
         delegates,
     }
@@ -208,7 +206,7 @@ fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<B
         group: reading.string(field, "group").map_or("", core_group),
         kind: reading.string(field, "kind").unwrap_or("Service"),
         name: reading.required_string(field, "name")?,
-        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
+        namespace: reading.text(field, "namespace"),
         port: reading.integer(field, "port"),
         pointer: field.pointer(),
     })
@@ -228,9 +226,10 @@ pub fn service_ports(object: &Object) -> Vec<String> {
 /// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
 #[derive(Debug, Clone)]
 pub struct Admission {
-    namespaces: AdmittedNamespaces,
+    /// Which namespaces routes may come from.
+    pub namespaces: AdmittedNamespaces,
     /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    lists_kinds: bool,
+    pub lists_kinds: bool,
     /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
     kinds: Option<Vec<(String, String)>>,
 }
@@ -305,16 +304,6 @@ impl Admission {
         self.kinds
             .as_ref()
             .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
-    }
-
-    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    pub const fn lists_kinds(&self) -> bool {
-        self.lists_kinds
-    }
-
-    /// Which namespaces routes may come from.
-    pub const fn namespaces(&self) -> &AdmittedNamespaces {
-        &self.namespaces
     }
 }
 
@@ -408,7 +397,7 @@ mod tests {
         let admission = Admission::read(&gateway.listeners[0]);
         assert!(admission.admits_kind(GROUP, "HTTPRoute"));
         assert!(!admission.admits_kind(GROUP, "TCPRoute"));
-        assert!(admission.namespaces().admits("a", "a", |_| None));
-        assert!(!admission.namespaces().admits("a", "b", |_| None));
+        assert!(admission.namespaces.admits("a", "a", |_| None));
+        assert!(!admission.namespaces.admits("a", "b", |_| None));
     }
 }

@@ -24,8 +24,10 @@ use apimachinery::{named_parts, pointer};
 pub struct Suppression {
     /// The code.
     pub code: Code,
-    /// The objects and files.
-    pub scope: Scope,
+    /// The objects.
+    pub subject: Subject,
+    /// The files, relative to the configuration; all files if there is none.
+    pub path: Option<GlobMatcher>,
     /// Why.
     pub(crate) reason: String,
     /// The first moment at which it no longer applies.
@@ -34,18 +36,34 @@ pub struct Suppression {
     pub place: Place,
 }
 
-/// Findings of which objects, in which files.
-#[derive(Debug, Clone)]
-pub enum Scope {
-    /// Those about the object that carries the annotation.
+/// The objects that findings are about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// Any object, or none.
+    Anything,
+    /// The object that carries the annotation.
     Own(Origin),
-    /// Those about an object that is spelled like this, where given, in these files, where given.
-    Named {
-        /// `KIND/[NAMESPACE/]NAME`.
-        object: Option<String>,
-        /// Relative to the configuration.
-        path: Option<GlobMatcher>,
+    /// An object that is spelled like this.
+    Called {
+        /// In lower case.
+        kind: String,
+        /// As it is given.
+        namespace: Option<String>,
+        /// As it is given.
+        name: String,
     },
+}
+
+impl Subject {
+    /// Reads `KIND/[NAMESPACE/]NAME`.
+    fn from_name(object: &str) -> Option<Self> {
+        let (kind, namespace, name) = named_parts(object)?;
+        Some(Self::Called {
+            kind: kind.to_ascii_lowercase(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        })
+    }
 }
 
 /// Two of one text are equal: a matcher has no equality of its own.
@@ -59,9 +77,9 @@ impl PartialEq for Suppression {
 impl Suppression {
     /// The note that an accepted finding gets.
     pub fn suppressed(&self) -> Suppressed {
-        let by = match self.scope {
-            Scope::Own(_) => SuppressedBy::Object,
-            Scope::Named { .. } => SuppressedBy::Configuration,
+        let by = match self.subject {
+            Subject::Own(_) => SuppressedBy::Object,
+            Subject::Anything | Subject::Called { .. } => SuppressedBy::Configuration,
         };
         Suppressed {
             by,
@@ -122,11 +140,16 @@ impl Entry {
             let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
             return Err(wrong("", message, &help));
         }
-        if let Some(object) = object.as_ref().filter(|object| named_parts(object).is_none()) {
-            let message = format!("`{object}` is not the name of an object");
+        let subject = object.map_or(Ok(Subject::Anything), |object| {
             let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
-            return Err(wrong("/object", message, help));
-        }
+            Subject::from_name(&object).ok_or_else(|| {
+                wrong(
+                    "/object",
+                    format!("`{object}` is not the name of an object"),
+                    help,
+                )
+            })
+        })?;
         let glob = |glob: String| GlobBuilder::new(&glob).literal_separator(true).build();
         let path = path.map(glob).transpose().map_err(|error| {
             let message = format!("`path` has an invalid glob: {error}");
@@ -139,10 +162,8 @@ impl Entry {
         });
         Ok(Suppression {
             code,
-            scope: Scope::Named {
-                object,
-                path: path.map(|glob| glob.compile_matcher()),
-            },
+            subject,
+            path: path.map(|glob| glob.compile_matcher()),
             reason: self.reason.clone(),
             until: until.transpose()?,
             place: place(""),
@@ -179,7 +200,8 @@ pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppressio
             Ok(_) if reason.is_empty() => findings.push(no_reason(place.clone())),
             Ok(code) => found.push(Suppression {
                 code,
-                scope: Scope::Own(object.origin.clone()),
+                subject: Subject::Own(object.origin.clone()),
+                path: None,
                 reason: reason.to_owned(),
                 until: None,
                 place: place.clone(),

@@ -29,10 +29,21 @@ impl Severity {
     }
 }
 
-/// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page is in
+/// What passes over all findings need to know of a code.
+#[derive(PartialEq)]
+enum Property {
+    /// It is a consequence of what is not in the input.
+    Absence,
+    /// It is about a mistake in an object by itself.
+    Alone,
+    /// The configuration cannot change its severity.
+    Fixed,
+}
+
+/// Declares every code once: constant, name, default severity, properties, one line for the book and SARIF. Its page is in
 /// `docs/reference/findings/<name>.md`, without which nothing compiles.
 macro_rules! codes {
-    ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
+    ($($constant:ident $name:literal $severity:ident $($property:ident)* $summary:literal)+) => {
         /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
         #[allow(non_camel_case_types)]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +73,12 @@ macro_rules! codes {
                 }
             }
 
+            const fn properties(self) -> &'static [Property] {
+                match self {
+                    $(Self::$constant => &[$(Property::$property),*],)+
+                }
+            }
+
             /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
             pub fn page(self) -> &'static str {
                 match self {
@@ -81,11 +98,12 @@ codes! {
     CONFIG_ELSEWHERE "config/elsewhere" Error "A configuration is in another directory or file than the one that is read"
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
-    DIFF_OVER_BUDGET "diff/over-budget" Error "A change does more than its budget allows"
-    EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error "Nothing would be rendered: Argo CD would delete everything"
+    // A change would lower it for itself.
+    DIFF_OVER_BUDGET "diff/over-budget" Error Fixed "A change does more than its budget allows"
+    EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error Fixed "Nothing would be rendered: Argo CD would delete everything"
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_CLASS_NOT_OURS "gateway/class-not-ours" Error "A GatewayClass with Gateways to place has a controller that differs from ours by a typo"
-    GATEWAY_INVALID "gateway/invalid" Error "A Gateway or ListenerSet breaks a rule of its kind"
+    GATEWAY_INVALID "gateway/invalid" Error Alone "A Gateway or ListenerSet breaks a rule of its kind"
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so no cluster receives it"
     GATEWAY_SAME_HOSTNAME "gateway/same-hostname" Warning "Two Gateways on one cluster have the same hostname, so DNS cannot tell them apart"
     INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
@@ -93,20 +111,20 @@ codes! {
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"
     LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error "The Gateway on the spoke would refuse this ListenerSet"
-    LISTENER_SET_NOT_ATTACHED "listener-set/not-attached" Warning "A ListenerSet is not attached to any Gateway"
-    OBJECT_DUPLICATE "object/duplicate" Error "Two objects have the same identity"
+    LISTENER_SET_NOT_ATTACHED "listener-set/not-attached" Warning Alone "A ListenerSet is not attached to any Gateway"
+    OBJECT_DUPLICATE "object/duplicate" Error Alone Fixed "Two objects have the same identity"
     OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input contains no object"
-    OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
+    OBJECT_INVALID_NAME "object/invalid-name" Error Alone Fixed "Kubernetes would refuse this name"
     OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes objects that are rendered, and spokewright does not build it"
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
     OBJECT_MOVED "object/moved" Warning "An object leaves its work for another, and the agents delete and recreate it"
-    OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
-    OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object has no namespace"
-    OBJECT_NOT_SHIPPED "object/not-shipped" Warning "An object goes nowhere: `resourcesToSync` chooses it in vain, or it is in a directory of CRDs"
+    OBJECT_NO_NAME "object/no-name" Error Fixed "An object has no metadata.name"
+    OBJECT_NO_NAMESPACE "object/no-namespace" Error Alone Fixed "A namespaced object has no namespace"
+    OBJECT_NOT_SHIPPED "object/not-shipped" Warning Absence "An object goes nowhere: `resourcesToSync` chooses it in vain, or it is in a directory of CRDs"
     OBJECT_PLACEHOLDER "object/placeholder" Warning "A value is a placeholder that nobody replaced"
-    OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
-    OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
-    OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind has a typo, or this version does not know it, so nothing would read the object"
+    OBJECT_SCHEMA "object/schema" Error Alone "An object breaks the schema of its kind"
+    OBJECT_UNKNOWN_FIELD "object/unknown-field" Error Alone "An object has a field that its schema does not know"
+    OBJECT_UNKNOWN_KIND "object/unknown-kind" Error Fixed "A kind has a typo, or this version does not know it, so nothing would read the object"
     OBJECT_UPDATE_REFUSED "object/update-refused" Error "A cluster would refuse to update an object that it has"
     OBJECT_WITHDRAWN "object/withdrawn" Warning "An object that is still in the input leaves all clusters"
     OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
@@ -122,69 +140,69 @@ codes! {
     OUTPUT_UNEXPECTED "output/unexpected" Error "The output contains something that spokewright did not write"
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
     OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
-    OVERLAY_CONFLICT "overlay/conflict" Error "Two overlays of one priority set a field of an object differently on a cluster"
-    OVERLAY_INVALID "overlay/invalid" Error "A ClusterOverlay breaks a rule of its kind"
+    OVERLAY_CONFLICT "overlay/conflict" Error Fixed "Two overlays of one priority set a field of an object differently on a cluster"
+    OVERLAY_INVALID "overlay/invalid" Error Fixed "A ClusterOverlay breaks a rule of its kind"
     OVERLAY_NO_EFFECT "overlay/no-effect" Warning "A ClusterOverlay changes nothing on a cluster"
-    OVERLAY_NO_VALUE "overlay/no-value" Error "A cluster lacks a value that a ClusterOverlay fills in, or the value is of another type"
-    OVERLAY_NOT_ALLOWED "overlay/not-allowed" Error "A ClusterOverlay would change which object something is, where it goes, or what it is attached to"
+    OVERLAY_NO_VALUE "overlay/no-value" Error Fixed "A cluster lacks a value that a ClusterOverlay fills in, or the value is of another type"
+    OVERLAY_NOT_ALLOWED "overlay/not-allowed" Error Fixed "A ClusterOverlay would change which object something is, where it goes, or what it is attached to"
     OVERLAY_PATH_NOT_FOUND "overlay/path-not-found" Error "An object does not have the field that a ClusterOverlay changes"
-    OVERLAY_TARGET_NOT_FOUND "overlay/target-not-found" Error "A ClusterOverlay changes an object that is not in the input"
+    OVERLAY_TARGET_NOT_FOUND "overlay/target-not-found" Error Absence "A ClusterOverlay changes an object that is not in the input"
     OVERLAY_UNKNOWN_CLUSTER "overlay/unknown-cluster" Error "A ClusterOverlay names a cluster that is not in the input"
-    OVERLAY_UNKNOWN_LABELS "overlay/unknown-labels" Error "A ClusterOverlay needs the labels of a cluster that has no ManagedCluster"
+    OVERLAY_UNKNOWN_LABELS "overlay/unknown-labels" Error Fixed "A ClusterOverlay needs the labels of a cluster that has no ManagedCluster"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
-    PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist, or is neither a policy nor a route"
+    PARAMS_RESOURCE "params/resource" Error Absence "A resource to sync does not exist, or is neither a policy nor a route"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
-    PLACEMENT_DIFFERS "placement/differs" Warning "PlacementDecisions and evaluation give different clusters"
+    PLACEMENT_DIFFERS "placement/differs" Warning Absence "PlacementDecisions and evaluation give different clusters"
     PLACEMENT_MISCONFIGURED "placement/misconfigured" Error "OCM's scheduler would call this Placement misconfigured"
-    PLACEMENT_NEEDS_NOW "placement/needs-now" Error "The placement depends on the time: pass --now"
-    PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning "A placement selects no cluster"
+    PLACEMENT_NEEDS_NOW "placement/needs-now" Error Fixed "The placement depends on the time: pass --now"
+    PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning Absence "A placement selects no cluster"
     PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout begins with a decision group that the Placement does not have"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
-    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
+    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error Fixed "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
     PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     PLACEMENT_UNKNOWN_SET "placement/unknown-set" Warning "A label or a Placement names a cluster set with a typo"
     PLACEMENT_UNSETTLED "placement/unsettled" Warning "OCM would keep moving this Placement between clusters"
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
-    POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
+    POLICY_INVALID "policy/invalid" Error Alone "A policy breaks a rule of its kind"
     POLICY_KIND_NONCONFORMING "policy/kind-nonconforming" Warning "The CRD of a synced policy kind lacks fields that GEP-713 requires"
     POLICY_NO_EFFECT "policy/no-effect" Warning "A controller does not do what an accepted policy asks"
     POLICY_NOT_EVALUATED "policy/not-evaluated" Warning "A policy takes effect in a way that is not evaluated"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy is not shipped: no class syncs its kind, or its target stays on the hub"
     POLICY_OTHER_CLASS "policy/other-class" Warning "A policy of a synced kind affects only Gateways of other classes"
     POLICY_OTHER_VERSION "policy/other-version" Error "A policy does not have the version that its class syncs"
-    POLICY_OVERRIDDEN "policy/overridden" Warning "Other policies override every setting of a policy"
-    POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
+    POLICY_OVERRIDDEN "policy/overridden" Warning Absence "Other policies override every setting of a policy"
+    POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error Absence Alone "A cross-namespace target needs a ReferenceGrant"
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have the same target"
-    POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "The target of a policy does not exist"
+    POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error Absence Alone "The target of a policy does not exist"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
-    POLICY_UNDECIDED "policy/undecided" Error "The result of policies with the same target would depend on which is created first"
+    POLICY_UNDECIDED "policy/undecided" Error Fixed "The result of policies with the same target would depend on which is created first"
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
-    POLICY_UNREACHABLE "policy/unreachable" Warning "A policy affects no traffic: its target is on no path from a Gateway"
-    POLICY_UNUSED "policy/unused" Warning "A policy affects no cluster: its targets are not placed"
+    POLICY_UNREACHABLE "policy/unreachable" Warning Absence "A policy affects no traffic: its target is on no path from a Gateway"
+    POLICY_UNUSED "policy/unused" Warning Absence "A policy affects no cluster: its targets are not placed"
     RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete objects that it should remove"
-    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A shipped object refers to another namespace, and no ReferenceGrant permits it"
-    REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs an object that is neither shipped nor known to live on its clusters"
+    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning Absence "A shipped object refers to another namespace, and no ReferenceGrant permits it"
+    REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning Absence "A shipped object needs an object that is neither shipped nor known to live on its clusters"
     ROUTE_DELEGATED "route/delegated" Warning "A route delegates to other routes, which are not followed"
     ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
-    ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener accepts a route of a synced kind, so it is not shipped"
+    ROUTE_NOT_ATTACHED "route/not-attached" Warning Absence "No listener accepts a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
-    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway, ListenerSet, or listener that is not in the input"
+    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning Alone "A route names a Gateway, ListenerSet, or listener that is not in the input"
     ROUTE_REDIRECTS_TO_ITSELF "route/redirects-to-itself" Warning "A redirect leads back to the request that it answers"
     ROUTE_SHADOWED "route/shadowed" Warning "Another route or rule gets all requests of a match"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
-    SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
-    SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes, but it is not shipped"
+    SECRET_NOT_FOUND "secret/not-found" Warning Absence "A Secret to copy is not in the input"
+    SECRET_NOT_RENDERED "secret/not-rendered" Warning Absence "A Secret is expected on the spokes, but it is not shipped"
     SECRET_PLAIN "secret/plain" Warning "The input contains an unencrypted Secret"
-    SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
+    SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error Absence "A cross-namespace Secret needs a ReferenceGrant"
     SECRET_STRING_DATA "secret/string-data" Warning "A Secret is shipped with stringData, which no cluster keeps"
     SPOKE_NAME_TAKEN "spoke/name-taken" Error "A shipped object would overwrite one that already lives on a cluster"
-    SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning "A directory of local objects is not named after a known cluster"
+    SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning Absence "A directory of local objects is not named after a known cluster"
     SUPPRESSION_INVALID "suppression/invalid" Warning "A suppression has no effect: it has no reason, or its code cannot be suppressed"
     SUPPRESSION_UNUSED "suppression/unused" Warning "A suppression suppresses nothing"
-    WORK_INVALID "work/invalid" Error "OCM would refuse this ManifestWork"
-    WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
+    WORK_INVALID "work/invalid" Error Fixed "OCM would refuse this ManifestWork"
+    WORK_NAME_TAKEN "work/name-taken" Error Fixed "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
     WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
     YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
@@ -212,29 +230,13 @@ impl Code {
     /// decides; nor for an empty result, which is meant for one run (`--allow-empty`) and never for good.
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 17] = [
-            // A change would lower it for itself.
-            Code::DIFF_OVER_BUDGET,
-            Code::EMPTY_NOTHING_RENDERED,
-            Code::OBJECT_DUPLICATE,
-            Code::OBJECT_INVALID_NAME,
-            Code::OBJECT_NO_NAME,
-            Code::OBJECT_NO_NAMESPACE,
-            Code::OBJECT_UNKNOWN_KIND,
-            Code::OVERLAY_CONFLICT,
-            Code::OVERLAY_INVALID,
-            Code::OVERLAY_NO_VALUE,
-            Code::OVERLAY_NOT_ALLOWED,
-            Code::OVERLAY_UNKNOWN_LABELS,
-            Code::PLACEMENT_NEEDS_NOW,
-            Code::PLACEMENT_NOT_UNIFORM,
-            Code::POLICY_UNDECIDED,
-            Code::WORK_INVALID,
-            Code::WORK_NAME_TAKEN,
-        ];
         // A warning about what this run has no part in.
         let is_elsewhere = self == Code::OUTPUT_ELSEWHERE;
-        is_elsewhere || (!FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self))
+        is_elsewhere || (!FIXED_GROUPS.contains(&self.group()) && !self.has(Property::Fixed))
+    }
+
+    fn has(self, property: Property) -> bool {
+        self.properties().contains(&property)
     }
 
     /// Whether it says no more than that a value is none that its field takes.
@@ -273,26 +275,13 @@ impl Code {
 
     /// Whether it is a consequence of what is not in the input, which may be wrong where a part of the input was not read.
     pub(super) fn is_about_absence(self) -> bool {
-        [
-            Self::OBJECT_NOT_SHIPPED,
-            Self::OVERLAY_TARGET_NOT_FOUND,
-            Self::PARAMS_RESOURCE,
-            Self::PLACEMENT_DIFFERS,
-            Self::PLACEMENT_NO_CLUSTERS,
-            Self::POLICY_OVERRIDDEN,
-            Self::POLICY_REF_NOT_PERMITTED,
-            Self::POLICY_TARGET_NOT_FOUND,
-            Self::POLICY_UNREACHABLE,
-            Self::POLICY_UNUSED,
-            Self::REFERENCE_NOT_PERMITTED,
-            Self::REFERENCE_NOT_SHIPPED,
-            Self::ROUTE_NOT_ATTACHED,
-            Self::SECRET_NOT_FOUND,
-            Self::SECRET_NOT_RENDERED,
-            Self::SECRET_REF_NOT_PERMITTED,
-            Self::SPOKE_UNKNOWN_CLUSTER,
-        ]
-        .contains(&self)
+        self.has(Property::Absence)
+    }
+
+    /// Whether it is about a mistake in an object by itself. Findings of a later stage about the objects that it uses are
+    /// not.
+    pub(crate) fn is_about_object_alone(self) -> bool {
+        self.has(Property::Alone)
     }
 
     /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that

@@ -18,6 +18,14 @@ pub struct DocumentId {
     pub index: u32,
 }
 
+impl DocumentId {
+    /// The first document of the first file.
+    pub const FIRST: Self = Self {
+        source: SourceId(0),
+        index: 0,
+    };
+}
+
 /// Which half of a mapping entry a place means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
@@ -105,6 +113,14 @@ impl Place {
     /// The document that it is in.
     pub fn document(&self) -> Option<DocumentId> {
         self.field().map(|(document, _)| document)
+    }
+
+    /// The file that it is in, unless that is known by its path only.
+    pub fn source(&self) -> Option<SourceId> {
+        match self {
+            Self::Text { source, .. } => Some(*source),
+            _ => self.document().map(|document| document.source),
+        }
     }
 
     /// The object that it is in, by its pointer in the document: a whole document or, in a `List`, one item of it.

@@ -21,22 +21,15 @@ pub(super) fn order_by_position(found: &mut Vec<Arc<Finding>>, locate: &dyn Loca
 
 /// All of a finding, most telling first.
 fn sort_key(finding: &Finding) -> impl Ord + '_ {
-    let Finding {
-        code,
-        severity,
-        message,
-        place,
-        label,
-        related,
-        notes,
-        help,
-        suppressed,
-        ..
-    } = finding;
-    (
-        (place, code, message, label, severity),
-        (related, notes, help, suppressed.as_ref()),
-    )
+    let Finding { place, code, .. } = finding;
+    let words = (&finding.message, &finding.label, finding.severity);
+    let rest = (
+        &finding.related,
+        &finding.notes,
+        &finding.help,
+        &finding.suppressed,
+    );
+    (place, code, words, rest)
 }
 
 /// Whether there is no path, the path, line and column.

@@ -61,10 +61,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         })
     };
     for document in documents {
-        let origin = Origin {
-            document: document.id,
-            pointer: String::new(),
-        };
+        let origin = Origin::of_document(document.id);
         if document.room == Room::Definitions {
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) || is_of_definition(&document) {
@@ -234,19 +231,7 @@ pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
     let mut drafts = Drafts::default();
     match value {
         // What `jq .items` leaves of a list.
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let pointer = format!("{}/{index}", origin.pointer);
-                drafts.flatten(
-                    item.clone(),
-                    Origin {
-                        pointer,
-                        ..origin.clone()
-                    },
-                    &Room::Hub,
-                );
-            }
-        }
+        Value::Array(items) => drafts.flatten_items(items, &origin, &Room::Hub),
         value => drafts.flatten(value, origin, &Room::Hub),
     }
     let mut wrong = Findings::new();
@@ -327,18 +312,8 @@ impl Drafts {
         if is_list(&value) {
             let items = value.get_mut("items").map(Value::take).unwrap_or_default();
             let Value::Array(items) = items else { return };
-            for (index, item) in items.into_iter().enumerate() {
-                let pointer = format!("{}/items/{index}", origin.pointer);
-                self.flatten(
-                    item,
-                    Origin {
-                        document: origin.document,
-                        pointer,
-                    },
-                    room,
-                );
-            }
-            return;
+            let pointer = format!("{}/items", origin.pointer);
+            return self.flatten_items(items, &Origin { pointer, ..origin }, room);
         }
         // One of ours is refused if it is for tools only.
         if is_for_a_tool(&version, &kind, &value) || (is_local_config(&value) && !is_object_of_ours) {
@@ -362,6 +337,15 @@ impl Drafts {
         self.objects.push((room.clone(), Object { namespace, ..object }));
     }
 
+    /// The same of each item of the list at `origin`.
+    fn flatten_items(&mut self, items: Vec<Value>, origin: &Origin, room: &Room) {
+        for (index, item) in items.into_iter().enumerate() {
+            let pointer = format!("{}/{index}", origin.pointer);
+            let document = origin.document;
+            self.flatten(item, Origin { document, pointer }, room);
+        }
+    }
+
     /// The skipped documents among those that are not complete objects. One that may have been meant as an object that
     /// rendering uses, or that lives on a cluster, gets a finding.
     fn unfinished(&mut self, kinds: &KindTable, findings: &mut Findings) -> Vec<PassedOver> {
@@ -382,24 +366,14 @@ impl Other {
             return own_kinds::unknown(&self.origin, &self.value);
         }
         if let Value::Array(items) = &self.value {
-            let text = |item: &Value, key: &str| {
-                item.get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
-            let meant = items.iter().position(|item| {
-                let (version, kind) = (text(item, "apiVersion"), text(item, "kind"));
-                may_be_used(&ApiVersion::parse(&version), &kind, item, kinds)
-            })?;
+            let meant = items.iter().position(|item| may_be_used(item, kinds))?;
             return Some(bare_list(&self.origin, meant));
         }
-        let version = ApiVersion::parse(&self.api_version);
         let is_incomplete = self.api_version.is_empty() || self.kind.is_empty();
         let has_name = self.value.pointer("/metadata/name").is_some();
         let is_of_a_cluster = *room != Room::Hub
             && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
-        let is_meant = may_be_used(&version, &self.kind, &self.value, kinds) || self.is_misspelled();
+        let is_meant = may_be_used(&self.value, kinds) || self.is_misspelled();
         if !is_of_a_cluster && !is_meant {
             return None;
         }

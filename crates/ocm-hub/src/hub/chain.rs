@@ -30,31 +30,6 @@ use ocm_placement::GROUP as CLUSTER_GROUP;
 /// Routes may be each other's parents; deeper than this nothing is looked for.
 const DEEPEST: usize = 8;
 
-/// Codes of mistakes in an object by itself. Findings of a later stage about the objects that it uses are never
-/// softened.
-const BY_ITSELF: [Code; 11] = [
-    Code::LISTENER_SET_NOT_ATTACHED,
-    Code::OBJECT_DUPLICATE,
-    Code::OBJECT_INVALID_NAME,
-    Code::OBJECT_NO_NAMESPACE,
-    Code::OBJECT_SCHEMA,
-    Code::OBJECT_UNKNOWN_FIELD,
-    Code::GATEWAY_INVALID,
-    Code::POLICY_INVALID,
-    Code::POLICY_TARGET_NOT_FOUND,
-    Code::POLICY_REF_NOT_PERMITTED,
-    Code::ROUTE_PARENT_NOT_FOUND,
-];
-
-/// Codes of files that cannot be read as YAML.
-const UNREADABLE: [Code; 5] = [
-    Code::YAML_DROPPED_TEXT,
-    Code::YAML_DUPLICATE_KEY,
-    Code::YAML_LIMIT,
-    Code::YAML_MERGE,
-    Code::YAML_SYNTAX,
-];
-
 /// Words of which one is in every object of the chain, besides the groups and kinds that our classes sync.
 const WORDS: [&str; 9] = [
     "gateway.networking.",
@@ -70,8 +45,9 @@ const WORDS: [&str; 9] = [
 
 /// Softens errors in objects that rendering does not use. Softening twice is softening once.
 pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mut Findings) {
+    // What a later stage finds about the objects that it uses is never softened.
     let concerns =
-        |finding: &Finding| finding.severity == Severity::Error && BY_ITSELF.contains(&finding.code);
+        |finding: &Finding| finding.severity == Severity::Error && finding.code.is_about_object_alone();
     if !findings.iter().any(concerns) {
         return;
     }
@@ -152,7 +128,7 @@ pub fn soften_unreadable(
     sources: &Sources,
     findings: &mut Findings,
 ) -> Vec<PassedOver> {
-    if !findings.iter().any(|finding| UNREADABLE.contains(&finding.code)) {
+    if !findings.iter().any(is_unreadable) {
         return Vec::new();
     }
     let chain = Chain::new(hub, controller_name);
@@ -194,9 +170,12 @@ fn unreadable<'s>(finding: &Finding, sources: &'s Sources) -> Option<(&'s Source
     let mut documents = file.documents.iter();
     let around = documents.find(|document| (document.start..=document.end).contains(&start));
     let text = around.and_then(|document| file.text.get(document.start..document.end));
-    UNREADABLE
-        .contains(&finding.code)
-        .then(|| (file, text.unwrap_or(&file.text)))
+    is_unreadable(finding).then(|| (file, text.unwrap_or(&file.text)))
+}
+
+/// Whether a file cannot be read as YAML.
+fn is_unreadable(finding: &Finding) -> bool {
+    finding.code.group() == "yaml"
 }
 
 /// The objects of the hub that rendering does not use, in their order.
@@ -220,13 +199,9 @@ pub fn make_bystander(finding: &mut Finding) {
 
 /// The two files of a duplicate.
 fn files_of_duplicate(finding: &Finding) -> Option<[SourceId; 2]> {
-    let source = |place: &Place| match place {
-        Place::Field { document, .. } => Some(document.source),
-        _ => None,
-    };
     let first = finding.related.first()?;
     (finding.code == Code::OBJECT_DUPLICATE)
-        .then(|| Some([source(&finding.place)?, source(&first.place)?]))
+        .then(|| Some([finding.place.source()?, first.place.source()?]))
         .flatten()
 }
 

@@ -58,16 +58,10 @@ pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<K
         .filter_map(|document| {
             let path = &sources.file(document.id.source)?.relative;
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let text = |key: &str| {
-                document
-                    .value
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
+            let api_version = document.value.get("apiVersion").and_then(Value::as_str);
             let is_named = matches!(name, "kustomization.yaml" | "kustomization.yml");
-            let is_one = text("apiVersion").starts_with("kustomize.config.k8s.io/")
-                || (is_named && text("apiVersion").is_empty());
+            let is_one = api_version.is_some_and(|version| version.starts_with("kustomize.config.k8s.io/"))
+                || (is_named && api_version.is_none_or(str::is_empty));
             is_one.then(|| read(document, directory))
         })
         .collect()

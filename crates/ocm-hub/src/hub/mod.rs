@@ -24,4 +24,4 @@ pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable,
 pub use grants::Grants;
 pub use index::{Hub, Objects, ObjectsByPlace};
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours, params_place};
-pub use passed_over::PassedOver;
+pub use passed_over::{PassedOver, refers};

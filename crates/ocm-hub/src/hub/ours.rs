@@ -106,11 +106,6 @@ impl<'a> Ours<'a> {
     pub fn find(&self, namespace: &str, name: &str) -> Option<OurGatewayId> {
         self.by_key.get(&(namespace, name)).copied()
     }
-
-    /// Our Gateway that this Gateway of the hub is.
-    pub fn find_object(&self, gateway: &Object) -> Option<OurGatewayId> {
-        self.find(gateway.namespace_or_empty(), &gateway.name)
-    }
 }
 
 /// A class whose controller is ours but for a typo, if a Gateway of it is to be placed.

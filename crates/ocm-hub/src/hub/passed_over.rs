@@ -9,6 +9,7 @@ use crate::api::gateway::GROUP;
 use crate::api::kinds::{KindTable, meant};
 use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
+use crate::api::policy::TARGETS;
 use crate::diagnostic::Place;
 use apimachinery::{ApiVersion, GroupKind};
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -36,7 +37,9 @@ pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value)
 
 /// Whether a document that is not a complete object may have been meant as one that rendering uses: by its group, by
 /// its kind, or because it has targets or parents as policies and routes do. It is then never passed over.
-pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
+pub(super) fn may_be_used(value: &Value, kinds: &KindTable) -> bool {
+    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (ApiVersion::parse(text("apiVersion")), text("kind"));
     let is_near = || {
         kinds.kind(&api_version.group, kind).is_none()
             && meant(&GroupKind::new(&api_version.group, kind), kinds).is_some()
@@ -59,15 +62,8 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
 }
 
 /// Whether a `spec` has references as those of policies and routes.
-pub(super) fn refers(value: &Value) -> bool {
+pub fn refers(value: &Value) -> bool {
     let spec = value.get("spec");
-    [
-        "targetRef",
-        "targetRefs",
-        "targetSelectors",
-        "parentRef",
-        "parentRefs",
-    ]
-    .iter()
-    .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()))
+    let has = |field: &&str| spec.is_some_and(|spec| spec.get(field).is_some());
+    TARGETS.iter().chain(&["parentRef", "parentRefs"]).any(has)
 }

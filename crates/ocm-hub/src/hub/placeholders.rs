@@ -16,8 +16,9 @@ pub(super) fn placeholder(object: &Object) -> Option<Finding> {
     for step in steps.iter().rev() {
         pointer::push(&mut pointer, step);
     }
-    let message = format!("{} has a placeholder for a value: `{found}`", object.identity());
-    Some(Finding::new(Code::OBJECT_PLACEHOLDER, object.place(&pointer), message).help("write the value"))
+    let what = format_args!("has a placeholder for a value: `{found}`");
+    let finding = object.finding(Code::OBJECT_PLACEHOLDER, &pointer, what);
+    Some(finding.help("write the value"))
 }
 
 /// The first text that is a placeholder, and the steps that lead to it, last one first.

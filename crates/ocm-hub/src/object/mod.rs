@@ -20,7 +20,7 @@ use apimachinery::{ApiVersion, Field, GroupKind, Identity, pointer};
 
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{Code, DocumentId, Finding, Part, Place, SourceId, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Part, Place, nearest};
 
 /// Where an object came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,6 +32,12 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// The origin of an object that is a whole document.
+    pub const fn of_document(document: DocumentId) -> Self {
+        let pointer = String::new();
+        Self { document, pointer }
+    }
+
     /// The document, and the pointer of the object in it.
     pub fn object(&self) -> (DocumentId, &str) {
         (self.document, &self.pointer)
@@ -142,12 +148,7 @@ impl Object {
 
     /// The object that a value is, as if it was alone in the first file of the input.
     pub fn alone(value: Value) -> Self {
-        let document = DocumentId {
-            source: SourceId(0),
-            index: 0,
-        };
-        let pointer = String::new();
-        Self::from_value(value, Origin { document, pointer })
+        Self::from_value(value, Origin::of_document(DocumentId::FIRST))
     }
 
     /// An empty object of this group, version, kind, and name, from this place.

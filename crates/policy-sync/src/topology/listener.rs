@@ -87,12 +87,12 @@ impl<'a> ListenerNode<'a> {
     /// implementation's business: only a list rules them out.
     pub(crate) fn admits_kind(&self, route: &Object) -> bool {
         let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
-        self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds())
+        self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds)
     }
 
     /// Which namespaces it takes routes from.
     pub(crate) fn namespaces(&self) -> &AdmittedNamespaces {
-        self.admission.namespaces()
+        &self.admission.namespaces
     }
 }
 

@@ -10,6 +10,7 @@
 use kube_json::{Map, Value};
 use strsim::damerau_levenshtein;
 
+use crate::api::policy::TARGETS;
 use crate::diagnostic::{Code, Finding, nearest};
 use crate::object::Object;
 use apimachinery::pointer::child;
@@ -90,10 +91,6 @@ const SCHEMA: &[&str] = &[
     "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-validations",
 ];
-
-/// Fields of every object, and those by which policies name their targets: properties that a schema does not invent.
-const OBJECT_FIELDS: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
-const SPEC_FIELDS: &[&str] = &["targetRef", "targetRefs", "targetSelectors"];
 
 /// The keys of a definition that have a typo.
 pub(super) fn misspelled(object: &Object) -> Vec<Finding> {
@@ -176,9 +173,10 @@ impl<'o> Speller<'o> {
             .and_then(|schema| self.mapping(schema, &at, VALIDATION));
         if let Some(schema) = schema.and_then(|schema| schema.get("openAPIV3Schema")) {
             let at = child(&at, "openAPIV3Schema");
-            self.properties(schema, &at, OBJECT_FIELDS);
+            // Fields of every object, and those by which policies name their targets: a schema does not invent them.
+            self.properties(schema, &at, ROOT);
             if let Some(spec) = schema.pointer("/properties/spec") {
-                self.properties(spec, &format!("{at}/properties/spec"), SPEC_FIELDS);
+                self.properties(spec, &format!("{at}/properties/spec"), &TARGETS);
             }
             self.schema(schema, &at);
         }

@@ -25,9 +25,9 @@ pub struct Rollout {
     progressive: Option<Progressive>,
     /// Settings of the type ProgressivePerGroup.
     progressive_per_group: Option<ProgressivePerGroup>,
-    /// All of it, as OCM takes it.
+    /// All of it, as OCM takes it: the value of `placementRefs[].rolloutStrategy`.
     #[serde(skip)]
-    strategy: Value,
+    pub strategy: Value,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,11 +133,6 @@ fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 impl Rollout {
-    /// The value of `placementRefs[].rolloutStrategy`.
-    pub const fn strategy(&self) -> &Value {
-        &self.strategy
-    }
-
     /// The decision groups that go first, by the field that they are in.
     fn groups(&self) -> impl Iterator<Item = (&'static str, usize, &Group)> {
         let progressive = self

@@ -531,7 +531,7 @@ fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused(
         let read = read(text);
         assert_eq!(read.findings, [], "{text}");
         let rollout = read.params.and_then(|params| params.rollout);
-        rollout.map(|rollout| rollout.strategy().clone())
+        rollout.map(|rollout| rollout.strategy.clone())
     };
     assert_eq!(kept("{}"), None);
     assert_eq!(kept("rollout: {}"), Some(json!({"type": "All"})));

@@ -129,7 +129,7 @@ impl Check<'_> {
             }
             for (way, fields, check) in entry.ways() {
                 for (index, text) in fields.items() {
-                    if let Err(Wrong { message, help }) = check(text) {
+                    if let Err((message, help)) = check(text) {
                         let message = format!("{way}: {text:?}: {message}");
                         self.invalid(&format!("{at}/{way}/{index}"), message, help);
                     }
@@ -145,43 +145,26 @@ impl Check<'_> {
     }
 }
 
-/// Why a field cannot be ignored.
-struct Wrong {
-    message: String,
-    help: String,
-}
+/// Why a field cannot be ignored, and what to write.
+type Wrong = (String, String);
 
-impl Wrong {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-
-    fn identity() -> Self {
-        Self::new(
-            "without it, there is no object to apply",
-            "name a field below `spec`, or a label or annotation",
-        )
-    }
+fn identity() -> Wrong {
+    let help = "name a field below `spec`, or a label or annotation";
+    ("without it, there is no object to apply".into(), help.into())
 }
 
 /// The agent cuts a path at its last dot, looks for what is before, and takes the field behind away from mappings; what
 /// does not fit is passed over without a word.
 fn path(text: &str) -> Result<(), Wrong> {
     let Some((parent, field)) = text.rsplit_once('.') else {
-        return Err(Wrong::new(
-            "a path must begin with a dot",
-            format!("write `.{text}`"),
-        ));
+        return Err(("a path must begin with a dot".into(), format!("write `.{text}`")));
     };
     if parent.is_empty() {
         return Err(if IDENTITY.contains(&[field].as_slice()) {
-            Wrong::identity()
+            identity()
         } else {
-            Wrong::new(
-                "the agent finds no field at the root of the object",
+            (
+                "the agent finds no field at the root of the object".into(),
                 format!(
                     "write it as one of `jsonPointers`: `{}`",
                     pointer::child("", field)
@@ -194,39 +177,39 @@ fn path(text: &str) -> Result<(), Wrong> {
             .chars()
             .all(|character| character.is_alphanumeric() || matches!(character, '_' | '-'));
     if !is_plain || parent.ends_with('\\') {
-        return Err(Wrong::new(
-            "the agent uses the text after the last dot as the name of a field",
-            "end it with `.NAME`, or write it as one of `jsonPointers`, where `/` in a key is `~1`",
+        return Err((
+            "the agent uses the text after the last dot as the name of a field".into(),
+            "end it with `.NAME`, or write it as one of `jsonPointers`, where `/` in a key is `~1`".into(),
         ));
     }
-    FeedbackPath::parse(parent).map_err(|error| Wrong::new(error.to_string(), error.help()))?;
+    FeedbackPath::parse(parent).map_err(|error| (error.to_string(), error.help()))?;
     let keys: Vec<&str> = text.split('.').skip(1).collect();
     if IDENTITY.contains(&keys.as_slice()) {
-        return Err(Wrong::identity());
+        return Err(identity());
     }
     Ok(())
 }
 
 fn json_pointer(text: &str) -> Result<(), Wrong> {
     if text.is_empty() {
-        return Err(Wrong::identity());
+        return Err(identity());
     }
     if !text.starts_with('/') {
-        return Err(Wrong::new(
-            "a JSON pointer must begin with a slash",
+        return Err((
+            "a JSON pointer must begin with a slash".into(),
             format!("write `/{}`", text.trim_start_matches('.').replace('.', "/")),
         ));
     }
     let mut after = text.split('~').skip(1);
     if after.any(|rest| !rest.starts_with(['0', '1'])) {
-        return Err(Wrong::new(
-            "in a JSON pointer, `~` must be followed by 0 or 1",
-            "write `~0` for `~`, and `~1` for `/`",
+        return Err((
+            "in a JSON pointer, `~` must be followed by 0 or 1".into(),
+            "write `~0` for `~`, and `~1` for `/`".into(),
         ));
     }
     let keys: Vec<_> = pointer::tokens(text).collect();
     if IDENTITY.iter().any(|identity| keys == **identity) {
-        return Err(Wrong::identity());
+        return Err(identity());
     }
     Ok(())
 }
@@ -234,9 +217,9 @@ fn json_pointer(text: &str) -> Result<(), Wrong> {
 /// The agent alone knows its dialect of jq.
 fn jq(text: &str) -> Result<(), Wrong> {
     if text.trim().is_empty() {
-        return Err(Wrong::new(
-            "the expression is empty",
-            "write a path such as `.spec.replicas`",
+        return Err((
+            "the expression is empty".into(),
+            "write a path such as `.spec.replicas`".into(),
         ));
     }
     Ok(())

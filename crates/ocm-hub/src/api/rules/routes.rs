@@ -128,7 +128,7 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     let redirect = redirects.find(|filter| filter.has("requestRedirect"));
     let mut replaced = None;
     for list in of_rule.iter().cloned().chain(backends.items_with("filters")) {
-        filters(complaints, &list, Filters::Http);
+        filters(complaints, &list, HTTP);
         replaced = replaced.or_else(|| list.items().find_map(|filter| replaces_prefix(&filter)));
     }
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
@@ -163,7 +163,7 @@ fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     }
     let of_backends = rule.get("backendRefs").items_with("filters");
     for list in rule.present("filters").into_iter().chain(of_backends) {
-        filters(complaints, &list, Filters::Grpc);
+        filters(complaints, &list, GRPC);
     }
     session_persistence(complaints, rule);
 }
@@ -280,15 +280,6 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
     }
 }
 
-/// The kind of route that the filters belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filters {
-    /// An HTTPRoute's.
-    Http,
-    /// A GRPCRoute's.
-    Grpc,
-}
-
 /// The types of filters, and the field of each.
 const HTTP: Types<'_> = &[
     ("RequestHeaderModifier", "requestHeaderModifier"),
@@ -313,11 +304,7 @@ const GRPC: Types<'_> = &[
 const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
 
 /// A list of filters, of a rule or of a backend.
-pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: Filters) {
-    let types = match whose {
-        Filters::Http => HTTP,
-        Filters::Grpc => GRPC,
-    };
+fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, types: Types<'static>) {
     for filter in list.items() {
         let what = ("a filter", "type");
         of_its_type(complaints, what, &filter, types, Field::is_present);
