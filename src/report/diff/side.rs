@@ -322,6 +322,12 @@ pub struct ObjectKey {
     pub ordinal: u32,
 }
 
+impl ObjectKey {
+    pub(super) fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.kind == "Namespace"
+    }
+}
+
 impl std::fmt::Display for ObjectKey {
     /// For people: `Gateway gateways/prod-web`.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
