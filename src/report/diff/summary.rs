@@ -212,10 +212,7 @@ impl<'r> Summarizing<'r> {
     /// What happens to an object of some clusters.
     fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
         let clusters: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
-        let clusters = match clusters.as_slice() {
-            [] => "no cluster".to_owned(),
-            clusters => describe_names(&self.comparison().clusters, clusters),
-        };
+        let clusters = describe_names(&self.comparison().clusters, &clusters);
         let text = format!(" is {}{before}{clusters}", change.change.as_str());
         Point::default().name(change.object.to_string()).plain(text)
     }
@@ -227,7 +224,9 @@ impl<'r> Summarizing<'r> {
         let moved = moved.map(|moved| comparison.sentence(moved, &moved.clusters));
         let mut points: Vec<Point> = sentences(withdrawn).chain(sentences(moved)).collect();
         points.extend(self.lost_settings());
-        points.extend(self.leaving());
+        let leaving = comparison.rows_that(Presence::Leaves);
+        let leaving = leaving.filter(|row| comparison.is_of_clusters(row));
+        points.extend(leaving.map(|row| self.leaves(row)));
         let removed = self.objects(Change::Removed, Effect::Real);
         let removed_of = |kind: Weight| removed.iter().filter(move |(change, _)| weight(change) == kind);
         let gateways: Vec<_> = removed_of(Weight::Gateway).collect();
@@ -262,12 +261,6 @@ impl<'r> Summarizing<'r> {
             .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
         self.others(&mut points, others, " is removed from ");
         points
-    }
-
-    fn leaving(&self) -> Vec<Point> {
-        let rows = self.comparison().rows_that(Presence::Leaves);
-        let leaving = rows.filter(|row| self.comparison().is_of_clusters(row));
-        leaving.map(|row| self.leaves(row)).collect()
     }
 
     /// Other clusters to which an object comes.
@@ -379,11 +372,7 @@ impl<'r> Summarizing<'r> {
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
                 let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                let on = if clusters.is_empty() {
-                    "on no cluster".to_owned()
-                } else {
-                    format!("on {}", describe_names(&self.comparison().clusters, &clusters))
-                };
+                let on = format!("on {}", describe_names(&self.comparison().clusters, &clusters));
                 let names = settings.iter().map(|setting| named(setting));
                 let names = listed(names, MOST_SETTINGS, "setting");
                 let point = Point::default()
@@ -418,20 +407,14 @@ impl<'r> Summarizing<'r> {
         points.extend(limited(objects.collect(), "object"));
     }
 
-    fn arriving(&self) -> Vec<Point> {
-        let comparison = self.comparison();
-        let mut points = Vec::new();
-        for arrival in &comparison.arrivals {
-            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
-            let have = one_or_many(arrival.like.len(), "has", "have");
-            points.push(point.name(self.on(&arrival.like)).plain(format!(" {have}")));
-        }
-        points
-    }
-
     fn added(&self) -> Vec<Point> {
         let comparison = self.comparison();
-        let mut points = self.arriving();
+        let arrivals = comparison.arrivals.iter().map(|arrival| {
+            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
+            let have = one_or_many(arrival.like.len(), "has", "have");
+            point.name(self.on(&arrival.like)).plain(format!(" {have}"))
+        });
+        let mut points: Vec<Point> = arrivals.collect();
         let arriving = arriving(comparison);
         let joining = comparison.rows_that(Presence::Joins).filter(|row| {
             comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
@@ -576,8 +559,10 @@ type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let name = |cluster: &u32| report.comparison.name(*cluster);
-    let without: BTreeSet<&str> = without.iter().filter_map(name).collect();
+    let without = without
+        .iter()
+        .filter_map(|cluster| report.comparison.name(*cluster));
+    let without: BTreeSet<&str> = without.collect();
     let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
