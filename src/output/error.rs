@@ -268,6 +268,11 @@ impl OutputError {
         }
     }
 
+    pub(super) fn root(path: &Path, fault: RootFault) -> Self {
+        let path = path.to_path_buf();
+        Self::Root { path, fault }
+    }
+
     /// One finding for each problem; all codes are `output/*`, so the exit status is 5.
     pub fn findings(&self) -> Vec<Finding> {
         match self {

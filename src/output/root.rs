@@ -66,12 +66,14 @@ impl<'s> Root<'s> {
                 return self.error(action, blocked.at, by.into_error());
             }
         };
+        self.refused(vec![Offender::new(blocked.at, obstacle)])
+    }
+
+    /// Files are in the way.
+    pub(super) fn refused(&self, offenders: Vec<Offender>) -> OutputError {
         OutputError::Refused {
             root: self.path.clone(),
-            offenders: vec![Offender {
-                path: blocked.at.to_owned(),
-                obstacle,
-            }],
+            offenders,
         }
     }
 
