@@ -278,7 +278,7 @@ impl Diff {
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
             print::findings(&errors, &loaded.sources, self.options.speech);
-            self.say(&format!(
+            self.options.speech.note(&format!(
                 "without {title} the input has {}",
                 counted(errors.count(Severity::Error), "error")
             ));
@@ -327,7 +327,7 @@ impl Diff {
             let mut found = Findings::new();
             self.also(new, &mut found);
             found.extend(findings.clone());
-            self.say(&format!(
+            self.options.speech.note(&format!(
                 "{}; nothing was compared",
                 counted(findings.count(Severity::Error), "error")
             ));
@@ -400,10 +400,6 @@ impl Diff {
         words.extend(ours.map(|word| (*word).to_owned()));
         words.extend([option.to_owned(), shell_word(value)]);
         words.join(" ")
-    }
-
-    fn say(&self, text: &str) {
-        self.options.speech.note(text);
     }
 }
 

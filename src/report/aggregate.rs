@@ -4,7 +4,6 @@ mod instance;
 mod rules;
 
 use std::cell::OnceCell;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -121,16 +120,10 @@ impl Aggregation<'_, '_> {
         for work in &self.works.works {
             let name = planned_name(&work.object, &by_key);
             let key = (work.object.namespace_or_empty(), name);
-            match exported.entry(key) {
-                Entry::Vacant(entry) => {
-                    entry.insert(work);
-                }
-                // Several sets may make one: then the one that is further from done counts.
-                Entry::Occupied(mut entry) => {
-                    if progress(work) < progress(entry.get()) {
-                        entry.insert(work);
-                    }
-                }
+            // Several sets may make one: then the one that is further from done counts.
+            let known = exported.entry(key).or_insert(work);
+            if !std::ptr::eq(*known, work.as_ref()) && progress(work) < progress(known) {
+                *known = work;
             }
         }
         let planned = self.plan.works.map(|_| OnceCell::new());
@@ -405,10 +398,6 @@ impl Aggregation<'_, '_> {
                 continue;
             }
             let instances = instances.unwrap_or_default();
-            let overridden = overridden
-                .iter()
-                .map(|(cluster, condition)| (*cluster, condition));
-            let overridden: Vec<(&str, &Condition)> = overridden.collect();
             let reports = policy_conditions(&policy.object.group_kind(), self.hub);
             let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
@@ -416,8 +405,7 @@ impl Aggregation<'_, '_> {
             // Where nothing says whether it is in effect, the clusters say that it is not.
             if reports.outcome.is_none() {
                 let there = overridden.iter();
-                let there =
-                    there.map(|(name, condition)| OnCluster::new(name, Arc::new((*condition).clone())));
+                let there = there.map(|(name, condition)| OnCluster::new(name, Arc::new(condition.clone())));
                 status.on_clusters.extend(there);
             }
             let conditions = ["Accepted", "Attached", "Enforced", "Programmed"];

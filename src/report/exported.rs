@@ -128,7 +128,7 @@ impl ExportedObject {
             return (Self::Work(Box::new(work)), is_odd);
         }
         if object.is(GROUP, APPLIED_MANIFEST_WORK)
-            && let Some(applied) = AppliedWork::read(object, |text| shared.texts.share(text))
+            && let Some(applied) = AppliedWork::read(object, shared)
         {
             return (Self::Applied(Box::new(applied)), false);
         }
@@ -595,13 +595,13 @@ pub(crate) struct AppliedWork {
 }
 
 impl AppliedWork {
-    /// Reads an AppliedManifestWork; `None` if it does not name its work. `text` keeps a text, equal ones once.
-    pub(super) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
+    /// Reads an AppliedManifestWork; `None` if it does not name its work. `shared` keeps equal texts once.
+    pub(super) fn read(object: &Object, shared: &Shared) -> Option<Self> {
         let root = object.root();
         let resources = root.get("status").get("appliedResources");
         let resources = resources.items().map(|resource| {
             ["group", "resource", "namespace", "name"]
-                .map(|name| text(resource.text(name).unwrap_or_default()))
+                .map(|name| shared.texts.share(resource.text(name).unwrap_or_default()))
         });
         Some(Self {
             work: root.get("spec").text("manifestWorkName")?.to_owned(),

@@ -434,7 +434,7 @@ pub(super) fn of_folders(spokes: &BTreeMap<String, Objects>) -> Vec<(&str, Appli
     let mut found = Vec::new();
     for (cluster, objects) in spokes {
         let applied = objects.of_kind(GROUP, APPLIED_MANIFEST_WORK).iter();
-        let applied = applied.filter_map(|object| AppliedWork::read(object, |text| shared.texts.share(text)));
+        let applied = applied.filter_map(|object| AppliedWork::read(object, &shared));
         found.extend(applied.map(|applied| (cluster.as_str(), applied)));
     }
     found
