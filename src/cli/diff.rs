@@ -171,7 +171,7 @@ impl Diff {
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, denied, terms, &lost),
-            &BothSides::new((new_texts, new_sources.files().len()), old_texts),
+            &BothSides::new(new_texts, old_texts),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
                 .of(new.loaded.config.budget().and(base.loaded.config.budget())),
@@ -197,7 +197,7 @@ impl Diff {
             self.titles(path.display().to_string()),
             (&old, &side),
             (Vec::new(), Vec::new(), Terms::default(), &lost),
-            &BothSides::new((texts, sources.files().len()), &nothing),
+            &BothSides::new(texts, &nothing),
             self.budget
                 .of_tree(new.loaded.config.budget(), self.options.speech)?,
         )?;
@@ -263,7 +263,7 @@ impl Diff {
         let loaded = &without.loaded;
         let relative = loaded.sources.root_relative();
         let texts = self.locate(&loaded.sources, &relative);
-        let locate = BothSides::new((texts, loaded.sources.files().len()), texts);
+        let locate = BothSides::new(texts, texts);
         // Nobody is about to merge it.
         let (differs, mut found) = self.report(
             loaded,

@@ -126,7 +126,7 @@ impl PageCommand {
             _ => &nothing,
         };
         let old_sources = old_texts.root_relative();
-        let locate = BothSides::new((&sources, loaded.sources.files().len()), &old_sources);
+        let locate = BothSides::new(&sources, &old_sources);
         let report = match old.as_deref() {
             Some(old) => Some(self.compare(old, (&loaded, &view), &side)?),
             None => None,

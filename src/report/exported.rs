@@ -23,7 +23,9 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use crate::outcome::{ManifestProblem, WorkState, share};
-use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, work_name};
+use crate::render::{
+    MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, manifest_names, work_name,
+};
 
 pub(super) use spec::SpecDigest;
 
@@ -518,17 +520,6 @@ fn integer(field: &Field<'_>) -> Option<i64> {
 fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
     let manifests = root.value()?.pointer("/spec/workload/manifests")?.as_array()?;
     Some(manifests.iter().map(manifest_names).collect())
-}
-
-/// Group, kind, namespace and name of a manifest of a spec.
-pub(super) fn manifest_names(manifest: &Value) -> [&str; 4] {
-    let text = |pointer: &str| {
-        let text = manifest.pointer(pointer).and_then(Value::as_str);
-        text.unwrap_or_default()
-    };
-    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let [kind, namespace, name] = ["/kind", "/metadata/namespace", "/metadata/name"].map(text);
-    [group, kind, namespace, name]
 }
 
 /// Why a work is not available by its own condition: the condition is not True, or it is about an older spec.

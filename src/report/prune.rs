@@ -12,7 +12,7 @@ use std::sync::Arc;
 use apimachinery::key;
 use kube_json::{Value, json};
 
-use super::exported::{ExportedWork, Ownership, Parents, Shared, manifest_names};
+use super::exported::{ExportedWork, Ownership, Parents, Shared};
 use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -20,7 +20,7 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::output::Turn;
-use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list, manifest_names};
 
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]
