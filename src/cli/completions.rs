@@ -8,7 +8,6 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use apimachinery::Locators;
 use clap::{Args, Command};
 use clap_complete::engine::{CompletionCandidate, complete};
 use clap_complete::env::Shells;
@@ -17,6 +16,7 @@ use spokewright::diagnostic::CODES;
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, Loaded, Request};
 
+use super::options::short_names;
 use super::print::{self, Status};
 
 const AFTER_HELP: &str = "\
@@ -96,15 +96,12 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let loaded = input();
     let hub = &loaded.hub;
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
-    let locators: Vec<String> = all.map(|object| object.identity().locator()).collect();
-    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
-    let names = locators.iter().map(|locator| {
-        let name = kinds.short(locator);
-        match name.split_once('/') {
+    let names = short_names(all)
+        .into_iter()
+        .map(|name| match name.split_once('/') {
             Some((kind, _)) if !current.to_string_lossy().contains('/') => format!("{kind}/"),
             _ => name,
-        }
-    });
+        });
     offered(names.collect::<BTreeSet<String>>(), current)
 }
 

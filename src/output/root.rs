@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::error::{Action, Obstacle, Offender, OutputError};
+use super::error::{Action, Obstacle, Offender, OutputError, shown};
 use super::tree::{directory_of, name_of};
 use crate::beneath::{Blocked, Directory, Obstruction};
 
@@ -41,11 +41,7 @@ impl<'s> Root<'s> {
 
     /// The name of a path in it, for people.
     pub(super) fn shown(&self, path: &str) -> PathBuf {
-        if path.is_empty() {
-            self.path.clone()
-        } else {
-            self.path.join(path)
-        }
+        shown(&self.path, path)
     }
 
     /// Its name, for people.

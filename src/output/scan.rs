@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
@@ -180,25 +180,8 @@ fn key(offender: &Offender) -> (&str, bool, &Obstacle) {
     )
 }
 
-/// The state of a directory.
-enum Ground {
-    Absent,
-    Real(Open),
-    /// This component on the way is something else.
-    Blocked(Offender),
-}
-
-/// The entries of a directory, sorted by name.
-struct Listing(Vec<(OsString, Entry)>);
-
-impl Listing {
-    fn get(&self, name: &str) -> Option<Entry> {
-        let found = self
-            .0
-            .binary_search_by(|(other, _)| other.as_os_str().cmp(OsStr::new(name)));
-        found.ok().and_then(|at| self.0.get(at)).map(|(_, entry)| *entry)
-    }
-}
+/// The entries of a directory, by name.
+type Listing = HashMap<OsString, Entry>;
 
 /// What temporary names in a directory are for.
 struct Marks<'r> {
@@ -219,10 +202,10 @@ impl Comparison<'_> {
         let mut found = None;
         let is_only_around = directory.wanted.is_empty() && directory.stale.is_empty();
         match self.ground(&directory.path) {
-            Ground::Absent => {}
+            Ok(None) => {}
             // What is in the way of the directories in it, they report.
-            Ground::Blocked(_) if is_only_around => return part,
-            Ground::Real(open) => {
+            Err(_) if is_only_around => return part,
+            Ok(Some(open)) => {
                 part.exists = true;
                 match self.list(&open, &directory.path, &mut part) {
                     Ok(listing) => found = Some((open, listing)),
@@ -233,7 +216,7 @@ impl Comparison<'_> {
                     }
                 }
             }
-            Ground::Blocked(mut offender) => {
+            Err(mut offender) => {
                 let unreadable = matches!(offender.obstacle, Obstacle::Unreadable(_));
                 if directory.wanted.is_empty() && !unreadable {
                     offender.obstacle = Obstacle::Replaced;
@@ -262,26 +245,27 @@ impl Comparison<'_> {
         part
     }
 
-    /// Whether a directory is one, and so are all on the way to it: a link on the way would lead us elsewhere.
-    fn ground(&self, directory: &str) -> Ground {
+    /// A directory, if it is there. It must be one, and so must all on the way to it: a link on the way would lead us
+    /// elsewhere.
+    fn ground(&self, directory: &str) -> Result<Option<Open>, Offender> {
         let Some(root) = self.root else {
-            return Ground::Absent;
+            return Ok(None);
         };
         let blocked = match root.directory.enter(directory) {
-            Ok(open) => return Ground::Real(open),
+            Ok(open) => return Ok(Some(open)),
             Err(blocked) => blocked,
         };
         let obstacle = match blocked.by {
-            Obstruction::Nothing => return Ground::Absent,
+            Obstruction::Nothing => return Ok(None),
             Obstruction::Link => Obstacle::Symlink,
             Obstruction::NoDirectory => Obstacle::NotADirectory,
             Obstruction::Failure(error) => Obstacle::Unreadable(error.to_string()),
         };
-        Ground::Blocked(Offender::new(blocked.at, obstacle))
+        Err(Offender::new(blocked.at, obstacle))
     }
 
     fn list(&self, open: &Open, directory: &str, part: &mut Part) -> io::Result<Listing> {
-        let mut listing = Vec::new();
+        let mut listing = Listing::new();
         let mut marks: Option<Marks<'_>> = None;
         for entry in open.entries()? {
             let (name, kind) = entry?;
@@ -304,10 +288,9 @@ impl Comparison<'_> {
                     _ => {}
                 }
             }
-            listing.push((name, kind));
+            listing.insert(name, kind);
         }
-        listing.sort_unstable_by(|(name, _), (other, _)| name.cmp(other));
-        Ok(Listing(listing))
+        Ok(listing)
     }
 
     /// The marks of what a killed run may have left in a directory: it made temporary files only for files that its plan
@@ -357,7 +340,8 @@ impl Comparison<'_> {
                 part.offend(&path, Obstacle::NameTooLong);
                 continue;
             }
-            let there = found.and_then(|(open, listing)| Some((open, listing.get(name_of(&path))?)));
+            let there =
+                found.and_then(|(open, listing)| Some((open, listing.get(OsStr::new(name_of(&path)))?)));
             content.clear();
             self.tree.content(index, &mut content);
             let wanted = sha256(&content);
@@ -401,7 +385,7 @@ impl Comparison<'_> {
     }
 
     fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
-        match listing.get(name_of(path)) {
+        match listing.get(OsStr::new(name_of(path))) {
             None => {}
             Some(Entry::File) if matches!(self.has_shape(open, path), Ok(false)) => {
                 part.offend(path, Obstacle::Unexpected);
