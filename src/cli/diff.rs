@@ -252,9 +252,8 @@ impl Diff {
         let changes = changes(&with, &without);
         let titles = Titles {
             command: self.command("--without", object),
-            old: self.options.state().to_owned(),
             new: format!("without {title}"),
-            fleet: self.title.clone(),
+            ..self.titles(self.options.state().to_owned())
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),

@@ -338,8 +338,7 @@ fn planned_on<'p>(
         let sets = sets.iter().filter(move |set| set.clusters.contains(&cluster));
         return Box::new(sets.map(|set| (format!("{}/{}", set.namespace, set.name), &*set.manifests)));
     }
-    let works = plan.clusters.get(cluster).into_iter().flatten();
-    let works = works.map(|id| plan.works.get(*id));
+    let works = plan.works_of(cluster);
     Box::new(works.map(|work| (work.name.clone(), &*work.manifests)))
 }
 

@@ -234,8 +234,7 @@ impl Aggregation<'_, '_> {
 
     /// Whether the plan ships a resource to a cluster.
     fn plans(&self, cluster: &str, [group, resource, namespace, name]: [&str; 4]) -> bool {
-        let works = self.plan.clusters.get(cluster).into_iter().flatten();
-        let mut manifests = works.flat_map(|id| &self.plan.works.get(*id).manifests);
+        let mut manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
         manifests.any(|manifest| {
             manifest.name == name
                 && manifest.namespace == namespace
@@ -338,11 +337,10 @@ impl Aggregation<'_, '_> {
 
     /// Works of ours, or of MGC, that the plan places nowhere.
     fn not_planned(&self, exported: &Exported<'_>) -> Vec<WorkProblem> {
-        let planned = self.plan.clusters.iter().flat_map(|(cluster, works)| {
-            let works = works.iter().map(|id| self.plan.works.get(*id));
-            works.map(|work| (cluster.as_str(), work.name.as_str()))
-        });
-        let planned: HashSet<(&str, &str)> = planned.collect();
+        let planned = self.plan.placed();
+        let planned: HashSet<_> = planned
+            .map(|(cluster, work)| (cluster, work.name.as_str()))
+            .collect();
         let others = exported.iter().filter(|(key, _)| !planned.contains(*key));
         let parents = OnceCell::new();
         let problems = others.filter_map(|((cluster, name), work)| {

@@ -57,7 +57,7 @@ impl Change {
 }
 
 /// How much was added, changed, and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Counts {
@@ -311,7 +311,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         clusters: names.iter().map(|name| (*name).to_owned()).collect(),
         ..Comparison::default()
     };
-    let mut rows: BTreeMap<(Presence, Vec<usize>, [usize; 3]), ClusterRow> = BTreeMap::new();
+    let mut rows: BTreeMap<(Presence, Vec<usize>, Counts), ClusterRow> = BTreeMap::new();
     let none = BTreeMap::new();
     for (position, cluster) in (0_u32..).zip(&names) {
         let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
@@ -344,7 +344,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         add(&mut comparison.works, works);
         // Clusters share a row only where the very same changes happen, which is more than equal counts.
         happens.sort_unstable();
-        rows.entry((presence, happens, [works.added, works.changed, works.removed]))
+        rows.entry((presence, happens, works))
             .or_insert_with(|| ClusterRow {
                 clusters: Vec::new(),
                 presence,
