@@ -27,7 +27,7 @@ use super::options::{
     Choice, ClustersOption, ReadOptions, WorkKindOption, check_clusters, choice, empty_result, named,
 };
 use super::print::{self, Ended, Refusal, Speech, Status, refuse};
-use super::reporting::{is_stdout, kept, put};
+use super::reporting::{is_stdout, kept, located, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -225,12 +225,9 @@ impl Diff {
         found.extend(failed);
     }
 
-    /// The texts under the paths that the form has: a document depends on no directory.
+    /// The texts under the paths that the form has.
     fn locate<'s>(&self, sources: &'s Sources, relative: &'s RootRelative<'s>) -> &'s dyn Locate {
-        match self.format {
-            Form::Json => relative,
-            _ => sources,
-        }
+        located(self.format != Form::Json, sources, relative)
     }
 
     fn titles(&self, base: String) -> Titles {
