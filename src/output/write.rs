@@ -256,24 +256,24 @@ fn compare_or_write(
 }
 
 fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
-    let mut summary = Summary::default();
-    for (index, state) in scan.states.iter().enumerate() {
+    let wanted = scan.states.iter().enumerate().filter_map(|(index, state)| {
         let kind = match state {
-            State::Same => {
-                summary.unchanged = summary.unchanged.saturating_add(1);
-                continue;
-            }
-            State::Blocked => continue,
             State::Missing => ChangeKind::Missing,
             State::Changed => ChangeKind::Changed,
+            State::Same | State::Blocked => return None,
         };
-        summary.written = summary.written.saturating_add(1);
-        summary.differing.push(Change {
-            path: tree.path(index).into_owned(),
-            kind,
-        });
-    }
-    summary.deleted = scan.stale.len();
+        let path = tree.path(index).into_owned();
+        Some(Change { path, kind })
+    });
+    let differing: Vec<Change> = wanted.collect();
+    let unchanged = scan.states.iter().filter(|state| **state == State::Same);
+    let mut summary = Summary {
+        written: differing.len(),
+        unchanged: unchanged.count(),
+        deleted: scan.stale.len(),
+        differing,
+        offenders: Vec::new(),
+    };
     let leftovers = scan.stale.iter().chain(&scan.leftovers).chain(&scan.unfinished);
     summary.differing.extend(leftovers.map(|path| Change {
         path: path.clone(),
