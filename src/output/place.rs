@@ -15,15 +15,8 @@ use super::root::{Disk, Root, Storage, is_missing};
 use super::tree::is_git_directory;
 use crate::beneath::{Blocked, Directory, Obstruction};
 
-/// A directory that was made on the way to an output: where, and its name.
-pub(super) struct Made(Directory, String);
-
-impl Made {
-    /// Removes it, if nothing came into it.
-    pub(super) fn undo(self, storage: &dyn Storage) {
-        let _ = storage.remove_dir(&self.0, &self.1);
-    }
-}
+/// A directory that was made on the way to an output: the one around it, and its name.
+pub(super) type Made = (Directory, String);
 
 /// Opens an output; `within` is the directory that it must not leave. What is missing is made in the `storage`, and
 /// returned, the outermost directory first; without one, there is no output.
@@ -79,7 +72,7 @@ pub(super) fn open<'s>(
                     .map_err(|blocked| in_the_way(shown(), blocked))?;
                 let parent = std::mem::replace(&mut directory, next);
                 if is_made {
-                    made.push(Made(parent, (*name).to_owned()));
+                    made.push((parent, (*name).to_owned()));
                 }
                 continue;
             }

@@ -122,7 +122,7 @@ fn read_file(
     path: &str,
     buffer: &mut Vec<u8>,
 ) -> Result<InFile, OutputError> {
-    let root = directories.root();
+    let root = directories.root;
     let failed = |error| root.error(Action::Read, path, error);
     let directory = match directories.of(path) {
         Ok(directory) => directory,
@@ -178,7 +178,7 @@ impl Earlier {
         let Some(root) = root else { return Vec::new() };
         let mut offenders = unexpected(root, tree, &self.record, exceptions);
         offenders.sort_unstable();
-        let findings = offenders.iter().map(|offender| offender.finding(root.path()));
+        let findings = offenders.iter().map(|offender| offender.finding(&root.path));
         findings.collect()
     }
 

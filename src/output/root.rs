@@ -16,7 +16,8 @@ use crate::beneath::{Blocked, Directory, Obstruction};
 #[derive(Debug)]
 pub(super) struct Root<'s> {
     pub(super) directory: Directory,
-    path: PathBuf,
+    /// Its name, for people.
+    pub(super) path: PathBuf,
     /// By which it is changed.
     pub(super) storage: &'s dyn Storage,
 }
@@ -42,11 +43,6 @@ impl<'s> Root<'s> {
     /// The name of a path in it, for people.
     pub(super) fn shown(&self, path: &str) -> PathBuf {
         shown(&self.path, path)
-    }
-
-    /// Its name, for people.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(super) fn error(&self, action: Action, path: &str, cause: io::Error) -> OutputError {
@@ -84,16 +80,12 @@ impl<'s> Root<'s> {
 
 /// The way to the directories of paths in sorted order.
 pub(super) struct Directories<'r> {
-    root: &'r Root<'r>,
+    /// Whose they are.
+    pub(super) root: &'r Root<'r>,
     last: Option<(String, Directory)>,
 }
 
-impl<'r> Directories<'r> {
-    /// Whose they are.
-    pub(super) fn root(&self) -> &'r Root<'r> {
-        self.root
-    }
-
+impl Directories<'_> {
     /// The directory that a path is in.
     pub(super) fn of<'p>(&mut self, path: &'p str) -> Result<&Directory, Blocked<'p>> {
         let directory = directory_of(path);

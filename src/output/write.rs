@@ -218,8 +218,8 @@ fn run(
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
         // It was made for the lock. One that holds something stays; Windows removes none that is open.
         drop(root);
-        for made in made.into_iter().rev() {
-            made.undo(storage);
+        for (around, name) in made.into_iter().rev() {
+            let _ = storage.remove_dir(&around, &name);
         }
     }
     result
@@ -322,7 +322,7 @@ fn lock(root: &Root<'_>, options: Options) -> Result<Option<File>, OutputError> 
         Err(TryLockError::Error(_)) => return Ok(None),
         Err(TryLockError::WouldBlock) if options.no_wait => {
             return Err(OutputError::Busy {
-                root: root.path().to_path_buf(),
+                root: root.path.clone(),
             });
         }
         Err(TryLockError::WouldBlock) => {

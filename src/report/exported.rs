@@ -281,7 +281,10 @@ impl ExportedWork {
                 applied: verdict("Applied"),
                 // The object's own conditions explain more than a rule of the work that summarizes them.
                 available: available.filter(|available| !available.is_of_rule()),
-                unreadable: synced.as_ref().and_then(Verdict::problem).cloned(),
+                unreadable: match &synced {
+                    Some(Verdict::No { because, .. }) => Some(Arc::clone(because)),
+                    _ => None,
+                },
                 feedback: values.map(|feedback| shared.feedback.share(feedback)).collect(),
             };
             let mut report = |state: WorkState, reason: &str, message: &str| {
@@ -545,14 +548,6 @@ impl Verdict {
         Self::No {
             reason: shared.texts.share(reason),
             because: shared.texts.share(because.unwrap_or("its condition is not True")),
-        }
-    }
-
-    /// Why not, where it is not.
-    const fn problem(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Yes => None,
-            Self::No { because, .. } => Some(because),
         }
     }
 

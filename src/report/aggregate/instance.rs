@@ -269,10 +269,11 @@ impl<'x> Instance<'x> {
 
     /// The values that its feedback rules request.
     pub(super) fn asked(&self) -> &'x [AskedFeedback] {
-        let planned = self.work.planned;
-        planned
-            .map(|planned| planned.feedback(self.position))
-            .unwrap_or_default()
+        let feedback = self
+            .work
+            .planned
+            .and_then(|planned| planned.feedback.get(self.position));
+        feedback.map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(super) fn reports(&self, kind: &str) -> bool {
@@ -341,11 +342,6 @@ impl PlannedWork {
             feedback: feedback.collect(),
             spec: Some(SpecDigest::of(spec)),
         }
-    }
-
-    /// The values that the feedback rules of the manifest at a position request.
-    pub(super) fn feedback(&self, position: usize) -> &[AskedFeedback] {
-        self.feedback.get(position).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The difference of an exported work; `None` if there is none, or if its spec was not exported.

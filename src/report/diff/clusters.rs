@@ -78,7 +78,7 @@ pub(super) type Class = usize;
 
 /// The clusters of both sides in groups that are alike.
 pub(super) struct Alike<'s> {
-    groups: Vec<Group<'s>>,
+    pub(super) groups: Vec<Group<'s>>,
     /// By side and class: the positions of the groups that are in it.
     of_class: [Vec<Vec<usize>>; 2],
     /// The names of those that were asked for together.
@@ -86,7 +86,7 @@ pub(super) struct Alike<'s> {
 }
 
 /// Clusters that are in the same classes on both sides: these, ascending, and their names, sorted.
-type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
+pub(super) type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
 
 impl<'s> Alike<'s> {
     pub(super) fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
@@ -126,11 +126,6 @@ impl<'s> Alike<'s> {
         let of_class = side.of(&self.of_class);
         let groups = classes.iter().filter_map(|class| of_class.get(*class));
         groups.flatten().copied().collect()
-    }
-
-    /// The positions of all groups.
-    pub(super) fn all(&self) -> std::ops::Range<usize> {
-        0..self.groups.len()
     }
 
     /// The classes of a side that a group is in.

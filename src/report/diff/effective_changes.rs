@@ -200,7 +200,7 @@ impl<'s> Sides<'s> {
             let all = classes.filter_map(|class| of_side.all.get(*class));
             all.map(AsRef::as_ref).collect()
         };
-        for group in self.alike.all() {
+        for group in 0..self.alike.groups.len() {
             let sides = [Old, New].map(|side| all(side, group));
             let key = sides
                 .clone()

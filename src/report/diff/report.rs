@@ -206,12 +206,6 @@ impl DiffReport {
         lost.fold(moved, usize::saturating_add)
     }
 
-    /// How many objects are deleted on all clusters together, also those that come back in another work.
-    pub fn removed_objects(&self) -> usize {
-        let moved = self.comparison.moved().map(|moved| moved.clusters.len());
-        moved.fold(self.comparison.objects.removed, usize::saturating_add)
-    }
-
     /// Whether both sides are the same, and a later change would be judged as before.
     pub fn is_empty(&self) -> bool {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
@@ -352,11 +346,14 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
         let sentence = |change: &ObjectChange| comparison.sentence(change, &change.clusters);
         let (count, offenders): (usize, Vec<String>) = match limit {
             Limit::Removed => {
+                // Also those that come back in another work.
+                let moved = comparison.moved().map(|moved| moved.clusters.len());
+                let count = moved.fold(comparison.objects.removed, usize::saturating_add);
                 let changes = comparison.changes.iter();
                 let removed = changes
                     .filter(|change| change.change == Change::Removed && change.effect == Effect::Real);
                 let removed = removed.chain(comparison.moved());
-                (report.removed_objects(), removed.map(sentence).collect())
+                (count, removed.map(sentence).collect())
             }
             Limit::Clusters => {
                 let rows = comparison.rows.iter();
