@@ -242,8 +242,8 @@ impl StatusCommand {
             let identity = object.identity();
             print::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
         }
-        if exported.passed_over() > 0 {
-            let count = exported.passed_over();
+        let count = exported.passed_over;
+        if count > 0 {
             print::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }

@@ -50,7 +50,7 @@ pub struct ExportedWorks {
     /// All other objects, in order, without their contents.
     others: Vec<Object>,
     /// How many documents are not objects.
-    passed_over: usize,
+    pub passed_over: usize,
 }
 
 impl ExportedWorks {
@@ -86,11 +86,6 @@ impl ExportedWorks {
         let is_work =
             |object: &&Object| object.is(GROUP, MANIFEST_WORK) || object.is(GROUP, APPLIED_MANIFEST_WORK);
         self.others.iter().filter(move |object| !is_work(object))
-    }
-
-    /// How many documents are not objects.
-    pub const fn passed_over(&self) -> usize {
-        self.passed_over
     }
 }
 

@@ -464,7 +464,9 @@ impl Comparing<'_> {
                 None => (Which::Old, bodies.0),
                 Some(_) => (Which::New, bodies.1),
             };
-            let is_orphaned = after.is_none() && orphans.hold(key, body.map_or(&[], |body| body.summaries));
+            let mut summaries = body.into_iter().flat_map(|body| body.summaries);
+            let summary = summaries.find(|summary| is_about(summary, key));
+            let is_orphaned = after.is_none() && orphans.hold(key, summary);
             // Only concealed values are kept, compared or printed from here on.
             let [old, new] = [before, after].map(|side| side.map(|value| self.hidden.conceal(value, true)));
             let found = self.found.entry(Found {
@@ -476,7 +478,10 @@ impl Comparing<'_> {
                 is_orphaned,
             });
             let position = found.index();
-            found.or_insert_with(|| body.map(|body| origins(body, key, side)).unwrap_or_default());
+            found.or_insert_with(|| {
+                let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
+                origins.map(|origin| SidedOrigin { side, origin }).collect()
+            });
             outcome.changes.push(position);
         }
         // Two texts for one value, as another release may have written: the API server would store the same.
@@ -663,14 +668,12 @@ impl<'o> Orphans<'o> {
 
     /// A rule names the plural; of a text without a list of plurals, Namespaces alone are known by their
     /// kind.
-    fn hold(&self, key: &ObjectKey, summaries: &[ManifestSummary]) -> bool {
+    fn hold(&self, key: &ObjectKey, summary: Option<&ManifestSummary>) -> bool {
         if key.is_work {
             return false;
         }
-        let summary = summaries.iter().find(|summary| is_about(summary, key));
-        let resource = summary.map(|summary| summary.resource.as_str());
-        let is_resource = |plural: &str| match resource {
-            Some(resource) => resource == plural,
+        let is_resource = |plural: &str| match summary {
+            Some(summary) => summary.resource == plural,
             None => plural.strip_suffix('s') == Some(key.kind.to_lowercase().as_str()),
         };
         self.all
@@ -683,12 +686,6 @@ impl<'o> Orphans<'o> {
                     && text("resource").is_some_and(is_resource)
             })
     }
-}
-
-fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
-    let summary = body.summaries.iter().find(|summary| is_about(summary, key));
-    let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
-    origins.map(|origin| SidedOrigin { side, origin }).collect()
 }
 
 /// How many read texts are kept. Shared texts are few; those of one cluster each are needed once, and a fleet of

@@ -16,7 +16,7 @@ use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
     ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings,
+    Settings, prefixes,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};
@@ -295,8 +295,7 @@ impl<'s> Sides<'s> {
         let of_side = *side.of(&self.sides);
         let of_kind = of_side.by_kind.get(kind);
         let classes = self.classes(side, path, group);
-        let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
-        for path in above {
+        for path in prefixes(path).rev() {
             let mut all = classes.iter().filter_map(|class| of_side.all.get(*class));
             if !all.any(|all| all.contains(path)) {
                 continue;
@@ -635,11 +634,6 @@ enum Covered {
     None,
     Some,
     All,
-}
-
-/// A path and what is above it, the shortest first.
-fn prefixes(path: &[NameId]) -> impl Iterator<Item = &[NameId]> {
-    (1..=path.len()).filter_map(|length| path.get(..length))
 }
 
 impl Changing<'_> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
+use super::effective::prefixes;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
@@ -402,7 +403,7 @@ pub fn denied(
     }
     let losses = on_old_spokes.into_iter().filter_map(|mut change| {
         // What is lost on a listener is lost on all that is behind it.
-        let above = (1..=change.path.len()).filter_map(|length| change.path.get(..length));
+        let above = prefixes(&change.path);
         let same_path = above.filter_map(|path| by_path.get(&(&*change.kind, &*change.group, path)));
         let same_path: Vec<&EffectiveChange> = same_path.flatten().copied().collect();
         let is_counted = |cluster: &String| {
