@@ -8,15 +8,16 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use apimachinery::Locators;
 use clap::{Args, Command};
 use clap_complete::engine::{CompletionCandidate, complete};
 use clap_complete::env::Shells;
 use clap_mangen::Man as Page;
+use spokewright::Object;
 use spokewright::diagnostic::CODES;
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, Loaded, Request};
 
-use super::options::short_names;
 use super::print::{self, Status};
 
 const AFTER_HELP: &str = "\
@@ -103,6 +104,13 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
             _ => name,
         });
     offered(names.collect::<BTreeSet<String>>(), current)
+}
+
+/// The names of objects, each as short as it is clear among the others.
+pub(crate) fn short_names<'a>(objects: impl Iterator<Item = &'a Object>) -> Vec<String> {
+    let locators: Vec<String> = objects.map(|object| object.identity().locator()).collect();
+    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
+    locators.iter().map(|locator| kinds.short(locator)).collect()
 }
 
 /// One cluster.

@@ -432,20 +432,13 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             refuse(&format!("there is no {kind} `{wanted}`"), &help)
         }
         several => {
-            let names = short_names(several.iter().copied());
+            let names = completions::short_names(several.iter().copied());
             refuse(
                 &format!("several objects have the name `{text}`"),
                 &format!("write one of: {}", names.join(", ")),
             )
         }
     }
-}
-
-/// The names of objects, each as short as it is clear among the others.
-pub(crate) fn short_names<'a>(objects: impl Iterator<Item = &'a Object>) -> Vec<String> {
-    let locators: Vec<String> = objects.map(|object| object.identity().locator()).collect();
-    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
-    locators.iter().map(|locator| kinds.short(locator)).collect()
 }
 
 /// The objects of a kind, which is spelled as [`named`] takes it; refused where there is none.
