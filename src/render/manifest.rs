@@ -68,7 +68,7 @@ pub(super) struct Manifest {
 
 impl Manifest {
     /// An object without a namespace or an origin, about which nothing is reported. `resource` are its group and plural.
-    pub(super) fn of((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
+    pub(super) fn new((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
         Self {
             resource: ResourceIdentifier {
                 group: group.to_owned(),

@@ -161,7 +161,7 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
 }
 
 fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Arc<Manifest> {
-    Arc::new(Manifest::of((RBAC_GROUP, plural), kind, name, value))
+    Arc::new(Manifest::new((RBAC_GROUP, plural), kind, name, value))
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ fn copy<'a>(
     let downstream = holder.downstream;
     let downstream_name = downstream_name(namespace, name, own);
     let value = shipped(&secret.value, &downstream_name, downstream);
-    let mut manifest = Manifest::of(("", "secrets"), "Secret", &downstream_name, value);
+    let mut manifest = Manifest::new(("", "secrets"), "Secret", &downstream_name, value);
     downstream.clone_into(&mut manifest.resource.namespace);
     manifest.origins.push(secret.origin.clone());
     Some((secret, manifest))

@@ -121,9 +121,9 @@ impl Aggregation<'_, '_> {
             let name = planned_name(&work.object, &by_key);
             let key = (work.object.namespace_or_empty(), name);
             // Several sets may make one: then the one that is further from done counts.
-            let known = exported.entry(key).or_insert(work);
-            if !std::ptr::eq(*known, work.as_ref()) && progress(work) < progress(known) {
-                *known = work;
+            let counted = exported.entry(key).or_insert(work);
+            if !std::ptr::eq(*counted, work.as_ref()) && progress(work) < progress(counted) {
+                *counted = work;
             }
         }
         let planned = self.plan.works.map(|_| OnceCell::new());
