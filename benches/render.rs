@@ -248,14 +248,14 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
         let files = output::read_tree(tree, None, |path, bytes| side.expects(path, bytes))?;
         let old = Side::of_tree(&files, &side);
         let nothing = Sources::default();
-        let locate = BothSides::new((&loaded.sources, loaded.sources.files().len()), &nothing);
+        let locate = BothSides::new(&loaded.sources, &nothing);
         return report([&old, &side], Vec::new(), &locate);
     }
     let (new, old) = rayon::join(|| evaluate(new), || evaluate(base));
     report(
         [&Side::of_plan(&old.1.plan), &Side::of_plan(&new.1.plan)],
         EffectiveSettings::changes(&old.2, &new.2),
-        &BothSides::new((&new.0.sources, new.0.sources.files().len()), &old.0.sources),
+        &BothSides::new(&new.0.sources, &old.0.sources),
     )
 }
 

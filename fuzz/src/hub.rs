@@ -230,7 +230,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         };
         let report = DiffReport::new(titles, comparison, changes);
         let none = Sources::default();
-        let locate = BothSides::new((&loaded.sources, loaded.sources.files().len()), &none);
+        let locate = BothSides::new(&loaded.sources, &none);
         said += &shown(&human(&report, &locate, Look::default()));
         said += &shown(&semantic(&report, &locate, Look::default()));
         said += &shown(&markdown(&report, &locate, DEFAULT_BUDGET));

@@ -13,6 +13,7 @@ use clap::{Args, Command};
 use clap_complete::engine::{CompletionCandidate, complete};
 use clap_complete::env::Shells;
 use clap_mangen::Man as Page;
+use spokewright::Object;
 use spokewright::diagnostic::CODES;
 use spokewright::output::write_files;
 use spokewright::pipeline::{self, Loaded, Request};
@@ -96,16 +97,20 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let loaded = input();
     let hub = &loaded.hub;
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
-    let locators: Vec<String> = all.map(|object| object.identity().locator()).collect();
-    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
-    let names = locators.iter().map(|locator| {
-        let name = kinds.short(locator);
-        match name.split_once('/') {
+    let names = short_names(all)
+        .into_iter()
+        .map(|name| match name.split_once('/') {
             Some((kind, _)) if !current.to_string_lossy().contains('/') => format!("{kind}/"),
             _ => name,
-        }
-    });
+        });
     offered(names.collect::<BTreeSet<String>>(), current)
+}
+
+/// The names of objects, each as short as it is clear among the others.
+pub(crate) fn short_names<'a>(objects: impl Iterator<Item = &'a Object>) -> Vec<String> {
+    let locators: Vec<String> = objects.map(|object| object.identity().locator()).collect();
+    let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
+    locators.iter().map(|locator| kinds.short(locator)).collect()
 }
 
 /// One cluster.

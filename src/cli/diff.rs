@@ -27,7 +27,7 @@ use super::options::{
     Choice, ClustersOption, ReadOptions, WorkKindOption, check_clusters, choice, empty_result, named,
 };
 use super::print::{self, Ended, Refusal, Speech, Status, refuse};
-use super::reporting::{is_stdout, kept, put};
+use super::reporting::{is_stdout, kept, located, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -171,7 +171,7 @@ impl Diff {
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, denied, terms, &lost),
-            &BothSides::new((new_texts, new_sources.files().len()), old_texts),
+            &BothSides::new(new_texts, old_texts),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
                 .of(new.loaded.config.budget().and(base.loaded.config.budget())),
@@ -197,7 +197,7 @@ impl Diff {
             self.titles(path.display().to_string()),
             (&old, &side),
             (Vec::new(), Vec::new(), Terms::default(), &lost),
-            &BothSides::new((texts, sources.files().len()), &nothing),
+            &BothSides::new(texts, &nothing),
             self.budget
                 .of_tree(new.loaded.config.budget(), self.options.speech)?,
         )?;
@@ -225,12 +225,9 @@ impl Diff {
         found.extend(failed);
     }
 
-    /// The texts under the paths that the form has: a document depends on no directory.
+    /// The texts under the paths that the form has.
     fn locate<'s>(&self, sources: &'s Sources, relative: &'s RootRelative<'s>) -> &'s dyn Locate {
-        match self.format {
-            Form::Json => relative,
-            _ => sources,
-        }
+        located(self.format != Form::Json, sources, relative)
     }
 
     fn titles(&self, base: String) -> Titles {
@@ -252,9 +249,8 @@ impl Diff {
         let changes = changes(&with, &without);
         let titles = Titles {
             command: self.command("--without", object),
-            old: self.options.state().to_owned(),
             new: format!("without {title}"),
-            fleet: self.title.clone(),
+            ..self.titles(self.options.state().to_owned())
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),
@@ -263,7 +259,7 @@ impl Diff {
         let loaded = &without.loaded;
         let relative = loaded.sources.root_relative();
         let texts = self.locate(&loaded.sources, &relative);
-        let locate = BothSides::new((texts, loaded.sources.files().len()), texts);
+        let locate = BothSides::new(texts, texts);
         // Nobody is about to merge it.
         let (differs, mut found) = self.report(
             loaded,
@@ -278,7 +274,7 @@ impl Diff {
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
             print::findings(&errors, &loaded.sources, self.options.speech);
-            self.say(&format!(
+            self.options.speech.note(&format!(
                 "without {title} the input has {}",
                 counted(errors.count(Severity::Error), "error")
             ));
@@ -327,7 +323,7 @@ impl Diff {
             let mut found = Findings::new();
             self.also(new, &mut found);
             found.extend(findings.clone());
-            self.say(&format!(
+            self.options.speech.note(&format!(
                 "{}; nothing was compared",
                 counted(findings.count(Severity::Error), "error")
             ));
@@ -400,10 +396,6 @@ impl Diff {
         words.extend(ours.map(|word| (*word).to_owned()));
         words.extend([option.to_owned(), shell_word(value)]);
         words.join(" ")
-    }
-
-    fn say(&self, text: &str) {
-        self.options.speech.note(text);
     }
 }
 

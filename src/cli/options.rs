@@ -432,9 +432,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             refuse(&format!("there is no {kind} `{wanted}`"), &help)
         }
         several => {
-            let locators: Vec<String> = several.iter().map(|object| object.identity().locator()).collect();
-            let kinds: Locators<'_> = locators.iter().map(String::as_str).collect();
-            let names: Vec<String> = locators.iter().map(|locator| kinds.short(locator)).collect();
+            let names = completions::short_names(several.iter().copied());
             refuse(
                 &format!("several objects have the name `{text}`"),
                 &format!("write one of: {}", names.join(", ")),

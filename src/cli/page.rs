@@ -126,11 +126,10 @@ impl PageCommand {
             _ => &nothing,
         };
         let old_sources = old_texts.root_relative();
-        let locate = BothSides::new((&sources, loaded.sources.files().len()), &old_sources);
-        let report = match old.as_deref() {
-            Some(old) => Some(self.compare(old, (&loaded, &view), &side)?),
-            None => None,
-        };
+        let locate = BothSides::new(&sources, &old_sources);
+        let report = old.as_deref();
+        let report = report.map(|old| self.compare(old, (&loaded, &view), &side));
+        let report = report.transpose()?;
         let input = PageInput {
             rendered: &rendered,
             spokes: &spokes,

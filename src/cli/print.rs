@@ -108,35 +108,22 @@ impl Speech {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Done, and nothing to say.
-    Done,
+    Done = 0,
     /// `--check` or `diff` found a difference.
-    Differs,
+    Differs = 1,
     /// The arguments make no sense.
-    Usage,
+    Usage = 2,
     /// The input has errors.
-    Invalid,
+    Invalid = 3,
     /// A conflict or a placement could not be resolved, or what `status` should make sure of does not hold.
-    Unresolved,
+    Unresolved = 4,
     /// Reading or writing failed.
-    Io,
+    Io = 5,
     /// Our fault.
-    Bug,
+    Bug = 70,
 }
 
 impl Status {
-    /// The number.
-    pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Differs => 1,
-            Self::Usage => 2,
-            Self::Invalid => 3,
-            Self::Unresolved => 4,
-            Self::Io => 5,
-            Self::Bug => 70,
-        }
-    }
-
     /// The status of a run with these findings (the library knows the rule).
     pub(crate) fn of(findings: &Findings) -> Self {
         match findings.exit_status() {

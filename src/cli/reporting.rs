@@ -46,13 +46,9 @@ pub(crate) struct Reporting {
 }
 
 impl Reporting {
-    /// The texts under the paths that the chosen form has: people open files from where they are, and a document depends
-    /// on no directory.
+    /// The texts under the paths that the chosen form has.
     pub(crate) fn locate<'s>(&self, sources: &'s Sources, relative: &'s RootRelative<'s>) -> &'s dyn Locate {
-        match self.format {
-            ReportFormat::Text => sources,
-            ReportFormat::Json | ReportFormat::Yaml => relative,
-        }
+        located(self.format == ReportFormat::Text, sources, relative)
     }
 
     /// How an answer in the chosen form is printed.
@@ -82,6 +78,16 @@ impl Reporting {
         };
         written.context(UNWRITTEN)
     }
+}
+
+/// The texts under the paths that a form has: people open files from where they are, and a document depends on no
+/// directory.
+pub(crate) fn located<'s>(
+    for_people: bool,
+    sources: &'s Sources,
+    relative: &'s RootRelative<'s>,
+) -> &'s dyn Locate {
+    if for_people { sources } else { relative }
 }
 
 /// JSON is written while it is made. YAML is made as a whole, because its keys are sorted: of so many bytes of JSON at most.

@@ -1,7 +1,6 @@
 //! `spokewright status`: the status of hub objects, predicted or aggregated from what the clusters report.
 
 use std::io::Write;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use clap::Args;
@@ -9,11 +8,11 @@ use spokewright::Object;
 use spokewright::diagnostic::{Findings, Severity, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::{
-    Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
+    ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
 };
 
 use super::options::{ClustersOption, ReadOptions, of_kind};
-use super::print::{self, MessageFormat, Refusal, Status, refuse};
+use super::print::{self, MessageFormat, Refusal, Status, refuse, whole};
 use super::reporting::{self, Answer, ReportFormat, Reporting, WorksOption, kept};
 
 const AFTER_HELP: &str = "\
@@ -58,40 +57,16 @@ pub(crate) struct StatusCommand {
 }
 
 /// What a run came to.
-struct Outcome {
-    data: Data,
+struct Outcome<'o> {
+    data: Data<'o>,
     /// What keeps the gate closed.
     unmet: Result<Vec<String>, Refusal>,
     /// Whether there is no status at all.
     is_empty: bool,
 }
 
-/// For stdout.
-enum Data {
-    Nothing,
-    Predicted(ManuallyDrop<Vec<ObjectStatus>>),
-    Aggregated(Aggregated),
-    /// EffectivePolicy documents, as YAML.
-    Documents(Vec<String>),
-}
-
-impl Data {
-    fn write(&self, reporting: &Reporting, out: &mut dyn Write) -> anyhow::Result<()> {
-        let report = match self {
-            Self::Nothing => return Ok(()),
-            Self::Documents(documents) => {
-                for (number, document) in documents.iter().enumerate() {
-                    out.write_all(if number > 0 { b"---\n" } else { b"" })?;
-                    out.write_all(document.as_bytes())?;
-                }
-                return Ok(());
-            }
-            Self::Predicted(statuses) => StatusReport::predicted(statuses),
-            Self::Aggregated(aggregated) => StatusReport::aggregated(aggregated),
-        };
-        reporting.write(out, &report, |report| status_text(report, width()))
-    }
-}
+/// Writes what is for stdout.
+type Data<'o> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'o>;
 
 fn requirement(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -128,9 +103,7 @@ impl StatusCommand {
                 return Err(refusal.into());
             }
         };
-        let status = answer.finish(&loaded, findings, &self.options, |out| {
-            outcome.data.write(&self.reporting, out)
-        })?;
+        let status = answer.finish(&loaded, findings, &self.options, |out| (outcome.data)(out))?;
         if outcome.is_empty {
             let next = "next: `spokewright check` shows what is missing to render";
             reporting::nothing_to_show(&loaded, "status", &[next], self.options.speech);
@@ -146,7 +119,7 @@ impl StatusCommand {
         })
     }
 
-    fn predicted(&self, loaded: &Loaded, findings: &mut Findings) -> Outcome {
+    fn predicted(&self, loaded: &Loaded, findings: &mut Findings) -> Outcome<'_> {
         let analysis = kept(Analysis::new(loaded, findings));
         let (received, spokes) = analysis.received(None);
         let spokes = kept(spokes);
@@ -165,18 +138,18 @@ impl StatusCommand {
             .too_much_to_list()
             .filter(|_| self.reporting.format == ReportFormat::Yaml)
             .or(too_many);
-        let data = if let Some(too_much) = too_much {
+        let data: Data<'_> = if let Some(too_much) = too_much {
             findings.push(too_much);
-            Data::Nothing
+            Box::new(whole(""))
         } else if self.reporting.format == ReportFormat::Yaml {
+            // EffectivePolicy documents.
             let documents = view.effective_policy_documents();
-            Data::Documents(
-                documents
-                    .map(|document| kube_yaml::write_document(&document))
-                    .collect(),
-            )
+            let documents: Vec<String> = documents
+                .map(|document| kube_yaml::write_document(&document))
+                .collect();
+            Box::new(move |out| whole(&documents.join("---\n"))(out))
         } else {
-            Data::Predicted(statuses)
+            Box::new(move |out| self.write(&StatusReport::predicted(&statuses), out))
         };
         Outcome {
             data,
@@ -191,11 +164,11 @@ impl StatusCommand {
         path: &Path,
         exported: &ExportedWorks,
         findings: &mut Findings,
-    ) -> Outcome {
+    ) -> Outcome<'_> {
         if exported.has_no_work() && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
             return Outcome {
-                data: Data::Nothing,
+                data: Box::new(whole("")),
                 unmet: Ok(Vec::new()),
                 is_empty: false,
             };
@@ -209,10 +182,15 @@ impl StatusCommand {
         };
         let unmet = self.unmet(loaded, &aggregated.objects);
         Outcome {
-            data: Data::Aggregated(aggregated),
+            data: Box::new(move |out| self.write(&StatusReport::aggregated(&aggregated), out)),
             unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
             is_empty: false,
         }
+    }
+
+    fn write(&self, report: &StatusReport<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
+        self.reporting
+            .write(out, report, |report| status_text(report, width()))
     }
 
     /// What is required, where there are too many statuses to look at.
@@ -264,8 +242,8 @@ impl StatusCommand {
             let identity = object.identity();
             print::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
         }
-        if exported.passed_over() > 0 {
-            let count = exported.passed_over();
+        let count = exported.passed_over;
+        if count > 0 {
             print::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }

@@ -2,6 +2,7 @@
 //! explains, where the first failure stops; and single files, each written whole, atomically, and only when it changes. The
 //! latter are for files that are also input, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -31,9 +32,12 @@ pub(super) fn apply(
     for directory in &scan.unfinished {
         remove_if_empty(root, directory)?;
     }
-    let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
-    carried_on.sort_unstable();
-    write_plan(root, tree, scan, &carried_on)?;
+    write_plan(
+        root,
+        tree,
+        scan,
+        &[scan.older_plan.as_slice(), &scan.kept].concat(),
+    )?;
     write_wanted(root, tree, scan, progress)?;
     if !scan.stale.is_empty() {
         let _deleting = progress.begin(Stage::Deleting);
@@ -57,20 +61,12 @@ fn write_plan(
 ) -> Result<(), OutputError> {
     replace(root, &root.directory, PLAN, |file| {
         let mut lines = Vec::with_capacity(CHUNK.saturating_mul(2));
-        let mut also = also.iter().map(|(path, hash)| (path.as_str(), hash)).peekable();
-        for (index, wanted) in scan.hashes.iter().enumerate() {
-            let path = tree.path(index);
-            while let Some((path, hash)) = also.next_if(|extra| *extra < (path.as_ref(), wanted)) {
-                write_line(&mut lines, path, hash)?;
-            }
-            write_line(&mut lines, &path, wanted)?;
+        for (path, hash) in scan.lines(tree, also) {
+            write_line(&mut lines, &path, &hash)?;
             if lines.len() >= CHUNK {
                 root.storage.write(file, &lines)?;
                 lines.clear();
             }
-        }
-        for (path, hash) in also {
-            write_line(&mut lines, path, hash)?;
         }
         root.storage.write(file, &lines)?;
         root.storage.sync(file)
@@ -313,14 +309,9 @@ fn delete(root: &Root<'_>, paths: &[String]) -> Result<(), OutputError> {
 
 /// Removes the directories that pruning emptied, innermost first. One that is not empty stays.
 fn remove_emptied(root: &Root<'_>, scan: &Scan) -> Result<(), OutputError> {
-    let mut by_depth: BTreeMap<std::cmp::Reverse<usize>, Vec<&String>> = BTreeMap::new();
-    for directory in &scan.perhaps_empty {
-        by_depth
-            .entry(std::cmp::Reverse(prefixes(directory).count()))
-            .or_default()
-            .push(directory);
-    }
-    for directory in by_depth.into_values().flatten() {
+    let mut directories: Vec<&String> = scan.perhaps_empty.iter().collect();
+    directories.sort_by_key(|directory| Reverse(prefixes(directory).count()));
+    for directory in directories {
         remove_if_empty(root, directory)?;
     }
     Ok(())
@@ -432,8 +423,7 @@ pub fn write_named(
         return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
     };
     if let Some(fault) = misplaced(path, None) {
-        let path = path.to_path_buf();
-        return Err(OutputError::Root { path, fault });
+        return Err(OutputError::root(path, fault));
     }
     let parent = path.parent().unwrap_or(Path::new(""));
     let directory = Directory::named(parent).map_err(failed)?;
@@ -472,8 +462,5 @@ fn entry_at(root: &Root<'_>, directory: &Directory, path: &str) -> Result<bool, 
         Ok(Some(Entry::Other)) => Obstacle::NotAFile,
         Err(error) => return Err(root.error(Action::Read, path, error)),
     };
-    Err(OutputError::Refused {
-        root: root.path().to_path_buf(),
-        offenders: vec![Offender::new(path, obstacle)],
-    })
+    Err(root.refused(vec![Offender::new(path, obstacle)]))
 }

@@ -57,7 +57,7 @@ impl Offender {
 
     /// The finding about it; `root` is the output as the user named it.
     pub fn finding(&self, root: &Path) -> Finding {
-        let path = shown(root, &self.path);
+        let path = shown(root, &self.path).display().to_string();
         let word = shell_path(&path);
         let (code, message, help) = match &self.obstacle {
             Obstacle::Edited => (
@@ -268,6 +268,11 @@ impl OutputError {
         }
     }
 
+    pub(super) fn root(path: &Path, fault: RootFault) -> Self {
+        let path = path.to_path_buf();
+        Self::Root { path, fault }
+    }
+
     /// One finding for each problem; all codes are `output/*`, so the exit status is 5.
     pub fn findings(&self) -> Vec<Finding> {
         match self {
@@ -371,11 +376,11 @@ impl OutputError {
 }
 
 /// A path of the output as people see it: below the root as they named it.
-fn shown(root: &Path, path: &str) -> String {
+pub(super) fn shown(root: &Path, path: &str) -> PathBuf {
     if path.is_empty() {
-        root.display().to_string()
+        root.to_path_buf()
     } else {
-        root.join(path).display().to_string()
+        root.join(path)
     }
 }
 

@@ -199,8 +199,10 @@ fn from_hex(digits: &str) -> Option<Hash> {
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    inventory: Option<Inventory>,
-    plan: Option<Inventory>,
+    /// The inventory of the last complete run.
+    pub(super) inventory: Option<Inventory>,
+    /// The plan of an interrupted run.
+    pub(super) plan: Option<Inventory>,
 }
 
 impl Record {
@@ -212,16 +214,6 @@ impl Record {
         let inventory = Inventory::read(root, INVENTORY)?;
         let plan = Inventory::read(root, PLAN)?;
         Ok(Self { inventory, plan })
-    }
-
-    /// The inventory of the last complete run.
-    pub(super) fn inventory(&self) -> Option<&Inventory> {
-        self.inventory.as_ref()
-    }
-
-    /// The plan of an interrupted run.
-    pub(super) fn plan(&self) -> Option<&Inventory> {
-        self.plan.as_ref()
     }
 
     /// Both.
@@ -312,7 +304,7 @@ impl FilesByDirectory {
     /// Those of the stale files of a record too, and those around all of them, where new ones have their temporary names; sorted by
     /// path.
     pub(super) fn with_stale(mut self, tree: &dyn Tree, record: &Record) -> Vec<DirectoryFiles> {
-        for path in record.lists().flat_map(|list| stale(tree, Some(list))) {
+        for path in record.lists().flat_map(|list| stale(tree, list)) {
             self.at(directory_of(&path)).stale.push(path);
         }
         let around: BTreeSet<String> = self.0.keys().map(|path| directory_of(path).to_owned()).collect();
@@ -329,10 +321,10 @@ impl FilesByDirectory {
 }
 
 /// The paths in a list that are not wanted, as far as the tree speaks for them.
-pub(super) fn stale(tree: &dyn Tree, list: Option<&Inventory>) -> Vec<String> {
+pub(super) fn stale(tree: &dyn Tree, list: &Inventory) -> Vec<String> {
     let mut wanted = (0..tree.len()).map(|index| tree.path(index)).peekable();
     let mut stale = Vec::new();
-    for (path, _) in list.into_iter().flat_map(Inventory::iter) {
+    for (path, _) in list.iter() {
         while wanted.next_if(|wanted| wanted.as_ref() < path).is_some() {}
         if wanted.peek().is_none_or(|wanted| wanted.as_ref() != path) && tree.owns(path) {
             stale.push(path.to_owned());

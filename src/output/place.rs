@@ -15,15 +15,8 @@ use super::root::{Disk, Root, Storage, is_missing};
 use super::tree::is_git_directory;
 use crate::beneath::{Blocked, Directory, Obstruction};
 
-/// A directory that was made on the way to an output: where, and its name.
-pub(super) struct Made(Directory, String);
-
-impl Made {
-    /// Removes it, if nothing came into it.
-    pub(super) fn undo(self, storage: &dyn Storage) {
-        let _ = storage.remove_dir(&self.0, &self.1);
-    }
-}
+/// A directory that was made on the way to an output: the one around it, and its name.
+pub(super) type Made = (Directory, String);
 
 /// Opens an output; `within` is the directory that it must not leave. What is missing is made in the `storage`, and
 /// returned, the outermost directory first; without one, there is no output.
@@ -38,18 +31,24 @@ pub(super) fn open<'s>(
     let failed = |error| OutputError::io(Action::Read, path, error);
     look_at(path)?;
     let real = resolved(path).map_err(failed)?;
-    refuse_place(path, &real, within)?;
+    place(&real, within)
+        .map_err(failed)?
+        .map_err(|fault| OutputError::root(path, fault))?;
     // An output that a file names is found below the directory that it must not leave, any other from what stands.
     let base = match within {
         Some(within) => resolved(within).map_err(failed)?,
         None => standing(&real).to_path_buf(),
     };
     let mut directory = Directory::named(&base).map_err(failed)?;
+    let no_text = || {
+        let cause = io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8");
+        failed(cause)
+    };
     let names: Vec<&str> = real
         .strip_prefix(&base)
         .into_iter()
         .flat_map(Path::components)
-        .map(|name| name.as_os_str().to_str().ok_or_else(|| failed(no_text())))
+        .map(|name| name.as_os_str().to_str().ok_or_else(no_text))
         .collect::<Result<_, _>>()?;
     let mut made = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -73,7 +72,7 @@ pub(super) fn open<'s>(
                     .map_err(|blocked| in_the_way(shown(), blocked))?;
                 let parent = std::mem::replace(&mut directory, next);
                 if is_made {
-                    made.push(Made(parent, (*name).to_owned()));
+                    made.push((parent, (*name).to_owned()));
                 }
                 continue;
             }
@@ -110,18 +109,12 @@ fn in_the_way(path: &Path, blocked: Blocked<'_>) -> OutputError {
             return OutputError::io(Action::Write, path, by.into_error());
         }
     };
-    OutputError::Root {
-        path: path.to_path_buf(),
-        fault,
-    }
+    OutputError::root(path, fault)
 }
 
 /// Whether the root can be one. It is never followed when it is a link: what it leads to is not what was named.
 fn look_at(root: &Path) -> Result<(), OutputError> {
-    let error = |path: &Path, fault| OutputError::Root {
-        path: path.to_path_buf(),
-        fault,
-    };
+    let error = OutputError::root;
     match root.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(metadata) if metadata.is_symlink() => Err(error(root, RootFault::Symlink)),
@@ -140,18 +133,7 @@ fn look_at(root: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// The places where an output must not be, wherever links have led.
-fn refuse_place(path: &Path, real: &Path, within: Option<&Path>) -> Result<(), OutputError> {
-    let fault = match place(real, within).map_err(|error| OutputError::io(Action::Read, path, error))? {
-        Ok(()) => return Ok(()),
-        Err(fault) => fault,
-    };
-    Err(OutputError::Root {
-        path: path.to_path_buf(),
-        fault,
-    })
-}
-
+/// Whether an output may be at a place, wherever links have led.
 fn place(real: &Path, within: Option<&Path>) -> io::Result<Result<(), RootFault>> {
     let is_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_directory);
     if real.components().any(is_git) {
@@ -176,10 +158,6 @@ fn standing(real: &Path) -> &Path {
     let stands = |path: &&Path| path.is_dir();
     // The root itself is entered by its name: it may have become a link by then.
     real.ancestors().skip(1).find(stands).unwrap_or(real)
-}
-
-fn no_text() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8")
 }
 
 /// Whether `inner` is `outer` or lies below it, whatever links and `..` either of them goes through. Neither has

@@ -38,7 +38,7 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
 
 /// The paths that an inventory lists, and that a tree which speaks for them does not want, sorted; none if it is damaged.
 pub fn unwanted(tree: &dyn Tree, inventory: &[u8]) -> Vec<String> {
-    stale(tree, Inventory::of_bytes(inventory).as_ref())
+    Inventory::of_bytes(inventory).map_or_else(Vec::new, |list| stale(tree, &list))
 }
 
 /// The files of a tree that was read to be compared.
@@ -69,7 +69,7 @@ pub fn read_tree(
         return Ok(TreeFiles::default());
     };
     let record = Record::read(root)?;
-    let inventory = record.inventory().into_iter().flat_map(Inventory::iter);
+    let inventory = record.inventory.iter().flat_map(Inventory::iter);
     let paths: Vec<&str> = inventory.map(|(path, _)| path).collect();
     let tasks: Vec<&[&str]> = paths.chunks(FILES_PER_TASK).collect();
     let read = parallel::map(&tasks, |paths| -> Result<_, OutputError> {
@@ -102,10 +102,7 @@ pub fn read_tree(
     if offenders.is_empty() {
         return Ok(files);
     }
-    Err(OutputError::Refused {
-        root: root.path().to_path_buf(),
-        offenders,
-    })
+    Err(root.refused(offenders))
 }
 
 /// The result of reading a file.
@@ -125,7 +122,7 @@ fn read_file(
     path: &str,
     buffer: &mut Vec<u8>,
 ) -> Result<InFile, OutputError> {
-    let root = directories.root();
+    let root = directories.root;
     let failed = |error| root.error(Action::Read, path, error);
     let directory = match directories.of(path) {
         Ok(directory) => directory,
@@ -170,18 +167,18 @@ impl Earlier {
 
     /// The paths of the files, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        let inventory = self.record.inventory().into_iter();
+        let inventory = self.record.inventory.iter();
         inventory.flat_map(Inventory::iter).map(|(path, _)| path)
     }
 
     /// What is in the directory although neither `tree` nor the record nor `exceptions` list it; nothing if no run has
     /// written there.
     pub fn unexpected(&self, tree: &dyn Tree, exceptions: &[String]) -> Vec<Finding> {
-        let root = self.root.as_ref().filter(|_| self.record.inventory().is_some());
+        let root = self.root.as_ref().filter(|_| self.record.inventory.is_some());
         let Some(root) = root else { return Vec::new() };
         let mut offenders = unexpected(root, tree, &self.record, exceptions);
         offenders.sort_unstable();
-        let findings = offenders.iter().map(|offender| offender.finding(root.path()));
+        let findings = offenders.iter().map(|offender| offender.finding(&root.path));
         findings.collect()
     }
 
@@ -198,7 +195,7 @@ impl Earlier {
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
             let wanted = sha256(&buffer);
-            let inventory = self.record.inventory();
+            let inventory = self.record.inventory.as_ref();
             if inventory.is_some_and(|inventory| inventory.hashes(path).any(|listed| *listed == wanted)) {
                 return Ok(None);
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::error::{Action, Obstacle, Offender, OutputError};
+use super::error::{Action, Obstacle, Offender, OutputError, shown};
 use super::tree::{directory_of, name_of};
 use crate::beneath::{Blocked, Directory, Obstruction};
 
@@ -16,7 +16,8 @@ use crate::beneath::{Blocked, Directory, Obstruction};
 #[derive(Debug)]
 pub(super) struct Root<'s> {
     pub(super) directory: Directory,
-    path: PathBuf,
+    /// Its name, for people.
+    pub(super) path: PathBuf,
     /// By which it is changed.
     pub(super) storage: &'s dyn Storage,
 }
@@ -41,16 +42,7 @@ impl<'s> Root<'s> {
 
     /// The name of a path in it, for people.
     pub(super) fn shown(&self, path: &str) -> PathBuf {
-        if path.is_empty() {
-            self.path.clone()
-        } else {
-            self.path.join(path)
-        }
-    }
-
-    /// Its name, for people.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+        shown(&self.path, path)
     }
 
     pub(super) fn error(&self, action: Action, path: &str, cause: io::Error) -> OutputError {
@@ -66,12 +58,14 @@ impl<'s> Root<'s> {
                 return self.error(action, blocked.at, by.into_error());
             }
         };
+        self.refused(vec![Offender::new(blocked.at, obstacle)])
+    }
+
+    /// Files are in the way.
+    pub(super) fn refused(&self, offenders: Vec<Offender>) -> OutputError {
         OutputError::Refused {
             root: self.path.clone(),
-            offenders: vec![Offender {
-                path: blocked.at.to_owned(),
-                obstacle,
-            }],
+            offenders,
         }
     }
 
@@ -86,16 +80,12 @@ impl<'s> Root<'s> {
 
 /// The way to the directories of paths in sorted order.
 pub(super) struct Directories<'r> {
-    root: &'r Root<'r>,
+    /// Whose they are.
+    pub(super) root: &'r Root<'r>,
     last: Option<(String, Directory)>,
 }
 
-impl<'r> Directories<'r> {
-    /// Whose they are.
-    pub(super) fn root(&self) -> &'r Root<'r> {
-        self.root
-    }
-
+impl Directories<'_> {
     /// The directory that a path is in.
     pub(super) fn of<'p>(&mut self, path: &'p str) -> Result<&Directory, Blocked<'p>> {
         let directory = directory_of(path);

@@ -66,15 +66,14 @@
 //! Where the system has no locks (`root`), two runs at once into one directory are the caller's mistake; they cannot
 //! tear a file, but one of them fails.
 
-use std::borrow::Cow;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::apply::apply;
 use super::error::{Offender, OutputError};
-use super::inventory::{FilesByDirectory, INVENTORY, Inventory, PLAN, Record};
+use super::inventory::{FilesByDirectory, INVENTORY, PLAN, Record};
 use super::place::open;
-use super::root::{Disk, Hash, Root, Storage};
+use super::root::{Disk, Root, Storage};
 use super::scan::{Scan, State, scan};
 use super::tree::Tree;
 use crate::progress::Progress;
@@ -203,14 +202,14 @@ fn run(
         let Some((root, _)) = open(path, within, None)? else {
             return compare_or_write((output, None), tree, options, progress);
         };
-        let _lock = lock(&root, Access::Read, options.no_wait)?;
+        let _lock = lock(&root, options)?;
         return compare_or_write((output, Some(&root)), tree, options, progress);
     }
     let (root, made, _lock) = loop {
         let Some((root, made)) = open(path, within, Some(storage))? else {
             continue;
         };
-        let lock = lock(&root, Access::Write, options.no_wait)?;
+        let lock = lock(&root, options)?;
         if lock.as_ref().is_none_or(|lock| stands_at(lock, path)) {
             break (root, made, lock);
         }
@@ -219,8 +218,8 @@ fn run(
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
         // It was made for the lock. One that holds something stays; Windows removes none that is open.
         drop(root);
-        for made in made.into_iter().rev() {
-            made.undo(storage);
+        for (around, name) in made.into_iter().rev() {
+            let _ = storage.remove_dir(&around, &name);
         }
     }
     result
@@ -257,24 +256,24 @@ fn compare_or_write(
 }
 
 fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
-    let mut summary = Summary::default();
-    for (index, state) in scan.states.iter().enumerate() {
+    let wanted = scan.states.iter().enumerate().filter_map(|(index, state)| {
         let kind = match state {
-            State::Same => {
-                summary.unchanged = summary.unchanged.saturating_add(1);
-                continue;
-            }
-            State::Blocked => continue,
             State::Missing => ChangeKind::Missing,
             State::Changed => ChangeKind::Changed,
+            State::Same | State::Blocked => return None,
         };
-        summary.written = summary.written.saturating_add(1);
-        summary.differing.push(Change {
-            path: tree.path(index).into_owned(),
-            kind,
-        });
-    }
-    summary.deleted = scan.stale.len();
+        let path = tree.path(index).into_owned();
+        Some(Change { path, kind })
+    });
+    let differing: Vec<Change> = wanted.collect();
+    let unchanged = scan.states.iter().filter(|state| **state == State::Same);
+    let mut summary = Summary {
+        written: differing.len(),
+        unchanged: unchanged.count(),
+        deleted: scan.stale.len(),
+        differing,
+        offenders: Vec::new(),
+    };
     let leftovers = scan.stale.iter().chain(&scan.leftovers).chain(&scan.unfinished);
     summary.differing.extend(leftovers.map(|path| Change {
         path: path.clone(),
@@ -285,74 +284,53 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
     summary
 }
 
-/// Whether an inventory lists exactly what is wanted, and the other parts as they were.
-fn is_up_to_date(inventory: &Inventory, tree: &dyn Tree, scan: &Scan) -> bool {
-    let wanted = scan.hashes.iter().enumerate();
-    let mut entries: Vec<(Cow<'_, str>, Hash)> = wanted
-        .map(|(index, hash)| (tree.path(index), *hash))
-        .chain(
-            scan.kept
-                .iter()
-                .map(|(path, hash)| (Cow::from(path.as_str()), *hash)),
-        )
-        .collect();
-    entries.sort_unstable();
-    inventory.holds(entries.into_iter())
-}
-
 /// How inventory and plan differ from what they should be: exactly what is wanted, and absent.
 fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
-    let inventory = match record.inventory() {
+    let inventory = match &record.inventory {
         None => Some(ChangeKind::Missing),
         // Where something is in the way, the wanted inventory is not known.
         Some(_) if scan.states.contains(&State::Blocked) => None,
-        Some(inventory) if is_up_to_date(inventory, tree, scan) => None,
+        Some(inventory) if inventory.holds(scan.lines(tree, &scan.kept).into_iter()) => None,
         Some(_) => Some(ChangeKind::Changed),
     };
     let inventory = inventory.map(|kind| Change {
         path: INVENTORY.to_owned(),
         kind,
     });
-    let plan = record.plan().map(|_| Change {
+    let plan = record.plan.as_ref().map(|_| Change {
         path: PLAN.to_owned(),
         kind: ChangeKind::Stale,
     });
     inventory.into_iter().chain(plan).collect()
 }
 
-/// The purpose of a run under the lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// It reads: with others that do.
-    Read,
-    /// It writes: alone.
-    Write,
-}
-
-/// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. The
-/// directory may be gone by then: [`stands_at`] checks that.
-pub(super) fn lock(root: &Root<'_>, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
+/// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. A run that
+/// only compares has it together with others that do, one that writes alone. The directory may be gone by then:
+/// [`stands_at`] checks that.
+fn lock(root: &Root<'_>, options: Options) -> Result<Option<File>, OutputError> {
     let Ok(directory) = root.directory.as_file() else {
         // The next reader or writer reports why.
         return Ok(None);
     };
-    let tried = match access {
-        Access::Read => directory.try_lock_shared(),
-        Access::Write => directory.try_lock(),
+    let tried = if options.check {
+        directory.try_lock_shared()
+    } else {
+        directory.try_lock()
     };
     match tried {
         Ok(()) => {}
         Err(TryLockError::Error(_)) => return Ok(None),
-        Err(TryLockError::WouldBlock) if no_wait => {
+        Err(TryLockError::WouldBlock) if options.no_wait => {
             return Err(OutputError::Busy {
-                root: root.path().to_path_buf(),
+                root: root.path.clone(),
             });
         }
         Err(TryLockError::WouldBlock) => {
             // What cannot be waited for is not there to be had.
-            let _ = match access {
-                Access::Read => directory.lock_shared(),
-                Access::Write => directory.lock(),
+            let _ = if options.check {
+                directory.lock_shared()
+            } else {
+                directory.lock()
             };
         }
     }

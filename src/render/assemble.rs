@@ -3,7 +3,7 @@
 //! works get their order, their names, which must be unique, and their clusters.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -30,6 +30,7 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::object::well_known::WORK_NAME_ANNOTATION;
+use crate::outcome::share;
 use crate::output::Turn;
 use crate::parallel;
 use crate::progress::Stage;
@@ -37,18 +38,10 @@ use crate::sync::{PlacedGateway, SyncedObject, Variant};
 
 /// One work with one content for a set of clusters, before anybody looks whether its name is free.
 pub(super) struct DraftedWork<'a, 'c> {
-    /// What it is the work of.
-    pub object: &'a Object,
-    /// The Gateways that bring it to the clusters.
-    pub gateways: Vec<OurGatewayId>,
-    /// The clusters.
-    pub clusters: Cow<'c, [String]>,
-    /// The parameters of the class.
-    pub params: &'a Params,
+    /// What it is made from.
+    pub content: Content<'a, 'c>,
     /// The work.
     pub work: Work,
-    /// Its parts, if a set is made from them.
-    pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
     pub rights: rbac::Rights,
     /// Findings about objects in its place: the agent takes an object over that it finds under the name, whoever made
@@ -57,44 +50,47 @@ pub(super) struct DraftedWork<'a, 'c> {
 }
 
 /// What a work will hold, and where.
-struct Content<'a, 'c> {
-    object: &'a Object,
-    params: &'a Params,
-    turn: Turn,
-    manifests: Vec<Arc<Manifest>>,
-    gateways: Vec<OurGatewayId>,
-    clusters: Cow<'c, [String]>,
+pub(super) struct Content<'a, 'c> {
+    /// What it is the work of.
+    pub object: &'a Object,
+    /// The Gateways that bring it to the clusters.
+    pub gateways: Vec<OurGatewayId>,
+    /// The clusters.
+    pub clusters: Cow<'c, [String]>,
+    /// The parameters of the class.
+    pub params: &'a Params,
+    /// Its parts.
+    pub parts: WorkParts,
 }
 
 impl<'a, 'c> Content<'a, 'c> {
     fn drafted(self, input: &Input<'a>) -> DraftedWork<'a, 'c> {
-        let (object, params) = (self.object, self.params);
-        let overwritten = overwritten(input.hub, object, &self.manifests, &self.clusters);
-        let parts = WorkParts {
-            name: work_name(object),
-            parent: Some(object.key()),
-            wave: wave(object),
-            turn: self.turn,
-            manifests: self.manifests,
-        };
+        let manifests = &self.parts.manifests;
         DraftedWork {
-            object,
-            gateways: self.gateways,
-            clusters: self.clusters,
-            params,
-            work: Work::new(&parts, Some(params)),
-            rights: rbac::rights(&parts.manifests, params),
-            parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),
-            overwritten,
+            work: Work::new(&self.parts, Some(self.params)),
+            rights: rbac::rights(manifests, self.params),
+            overwritten: overwritten(input.hub, self.object, manifests, &self.clusters),
+            content: self,
         }
     }
 
     /// Whether one work is enough for both. The settings of a set are those of the Gateway whose Placement it goes to.
     fn is_same(&self, other: &Self, kind: WorkKind) -> bool {
-        let settings = |content: &Self| (content.turn, wave(content.object));
+        let settings = |content: &Self| (content.parts.turn, content.parts.wave);
         settings(self) == settings(other)
             && (kind == WorkKind::ReplicaSet || self.params == other.params)
-            && self.manifests == other.manifests
+            && self.parts.manifests == other.parts.manifests
+    }
+}
+
+/// The parts of the work of an object.
+fn parts(object: &Object, turn: Turn, manifests: Vec<Arc<Manifest>>) -> WorkParts {
+    WorkParts {
+        name: work_name(object),
+        parent: Some(object.key()),
+        wave: wave(object),
+        turn,
+        manifests,
     }
 }
 
@@ -105,7 +101,7 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
     for content in contents {
         let mut hasher = DefaultHasher::new();
-        for manifest in &content.manifests {
+        for manifest in &content.parts.manifests {
             manifest.value.hash(&mut hasher);
         }
         let positions = by_hash.entry(hasher.finish()).or_default();
@@ -164,14 +160,14 @@ pub(super) fn works_of_object<'a>(
             .collect();
         let Some(gateway) = gateways.first() else { continue };
         let gateway = input.gateways.get(*gateway);
+        let turn = match first.role {
+            Role::Policy => Turn::Policies,
+            Role::Route | Role::Object => Turn::Rest,
+        };
         contents.push(Content {
             object: first.object,
             params: gateway.params,
-            turn: match first.role {
-                Role::Policy => Turn::Policies,
-                Role::Route | Role::Object => Turn::Rest,
-            },
-            manifests: input.with_namespaces(gateway, objects),
+            parts: parts(first.object, turn, input.with_namespaces(gateway, objects)),
             gateways: gateways.into_iter().collect(),
             clusters: Cow::Owned(clusters.into_owned()),
         });
@@ -227,8 +223,11 @@ pub(super) fn works_of_gateway<'a>(
             contents.push(Content {
                 object: gateway.gateway.object,
                 params: gateway.params,
-                turn: Turn::Rest,
-                manifests: input.with_namespaces(gateway, objects),
+                parts: parts(
+                    gateway.gateway.object,
+                    Turn::Rest,
+                    input.with_namespaces(gateway, objects),
+                ),
                 gateways: vec![id],
                 clusters,
             });
@@ -296,9 +295,9 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         receiving: HashMap::new(),
         stock: apimachinery::Work::default(),
         rights: IndexSet::new(),
-        names: WorkNames::default(),
+        names: BTreeMap::new(),
         templates: Vec::new(),
-        lists: BTreeSet::new(),
+        lists: HashSet::new(),
         secrets: input.gateways.map(|_| ListenerSecrets::default()),
     };
     assembly.secrets_of_gateways(findings);
@@ -389,11 +388,12 @@ struct Assembly<'a> {
     stock: apimachinery::Work,
     /// What an agent needs a right to for a work, each once.
     rights: IndexSet<rbac::Rights>,
-    names: WorkNames<'a>,
+    /// The names that are taken, and by whom.
+    names: BTreeMap<String, &'a Object>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
     /// Their lists of clusters, each once.
-    lists: BTreeSet<Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
     /// The Secrets that each Gateway needs, with its ListenerSets.
     secrets: Table<OurGatewayId, ListenerSecrets<'a>>,
 }
@@ -563,9 +563,10 @@ impl<'a> Assembly<'a> {
 
     /// One work with one content for a set of clusters.
     fn add(&mut self, drafted: DraftedWork<'a, '_>, findings: &mut Findings) {
-        let (object, params, work) = (drafted.object, drafted.params, drafted.work);
+        let (content, work) = (drafted.content, drafted.work);
+        let (object, params, clusters) = (content.object, content.params, content.clusters);
         let was_spent = self.stock.is_spent();
-        if !self.stock.pay(drafted.clusters.len(), STEPS_PER_WORK) {
+        if !self.stock.pay(clusters.len(), STEPS_PER_WORK) {
             if !was_spent {
                 findings.push(too_many(object));
             }
@@ -573,7 +574,7 @@ impl<'a> Assembly<'a> {
         }
         findings.extend(drafted.overwritten);
         let (name, text) = (&work.name, &work.text);
-        if !self.names.claim(name, object, findings) {
+        if !self.claim(name, object, findings) {
             return;
         }
         if text.size > params.max_work_bytes {
@@ -583,18 +584,9 @@ impl<'a> Assembly<'a> {
             findings.push(substitution(object, name, text.variable.as_deref()));
         }
         let id = self.plan.works.push(work);
-        if let Some(parts) = drafted.parts {
-            let clusters = self.shared(&drafted.clusters);
-            self.templates.push(Template {
-                object,
-                gateways: drafted.gateways,
-                clusters,
-                parts,
-            });
-        }
         let (rights, _) = self.rights.insert_full(drafted.rights);
-        let first_wave = wave(object).unwrap_or_default();
-        for cluster in drafted.clusters.iter() {
+        let first_wave = content.parts.wave.unwrap_or_default();
+        for cluster in clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
                 None => self.receiving.entry(cluster.clone()).or_default(),
@@ -603,16 +595,46 @@ impl<'a> Assembly<'a> {
             received.rights.insert(rights);
             received.first_wave = received.first_wave.min(first_wave);
         }
+        if self.input.settings.work_kind == WorkKind::ReplicaSet {
+            self.templates.push(Template {
+                object,
+                gateways: content.gateways,
+                clusters: share(&mut self.lists, &*clusters),
+                parts: content.parts,
+            });
+        }
     }
 
-    /// A list of clusters that all works of the same ones share.
-    fn shared(&mut self, clusters: &[String]) -> Arc<[String]> {
-        if let Some(known) = self.lists.get(clusters) {
-            return Arc::clone(known);
+    /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
+    /// another object has it, or when Kubernetes or our own files are in its way.
+    fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
+        if let Some(owner) = self.names.get(name) {
+            let ours = owner.identity() == object.identity();
+            if !ours {
+                findings.push(taken(&format!("work `{name}`"), [object, owner], place));
+            }
+            return ours;
         }
-        let list: Arc<[String]> = clusters.into();
-        self.lists.insert(Arc::clone(&list));
-        list
+        if name == rbac::WORK_NAME || name == "kustomization" {
+            findings.push(reserved(name, object));
+            return false;
+        }
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(name) {
+            findings.push(
+                Finding::new(
+                    Code::OBJECT_INVALID_NAME,
+                    place(object),
+                    format!("`{name}` cannot be the name of a work"),
+                )
+                .note(error.to_string())
+                .help(format!(
+                    "give it another name with the annotation `{WORK_NAME_ANNOTATION}`"
+                )),
+            );
+            return false;
+        }
+        self.names.insert(name.to_owned(), object);
+        true
     }
 
     /// Gives each cluster its works, and collects the rights that the agents of each cluster need.
@@ -650,46 +672,6 @@ impl<'a> Assembly<'a> {
                 self.plan.clusters.entry(cluster).or_default().push(id);
             }
         }
-    }
-}
-
-/// The names that are taken, and by whom.
-#[derive(Debug, Default)]
-struct WorkNames<'a> {
-    taken: BTreeMap<String, &'a Object>,
-}
-
-impl<'a> WorkNames<'a> {
-    /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
-    /// another object has it, or when Kubernetes or our own files are in its way.
-    fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
-        if let Some(owner) = self.taken.get(name) {
-            let ours = owner.identity() == object.identity();
-            if !ours {
-                findings.push(taken(&format!("work `{name}`"), [object, owner], place));
-            }
-            return ours;
-        }
-        if name == rbac::WORK_NAME || name == "kustomization" {
-            findings.push(reserved(name, object));
-            return false;
-        }
-        if let Err(error) = NameRule::Rfc1123Subdomain.check(name) {
-            findings.push(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    place(object),
-                    format!("`{name}` cannot be the name of a work"),
-                )
-                .note(error.to_string())
-                .help(format!(
-                    "give it another name with the annotation `{WORK_NAME_ANNOTATION}`"
-                )),
-            );
-            return false;
-        }
-        self.taken.insert(name.to_owned(), object);
-        true
     }
 }
 

@@ -25,7 +25,7 @@ use kube_json::{Text, Value};
 use kube_yaml::scalar;
 
 use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
-use super::rbac::{self, Rights, deletable, dotted, list};
+use super::rbac::{self, Rights, deletable, dotted, list, manifest_names};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
 use crate::api::params::ParamsPlace;
@@ -191,12 +191,11 @@ pub(super) fn shipped(text: &str) -> Shipped {
     let rights = [of_work, of_set].into_iter().filter_map(deletable);
     read.rights = rights.flatten().collect();
     for manifest in of_work.iter().chain(of_set) {
-        let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
-        let ApiVersion { group, version } = ApiVersion::parse(&text(manifest, "/apiVersion"));
-        let namespace = Some(text(manifest, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
+        let [group, kind, namespace, name] = manifest_names(manifest);
+        let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
-            identity: Identity::new(&group, &kind, namespace.as_deref(), &name),
-            version,
+            identity: Identity::new(group, kind, namespace, name),
+            version: ApiVersion::parse(&text(manifest, "/apiVersion")).version,
             value: manifest.clone(),
         });
     }
@@ -339,8 +338,7 @@ fn planned_on<'p>(
         let sets = sets.iter().filter(move |set| set.clusters.contains(&cluster));
         return Box::new(sets.map(|set| (format!("{}/{}", set.namespace, set.name), &*set.manifests)));
     }
-    let works = plan.clusters.get(cluster).into_iter().flatten();
-    let works = works.map(|id| plan.works.get(*id));
+    let works = plan.works_of(cluster);
     Box::new(works.map(|work| (work.name.clone(), &*work.manifests)))
 }
 

@@ -123,7 +123,7 @@ fn namespace(name: &str, labels: &NamespaceLabels) -> Manifest {
         ("kind", Value::from("Namespace")),
         ("metadata", metadata.collect()),
     ]);
-    Manifest::ours(("", "namespaces"), "Namespace", name, value)
+    Manifest::new(("", "namespaces"), "Namespace", name, value)
 }
 
 /// The path of the file for a Placement, in the directory of all. Both names were checked by Kubernetes' rules when they were read.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use kube_yaml::scalar;
 use rayon::slice::ParallelSliceMut as _;
 
-use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
+use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work};
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
@@ -32,7 +32,7 @@ enum File<'a> {
     /// The list at the root.
     Root,
     /// The list of the works of a cluster.
-    Works(&'a str, &'a [WorkId]),
+    Works(&'a str),
     /// A work of a cluster.
     Work(&'a str, &'a Work),
     /// The list of the annotated hub objects.
@@ -58,9 +58,9 @@ impl<'a> Layout<'a> {
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let has_sets = plan.replica_sets.is_some();
         let mut files = vec![File::Root];
-        for (cluster, works) in plan.clusters.iter().filter(|_| !has_sets) {
-            files.push(File::Works(cluster, works));
-            files.extend(works.iter().map(|id| File::Work(cluster, plan.works.get(*id))));
+        for cluster in plan.clusters.keys().filter(|_| !has_sets) {
+            files.push(File::Works(cluster));
+            files.extend(plan.works_of(cluster).map(|work| File::Work(cluster, work)));
         }
         if !plan.hub_objects.is_empty() {
             files.push(File::HubObjects);
@@ -104,7 +104,7 @@ impl File<'_> {
     fn path(&self) -> String {
         match self {
             Self::Root => KUSTOMIZATION.to_owned(),
-            Self::Works(directory, _) | Self::Sets(directory) => format!("{directory}/{KUSTOMIZATION}"),
+            Self::Works(directory) | Self::Sets(directory) => format!("{directory}/{KUSTOMIZATION}"),
             Self::Work(cluster, work) => [cluster, "/", &work.name, ".yaml"].concat(),
             Self::HubObjects => format!("{HUB_DIRECTORY}/{KUSTOMIZATION}"),
             Self::HubObject(name, _) => format!("{HUB_DIRECTORY}/{name}"),
@@ -169,8 +169,8 @@ impl Tree for Layout<'_> {
             Some(File::HubObject(_, text)) => return buffer.extend_from_slice(text.as_bytes()),
             Some(File::Set(set)) => return buffer.extend_from_slice(set.text.as_bytes()),
             Some(File::Root) => kustomization(&self.root_resources()),
-            Some(File::Works(_, works)) => {
-                let works = works.iter().map(|id| self.plan.works.get(*id));
+            Some(File::Works(cluster)) => {
+                let works = self.plan.works_of(cluster);
                 in_turn(works.map(|work| (work.turn, work.name.as_str())))
             }
             Some(File::HubObjects) => {
@@ -369,6 +369,7 @@ spec:
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::plan::WorkId;
     use super::super::rbac::Rights;
     use super::super::work::{WorkParts, work_text};
     use super::*;

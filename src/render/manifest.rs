@@ -67,9 +67,8 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// An object of ours without a namespace (a Namespace, RBAC), about which nothing is reported. `resource` are its group
-    /// and plural.
-    pub(super) fn ours((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
+    /// An object without a namespace or an origin, about which nothing is reported. `resource` are its group and plural.
+    pub(super) fn new((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
         Self {
             resource: ResourceIdentifier {
                 group: group.to_owned(),

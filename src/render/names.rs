@@ -62,15 +62,7 @@ pub(super) fn replica_set_name(namespace: &str, work_name: &str) -> String {
     if work_name.len() <= limit && !work_name.contains('.') {
         return work_name.to_owned();
     }
-    let hash = short_hash(work_name);
-    let plain = work_name.replace('.', "-");
-    match limit
-        .checked_sub(HASH_SUFFIX)
-        .and_then(|room| plain.get(..room.min(plain.len())))
-    {
-        Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
-        _ => hash,
-    }
+    hashed(&work_name.replace('.', "-"), work_name, limit)
 }
 
 /// Cuts a name to `limit` characters: its start, a dash, and 8 hex digits of the SHA-256 of the whole.
@@ -78,9 +70,17 @@ pub(super) fn cut(name: String, limit: usize) -> String {
     if name.len() <= limit {
         return name;
     }
-    let hash = short_hash(&name);
-    let kept = name.get(..limit.saturating_sub(HASH_SUFFIX)).unwrap_or_default();
-    format!("{kept}-{hash}")
+    hashed(&name, &name, limit)
+}
+
+/// The start of a text with the hash of a name behind it; the hash alone if there is no room for more.
+fn hashed(text: &str, name: &str, limit: usize) -> String {
+    let hash = short_hash(name);
+    let room = limit.saturating_sub(HASH_SUFFIX).min(text.len());
+    match text.get(..room) {
+        Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
+        _ => hash,
+    }
 }
 
 /// 8 hex digits of the SHA-256 of a name.

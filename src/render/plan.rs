@@ -140,13 +140,20 @@ impl Plan {
             Some(sets) => sets
                 .iter()
                 .any(|set| set.rights.contains(right) && set.clusters.iter().any(|placed| placed == cluster)),
-            None => {
-                let works = self.clusters.get(cluster).into_iter().flatten();
-                works
-                    .into_iter()
-                    .any(|id| self.works.get(*id).rights.contains(right))
-            }
+            None => self.works_of(cluster).any(|work| work.rights.contains(right)),
         }
+    }
+
+    /// The works of a cluster, by name.
+    pub(crate) fn works_of<'p>(&'p self, cluster: &str) -> impl Iterator<Item = &'p Work> + use<'p> {
+        let works = self.clusters.get(cluster).into_iter().flatten();
+        works.map(|id| self.works.get(*id))
+    }
+
+    /// The works of all clusters, each with its cluster.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (&str, &Work)> {
+        let clusters = self.clusters.keys().map(String::as_str);
+        clusters.flat_map(|cluster| self.works_of(cluster).map(move |work| (cluster, work)))
     }
 
     /// Keeps only the clusters that `keep` admits.

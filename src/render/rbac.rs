@@ -105,6 +105,19 @@ pub(crate) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     items.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// Group, kind, namespace and name of a manifest, each empty where it has none.
+pub(crate) fn manifest_names(manifest: &Value) -> [&str; 4] {
+    let text = |pointer: &str| {
+        let text = manifest.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default()
+    };
+    let group = text("/apiVersion")
+        .rsplit_once('/')
+        .map_or("", |(group, _)| group);
+    let [kind, namespace, name] = ["/kind", "/metadata/namespace", "/metadata/name"].map(text);
+    [group, kind, namespace, name]
+}
+
 /// The work with the ClusterRole `name` over exactly these resources, one rule an API group, and its binding. A right that
 /// nothing needs is one that only an intruder on the hub would use.
 pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
@@ -148,7 +161,7 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
 }
 
 fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Arc<Manifest> {
-    Arc::new(Manifest::ours((RBAC_GROUP, plural), kind, name, value))
+    Arc::new(Manifest::new((RBAC_GROUP, plural), kind, name, value))
 }
 
 #[cfg(test)]

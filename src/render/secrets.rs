@@ -172,19 +172,10 @@ fn copy<'a>(
     findings.extend(string_data(secret));
     let downstream = holder.downstream;
     let downstream_name = downstream_name(namespace, name, own);
-    let manifest = Manifest {
-        resource: ResourceIdentifier {
-            group: String::new(),
-            resource: "secrets".to_owned(),
-            namespace: downstream.to_owned(),
-            name: downstream_name.clone(),
-        },
-        kind: "Secret".to_owned(),
-        value: shipped(&secret.value, &downstream_name, downstream),
-        feedback: None,
-        reported: Reported::Nothing,
-        origins: vec![secret.origin.clone()],
-    };
+    let value = shipped(&secret.value, &downstream_name, downstream);
+    let mut manifest = Manifest::new(("", "secrets"), "Secret", &downstream_name, value);
+    downstream.clone_into(&mut manifest.resource.namespace);
+    manifest.origins.push(secret.origin.clone());
     Some((secret, manifest))
 }
 

@@ -4,7 +4,6 @@ mod instance;
 mod rules;
 
 use std::cell::OnceCell;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -121,16 +120,10 @@ impl Aggregation<'_, '_> {
         for work in &self.works.works {
             let name = planned_name(&work.object, &by_key);
             let key = (work.object.namespace_or_empty(), name);
-            match exported.entry(key) {
-                Entry::Vacant(entry) => {
-                    entry.insert(work);
-                }
-                // Several sets may make one: then the one that is further from done counts.
-                Entry::Occupied(mut entry) => {
-                    if progress(work) < progress(entry.get()) {
-                        entry.insert(work);
-                    }
-                }
+            // Several sets may make one: then the one that is further from done counts.
+            let counted = exported.entry(key).or_insert(work);
+            if !std::ptr::eq(*counted, work.as_ref()) && progress(work) < progress(counted) {
+                *counted = work;
             }
         }
         let planned = self.plan.works.map(|_| OnceCell::new());
@@ -241,8 +234,7 @@ impl Aggregation<'_, '_> {
 
     /// Whether the plan ships a resource to a cluster.
     fn plans(&self, cluster: &str, [group, resource, namespace, name]: [&str; 4]) -> bool {
-        let works = self.plan.clusters.get(cluster).into_iter().flatten();
-        let mut manifests = works.flat_map(|id| &self.plan.works.get(*id).manifests);
+        let mut manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
         manifests.any(|manifest| {
             manifest.name == name
                 && manifest.namespace == namespace
@@ -345,11 +337,10 @@ impl Aggregation<'_, '_> {
 
     /// Works of ours, or of MGC, that the plan places nowhere.
     fn not_planned(&self, exported: &Exported<'_>) -> Vec<WorkProblem> {
-        let planned = self.plan.clusters.iter().flat_map(|(cluster, works)| {
-            let works = works.iter().map(|id| self.plan.works.get(*id));
-            works.map(|work| (cluster.as_str(), work.name.as_str()))
-        });
-        let planned: HashSet<(&str, &str)> = planned.collect();
+        let planned = self.plan.placed();
+        let planned: HashSet<_> = planned
+            .map(|(cluster, work)| (cluster, work.name.as_str()))
+            .collect();
         let others = exported.iter().filter(|(key, _)| !planned.contains(*key));
         let parents = OnceCell::new();
         let problems = others.filter_map(|((cluster, name), work)| {
@@ -405,10 +396,6 @@ impl Aggregation<'_, '_> {
                 continue;
             }
             let instances = instances.unwrap_or_default();
-            let overridden = overridden
-                .iter()
-                .map(|(cluster, condition)| (*cluster, condition));
-            let overridden: Vec<(&str, &Condition)> = overridden.collect();
             let reports = policy_conditions(&policy.object.group_kind(), self.hub);
             let mut status = ObjectStatus::new(self.view.hub.locator(id).to_string(), StatusGroup::Policy);
             let mut names = Vec::new();
@@ -416,8 +403,7 @@ impl Aggregation<'_, '_> {
             // Where nothing says whether it is in effect, the clusters say that it is not.
             if reports.outcome.is_none() {
                 let there = overridden.iter();
-                let there =
-                    there.map(|(name, condition)| OnCluster::new(name, Arc::new((*condition).clone())));
+                let there = there.map(|(name, condition)| OnCluster::new(name, Arc::new(condition.clone())));
                 status.on_clusters.extend(there);
             }
             let conditions = ["Accepted", "Attached", "Enforced", "Programmed"];

@@ -108,9 +108,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
     for answer in &explanation.answers {
         text.blank();
         text.push(format_args!("{}", answer.listener_title));
-        if !answer.everywhere {
-            on_clusters(&mut text, &answer.clusters, width);
-        }
+        on_clusters(&mut text, &answer.clusters, answer.everywhere, width);
         match &answer.rule {
             Some(rule) => text.push(format_args!("  served by {}", line(rule))),
             None if answer.unknown.is_empty() => {
@@ -142,7 +140,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         for withheld in &answer.withheld {
             text.blank();
             text.push(format_args!("{} is withheld", short(&withheld.policy)));
-            on_clusters(&mut text, &withheld.clusters, width);
+            on_clusters(&mut text, &withheld.clusters, false, width);
             for winner in &withheld.winners {
                 let at = at_line(winner.place.as_ref());
                 text.push(format_args!("    {} lives there{at}", short(&winner.policy)));
@@ -211,7 +209,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     for loser in &policy.overrides {
         let at = loser.place.as_ref().map(ToString::to_string).unwrap_or_default();
         text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
-        on_clusters(text, &loser.clusters, width);
+        on_clusters(text, &loser.clusters, false, width);
     }
     let there = policy.on_clusters.iter();
     let there = there.map(|on| (on.cluster.as_str(), on.condition.message.to_string()));
@@ -230,9 +228,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
 
 fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
     labels(text, &change.labels);
-    if !change.everywhere {
-        on_clusters(text, &change.clusters, width);
-    }
+    on_clusters(text, &change.clusters, change.everywhere, width);
     for setting in &change.changes {
         let name = &setting.setting;
         let from = setting
@@ -263,9 +259,7 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
     text.blank();
     text.push(format_args!("{} ({})", paths.kind, paths.group));
     labels(text, &paths.labels);
-    if !paths.everywhere {
-        on_clusters(text, &paths.clusters, width);
-    }
+    on_clusters(text, &paths.clusters, paths.everywhere, width);
     for setting in &paths.settings {
         // Where policies add up, each is a setting of its own.
         let is_whole = setting.setting == setting.policy;
@@ -330,9 +324,9 @@ pub(super) fn short(locator: &str) -> String {
     Locators::default().short(locator)
 }
 
-/// Where a result applies that does not apply on all clusters of its Gateway.
-fn on_clusters(text: &mut Lines, clusters: &[String], width: usize) {
-    if !clusters.is_empty() {
+/// Where a result applies, unless that is everywhere: on all clusters of its Gateway.
+fn on_clusters(text: &mut Lines, clusters: &[String], everywhere: bool, width: usize) {
+    if !clusters.is_empty() && !everywhere {
         text.push(format_args!(
             "    on {}",
             fitting_names(clusters, width.saturating_sub(7))

@@ -23,7 +23,9 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
 use crate::outcome::{ManifestProblem, WorkState, share};
-use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, work_name};
+use crate::render::{
+    MANIFEST_KEY_LABEL, ManifestSummary, Rights, deletable, list, manifest_key, manifest_names, work_name,
+};
 
 pub(super) use spec::SpecDigest;
 
@@ -48,7 +50,7 @@ pub struct ExportedWorks {
     /// All other objects, in order, without their contents.
     others: Vec<Object>,
     /// How many documents are not objects.
-    passed_over: usize,
+    pub passed_over: usize,
 }
 
 impl ExportedWorks {
@@ -84,11 +86,6 @@ impl ExportedWorks {
         let is_work =
             |object: &&Object| object.is(GROUP, MANIFEST_WORK) || object.is(GROUP, APPLIED_MANIFEST_WORK);
         self.others.iter().filter(move |object| !is_work(object))
-    }
-
-    /// How many documents are not objects.
-    pub const fn passed_over(&self) -> usize {
-        self.passed_over
     }
 }
 
@@ -128,7 +125,7 @@ impl ExportedObject {
             return (Self::Work(Box::new(work)), is_odd);
         }
         if object.is(GROUP, APPLIED_MANIFEST_WORK)
-            && let Some(applied) = AppliedWork::read(object, |text| shared.texts.share(text))
+            && let Some(applied) = AppliedWork::read(object, shared)
         {
             return (Self::Applied(Box::new(applied)), false);
         }
@@ -279,7 +276,10 @@ impl ExportedWork {
                 applied: verdict("Applied"),
                 // The object's own conditions explain more than a rule of the work that summarizes them.
                 available: available.filter(|available| !available.is_of_rule()),
-                unreadable: synced.as_ref().and_then(Verdict::problem).cloned(),
+                unreadable: match &synced {
+                    Some(Verdict::No { because, .. }) => Some(Arc::clone(because)),
+                    _ => None,
+                },
                 feedback: values.map(|feedback| shared.feedback.share(feedback)).collect(),
             };
             let mut report = |state: WorkState, reason: &str, message: &str| {
@@ -520,17 +520,6 @@ fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
     Some(manifests.iter().map(manifest_names).collect())
 }
 
-/// Group, kind, namespace and name of a manifest of a spec.
-pub(super) fn manifest_names(manifest: &Value) -> [&str; 4] {
-    let text = |pointer: &str| {
-        let text = manifest.pointer(pointer).and_then(Value::as_str);
-        text.unwrap_or_default()
-    };
-    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let [kind, namespace, name] = ["/kind", "/metadata/namespace", "/metadata/name"].map(text);
-    [group, kind, namespace, name]
-}
-
 /// Why a work is not available by its own condition: the condition is not True, or it is about an older spec.
 fn unavailable(condition: &Field<'_>, generation: Option<i64>, shared: &Shared) -> Option<Arc<str>> {
     if let Verdict::No { because, .. } = Verdict::of(condition, shared) {
@@ -554,14 +543,6 @@ impl Verdict {
         Self::No {
             reason: shared.texts.share(reason),
             because: shared.texts.share(because.unwrap_or("its condition is not True")),
-        }
-    }
-
-    /// Why not, where it is not.
-    const fn problem(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Yes => None,
-            Self::No { because, .. } => Some(because),
         }
     }
 
@@ -595,13 +576,13 @@ pub(crate) struct AppliedWork {
 }
 
 impl AppliedWork {
-    /// Reads an AppliedManifestWork; `None` if it does not name its work. `text` keeps a text, equal ones once.
-    pub(super) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
+    /// Reads an AppliedManifestWork; `None` if it does not name its work. `shared` keeps equal texts once.
+    pub(super) fn read(object: &Object, shared: &Shared) -> Option<Self> {
         let root = object.root();
         let resources = root.get("status").get("appliedResources");
         let resources = resources.items().map(|resource| {
             ["group", "resource", "namespace", "name"]
-                .map(|name| text(resource.text(name).unwrap_or_default()))
+                .map(|name| shared.texts.share(resource.text(name).unwrap_or_default()))
         });
         Some(Self {
             work: root.get("spec").text("manifestWorkName")?.to_owned(),

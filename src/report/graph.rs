@@ -392,28 +392,24 @@ impl Graph {
     }
 
     /// For each node what the edges that count add to it, sorted, each once.
-    fn neighbours(&self, mut of: impl FnMut(&Edge) -> Option<(usize, Neighbour)>) -> Vec<Vec<Neighbour>> {
-        let mut found = vec![Vec::new(); self.vertices.len()];
-        for (position, neighbour) in self.edges.iter().filter_map(&mut of) {
-            if let Some(list) = found.get_mut(position) {
-                list.push(neighbour);
+    fn neighbours(&self, of: impl FnMut(&Edge) -> Option<(usize, Neighbour)>) -> Vec<BTreeSet<Neighbour>> {
+        let mut found = vec![BTreeSet::new(); self.vertices.len()];
+        for (position, neighbour) in self.edges.iter().filter_map(of) {
+            if let Some(around) = found.get_mut(position) {
+                around.insert(neighbour);
             }
-        }
-        for list in &mut found {
-            list.sort_unstable();
-            list.dedup();
         }
         found
     }
 
     /// The Gateways above each node, sorted.
-    fn gateways(&self) -> Vec<Vec<Neighbour>> {
-        let mut above: Vec<Vec<Neighbour>> = vec![Vec::new(); self.vertices.len()];
-        for (position, vertex) in self.vertices.iter().enumerate() {
-            if let (Layer::Gateway, Some(list)) = (vertex.part, above.get_mut(position)) {
-                list.push((position, None));
-            }
-        }
+    fn gateways(&self) -> Vec<BTreeSet<Neighbour>> {
+        let vertices = self.vertices.iter().enumerate();
+        let itself = vertices.map(|(position, vertex)| {
+            let gateway = (vertex.part == Layer::Gateway).then_some((position, None));
+            gateway.into_iter().collect()
+        });
+        let mut above: Vec<BTreeSet<Neighbour>> = itself.collect();
         for part in [Layer::Gateway, Layer::ListenerSet, Layer::Listener, Layer::Route] {
             for edge in &self.edges {
                 if edge.link != Link::Leads || self.part(edge.from) != Some(part) {
@@ -424,18 +420,14 @@ impl Graph {
                     list.extend(from);
                 }
             }
-            for list in &mut above {
-                list.sort_unstable();
-                list.dedup();
-            }
         }
         above
     }
 
     /// One node for those of a part that have the same things around them and are `alike`. It is where the first of them
     /// stood.
-    fn fold(&mut self, part: Layer, around: Vec<Vec<Neighbour>>, alike: impl Fn(&Vertex) -> Alike) {
-        let mut first_of: BTreeMap<(Alike, Vec<Neighbour>), usize> = BTreeMap::new();
+    fn fold(&mut self, part: Layer, around: Vec<BTreeSet<Neighbour>>, alike: impl Fn(&Vertex) -> Alike) {
+        let mut first_of: BTreeMap<(Alike, BTreeSet<Neighbour>), usize> = BTreeMap::new();
         let mut moved: Vec<usize> = Vec::with_capacity(self.vertices.len());
         let mut kept: Vec<Vertex> = Vec::with_capacity(self.vertices.len());
         for (vertex, around) in std::mem::take(&mut self.vertices).into_iter().zip(around) {

@@ -147,6 +147,7 @@ pub struct PlacementReport<'e> {
     api_version: &'static str,
     kind: &'static str,
     #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "Report<Vec<PlacedPlacement>>"))]
     report: Report<Placements<'e>>,
 }
 
@@ -164,25 +165,21 @@ impl<'e> PlacementReport<'e> {
         Self {
             api_version: API_VERSION,
             kind: "PlacementReport",
-            report: evaluation.report_with(Placements(Asked {
+            report: evaluation.report_with(Placements {
                 evaluation,
                 hub,
                 decided: Decided::new(hub, source),
                 locate,
                 admits,
                 clusters: managed.map(|cluster| cluster.name.as_str()).collect(),
-            })),
+            }),
         }
     }
 }
 
 /// What became of each Placement, made one by one while it is written: thousands of them with thousands of clusters are
 /// more than fits into memory.
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline, transparent))]
-struct Placements<'e>(#[cfg_attr(test, schemars(with = "Vec<PlacedPlacement>"))] Asked<'e>);
-
-/// What the report is made from.
-struct Asked<'e> {
+struct Placements<'e> {
     evaluation: &'e Evaluation<'e>,
     hub: &'e Hub,
     decided: Decided<'e>,
@@ -231,8 +228,8 @@ struct DroppedClusters {
 impl Placements<'_> {
     /// All that are asked for, with their positions in the evaluation, without steps.
     fn each(&self) -> impl Iterator<Item = (usize, PlacedPlacement)> {
-        let (evaluation, decided, admits) = (self.0.evaluation, &self.0.decided, self.0.admits);
-        let placed = evaluation.placement_reports().map(|evaluated| {
+        let (decided, admits) = (&self.decided, self.admits);
+        let placed = self.evaluation.placement_reports().map(|evaluated| {
             let names = evaluated.decisions.iter().map(|decision| &decision.cluster_name);
             let selected: BTreeSet<&String> = names.collect();
             let given = decided.of(&evaluated.namespace, &evaluated.name);
@@ -256,20 +253,19 @@ impl Placements<'_> {
     /// The steps of the Placement at a position in the reports of an evaluation. One that is left alone has not all of
     /// them.
     fn steps(&self, position: usize, evaluated: &Placement) -> Vec<PlacementStep> {
-        let asked = &self.0;
         // A Placement may select thousands of clusters, and the full reasons are too long for this view.
         let selected = evaluated.decisions.iter();
         let selected: HashSet<&str> = selected.map(|decision| decision.cluster_name.as_str()).collect();
-        let why = match asked.evaluation.explain_placement(position) {
+        let why = match self.evaluation.explain_placement(position) {
             // What happens to one cluster does not affect another.
-            Some(explain) => parallel::map(&asked.clusters, |cluster| {
+            Some(explain) => parallel::map(&self.clusters, |cluster| {
                 let others = Some(*cluster).filter(|cluster| !selected.contains(cluster));
                 others.and_then(&explain).and_then(dropped)
             }),
             None => Vec::new(),
         };
         let mut reasons: BTreeMap<(usize, String), (Location, Vec<String>)> = BTreeMap::new();
-        for (cluster, why) in asked.clusters.iter().zip(why) {
+        for (cluster, why) in self.clusters.iter().zip(why) {
             if let Some((step, reason, at)) = why {
                 let (_, clusters) = reasons.entry((step, reason)).or_insert((at, Vec::new()));
                 clusters.push((*cluster).to_owned());
@@ -288,7 +284,7 @@ impl Placements<'_> {
         let mut steps: Vec<Vec<DroppedClusters>> = STEPS.iter().map(|_| Vec::new()).collect();
         for ((step, reason), (at, clusters)) in reasons {
             if let Some(of_step) = steps.get_mut(step) {
-                let at = At::of(&at, asked.hub, asked.locate);
+                let at = At::of(&at, self.hub, self.locate);
                 of_step.push(DroppedClusters { reason, at, clusters });
             }
         }
@@ -327,14 +323,14 @@ impl PlacementOnPage {
         clusters: &[&str],
         explained: bool,
     ) -> Vec<Self> {
-        let placements = Placements(Asked {
+        let placements = Placements {
             evaluation,
             hub,
             decided: Decided::new(hub, source),
             locate,
             admits: None,
             clusters: clusters.to_vec(),
-        });
+        };
         let all = placements.each().map(|(position, mut placed)| {
             if explained {
                 placed.steps = placements.steps(position, &placed.evaluated);

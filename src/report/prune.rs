@@ -12,7 +12,7 @@ use std::sync::Arc;
 use apimachinery::key;
 use kube_json::{Value, json};
 
-use super::exported::{ExportedWork, Ownership, Parents, Shared, manifest_names};
+use super::exported::{ExportedWork, Ownership, Parents, Shared};
 use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -20,7 +20,7 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::output::Turn;
-use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list, manifest_names};
 
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]
@@ -248,15 +248,15 @@ impl<'x> Pruning<'x> {
     /// Kind, namespace and name of everything that a rendering would write.
     fn planned(&self) -> HashSet<(&'static str, &'x str, &'x str)> {
         if let Some(sets) = &self.plan.replica_sets {
-            let sets = sets.iter().map(|set| (set.namespace.as_str(), set.name.as_str()));
-            let sets = sets.map(|(namespace, name)| (MANIFEST_WORK_REPLICA_SET, namespace, name));
-            return sets.collect();
+            let sets = sets.iter();
+            return sets
+                .map(|set| (MANIFEST_WORK_REPLICA_SET, &*set.namespace, &*set.name))
+                .collect();
         }
-        let works = self.plan.clusters.iter().flat_map(|(cluster, works)| {
-            let works = works.iter().map(|id| self.plan.works.get(*id));
-            works.map(|work| (MANIFEST_WORK, cluster.as_str(), work.name.as_str()))
-        });
-        works.collect()
+        let works = self.plan.placed();
+        works
+            .map(|(cluster, work)| (MANIFEST_WORK, cluster, work.name.as_str()))
+            .collect()
     }
 
     /// Why a work or a set must stay for now.
@@ -336,8 +336,7 @@ impl<'x> Pruning<'x> {
     /// The objects that the plan ships to a cluster. A Namespace is never deleted with a work
     /// (docs/systems/ocm-work.md#orphaning-rules).
     fn on_cluster(&self, cluster: &str) -> HashSet<Manifest<'x>> {
-        let works = self.plan.clusters.get(cluster).into_iter().flatten();
-        let manifests = works.flat_map(|id| &self.plan.works.get(*id).manifests);
+        let manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
         manifests
             .map(|manifest| {
                 let [group, kind] = [manifest.group.as_str(), manifest.kind.as_str()];

@@ -52,13 +52,13 @@ impl Serialize for ClusterReports<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let plan = self.plan;
         let is_listed = plan.replica_sets.is_none() && plan.work_count() <= MOST_WORKS;
-        let clusters = plan.clusters.iter().filter(|_| is_listed);
-        serializer.collect_seq(clusters.map(|(cluster, works)| {
+        let clusters = plan.clusters.keys().filter(|_| is_listed);
+        serializer.collect_seq(clusters.map(|cluster| {
             let mut places = self.places.borrow_mut();
-            let works = works.iter().map(|id| plan.works.get(*id));
             ClusterReport {
                 name: cluster.clone(),
-                works: works
+                works: plan
+                    .works_of(cluster)
                     .map(|work| WorkReport::new(cluster, work, &mut places))
                     .collect(),
             }

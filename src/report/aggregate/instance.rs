@@ -269,10 +269,11 @@ impl<'x> Instance<'x> {
 
     /// The values that its feedback rules request.
     pub(super) fn asked(&self) -> &'x [AskedFeedback] {
-        let planned = self.work.planned;
-        planned
-            .map(|planned| planned.feedback(self.position))
-            .unwrap_or_default()
+        let feedback = self
+            .work
+            .planned
+            .and_then(|planned| planned.feedback.get(self.position));
+        feedback.map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(super) fn reports(&self, kind: &str) -> bool {
@@ -341,11 +342,6 @@ impl PlannedWork {
             feedback: feedback.collect(),
             spec: Some(SpecDigest::of(spec)),
         }
-    }
-
-    /// The values that the feedback rules of the manifest at a position request.
-    pub(super) fn feedback(&self, position: usize) -> &[AskedFeedback] {
-        self.feedback.get(position).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The difference of an exported work; `None` if there is none, or if its spec was not exported.
@@ -434,7 +430,7 @@ pub(super) fn of_folders(spokes: &BTreeMap<String, Objects>) -> Vec<(&str, Appli
     let mut found = Vec::new();
     for (cluster, objects) in spokes {
         let applied = objects.of_kind(GROUP, APPLIED_MANIFEST_WORK).iter();
-        let applied = applied.filter_map(|object| AppliedWork::read(object, |text| shared.texts.share(text)));
+        let applied = applied.filter_map(|object| AppliedWork::read(object, &shared));
         found.extend(applied.map(|applied| (cluster.as_str(), applied)));
     }
     found

@@ -77,7 +77,7 @@ pub(super) fn gateway_status(
 pub(super) fn policy_condition(
     kind: &str,
     instances: &[Instance<'_>],
-    kept_from: &[(&str, &Condition)],
+    kept_from: &[(&str, Condition)],
 ) -> Condition {
     let mut says: Vec<(&str, Option<String>)> = instances
         .iter()

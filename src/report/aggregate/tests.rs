@@ -588,7 +588,7 @@ fn feedback_counts_only_where_the_work_is_applied() {
 }
 
 /// A policy's condition Enforced, as `status reason message`.
-fn enforced(works: &[(&str, Option<Object>)], kept_from: &[(&str, &Condition)]) -> String {
+fn enforced(works: &[(&str, Option<Object>)], kept_from: &[(&str, Condition)]) -> String {
     let (condition, _) = with(works, |instances| {
         policy_condition("Enforced", instances, kept_from)
     });
@@ -646,7 +646,7 @@ fn a_cluster_whose_own_policy_is_in_the_way_counts_in_its_place() {
     };
     let yes = json!([text("enforced", "True")]);
     assert_eq!(
-        enforced(&[reporting("c1", &yes), reporting("c3", &yes)], &[("c2", &local)]),
+        enforced(&[reporting("c1", &yes), reporting("c3", &yes)], &[("c2", local)]),
         "False NotTrueOnAllClusters c2 RateLimitPolicy is overridden by [own/local]"
     );
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::side::Which;
+use super::side::{Which, is_cluster};
 use crate::diagnostic::first_names;
 
 /// How many names are listed at most.
@@ -31,9 +31,8 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
         return names.first().copied().unwrap_or("no cluster").to_owned();
     };
     let count = names.len();
-    let is_real = |name: &str| !name.starts_with('_');
-    let fleet = all.iter().filter(|name| is_real(name)).count();
-    if count == fleet && names.iter().all(|name| is_real(name)) {
+    let fleet = all.iter().filter(|name| is_cluster(name)).count();
+    if count == fleet && names.iter().all(|name| is_cluster(name)) {
         return format!("all {count} clusters");
     }
     if count <= LISTED {
@@ -55,7 +54,7 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
         let missing: Vec<&str> = all
             .iter()
             .map(String::as_str)
-            .filter(|name| is_real(name) && names.binary_search(name).is_err())
+            .filter(|name| is_cluster(name) && names.binary_search(name).is_err())
             .collect();
         return format!("{count} clusters, all but {}", missing.join(", "));
     }
@@ -79,20 +78,15 @@ pub(super) type Class = usize;
 
 /// The clusters of both sides in groups that are alike.
 pub(super) struct Alike<'s> {
-    groups: Vec<Group<'s>>,
+    pub(super) groups: Vec<Group<'s>>,
     /// By side and class: the positions of the groups that are in it.
     of_class: [Vec<Vec<usize>>; 2],
     /// The names of those that were asked for together.
     joined: HashMap<Vec<usize>, Arc<Vec<String>>>,
 }
 
-/// Clusters that are in the same classes on both sides.
-struct Group<'s> {
-    /// By side, ascending.
-    classes: [Vec<Class>; 2],
-    /// Sorted.
-    clusters: Vec<&'s str>,
-}
+/// Clusters that are in the same classes on both sides: these, ascending, and their names, sorted.
+pub(super) type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
 
 impl<'s> Alike<'s> {
     pub(super) fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
@@ -120,11 +114,8 @@ impl<'s> Alike<'s> {
                 }
             }
         }
-        let groups = groups.into_iter();
         Self {
-            groups: groups
-                .map(|(classes, clusters)| Group { classes, clusters })
-                .collect(),
+            groups: groups.into_iter().collect(),
             of_class,
             joined: HashMap::new(),
         }
@@ -137,15 +128,10 @@ impl<'s> Alike<'s> {
         groups.flatten().copied().collect()
     }
 
-    /// The positions of all groups.
-    pub(super) fn all(&self) -> std::ops::Range<usize> {
-        0..self.groups.len()
-    }
-
     /// The classes of a side that a group is in.
     pub(super) fn classes(&self, side: Which, group: usize) -> &[Class] {
         let group = self.groups.get(group);
-        let classes = group.map(|group| side.of(&group.classes));
+        let classes = group.map(|(classes, _)| side.of(classes));
         classes.map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -155,7 +141,7 @@ impl<'s> Alike<'s> {
             return Arc::clone(known);
         }
         let there = groups.iter().filter_map(|group| self.groups.get(*group));
-        let clusters = there.flat_map(|group| &group.clusters);
+        let clusters = there.flat_map(|(_, clusters)| clusters);
         let mut names: Vec<String> = clusters.map(|name| (*name).to_owned()).collect();
         names.sort_unstable();
         let names = Arc::new(names);

@@ -1,7 +1,7 @@
 //! The comparison of two sides: each pair of distinct texts is compared once, and each distinct change is one
 //! [`ObjectChange`] with its clusters. Here is what counts as one change, and in which order changes are read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -36,10 +36,28 @@ impl Change {
             Self::Removed => "removed",
         }
     }
+
+    /// What happened to what is, or is not, on the old side and on the new one.
+    pub(super) const fn between<T>(sides: [&Option<T>; 2]) -> Self {
+        match sides {
+            [None, _] => Self::Added,
+            [_, None] => Self::Removed,
+            _ => Self::Changed,
+        }
+    }
+
+    /// What is lost is read first, then what is new, then what changes.
+    pub(super) const fn reading_order(self) -> u8 {
+        match self {
+            Self::Removed => 0,
+            Self::Added => 1,
+            Self::Changed => 2,
+        }
+    }
 }
 
 /// How much was added, changed, and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Counts {
@@ -137,11 +155,7 @@ pub struct ObjectChange {
 impl ObjectChange {
     /// Whether the agents may delete and recreate it, because it leaves one work for another. Works orphan Namespaces.
     pub fn is_moved(&self) -> bool {
-        self.moved_from.is_some() && !self.is_namespace()
-    }
-
-    fn is_namespace(&self) -> bool {
-        self.object.group.is_empty() && self.object.kind == "Namespace"
+        self.moved_from.is_some() && !self.object.is_namespace()
     }
 
     /// The effect of a change of a work, if it differs from the change itself.
@@ -261,21 +275,22 @@ struct WorkOutcome {
     changes: Vec<usize>,
 }
 
-/// A change of a work, before it is known what it comes to on a cluster.
+/// A change of a work, before it is known what it comes to on a cluster. Those that are equal in all of this are one.
+#[derive(PartialEq, Eq, Hash)]
 struct Found {
-    change: ObjectChange,
+    object: ObjectKey,
+    work: String,
+    moved_from: Option<String>,
+    old: Option<Value>,
+    new: Option<Value>,
     /// Whether the work that loses the object leaves it on the cluster.
     is_orphaned: bool,
 }
 
-/// What tells changes apart: those that are equal in all of this are one.
-#[derive(PartialEq, Eq, Hash)]
-struct ChangeKey {
-    object: ObjectKey,
-    work: String,
-    old: Option<Value>,
-    new: Option<Value>,
-    is_orphaned: bool,
+impl Found {
+    fn change(&self) -> Change {
+        Change::between([&self.old, &self.new])
+    }
 }
 
 /// The works of one cluster on one side: the position of each one's text.
@@ -296,7 +311,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         clusters: names.iter().map(|name| (*name).to_owned()).collect(),
         ..Comparison::default()
     };
-    let mut rows: BTreeMap<(Presence, Vec<usize>, [usize; 3]), ClusterRow> = BTreeMap::new();
+    let mut rows: BTreeMap<(Presence, Vec<usize>, Counts), ClusterRow> = BTreeMap::new();
     let none = BTreeMap::new();
     for (position, cluster) in (0_u32..).zip(&names) {
         let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
@@ -329,7 +344,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         add(&mut comparison.works, works);
         // Clusters share a row only where the very same changes happen, which is more than equal counts.
         happens.sort_unstable();
-        rows.entry((presence, happens, [works.added, works.changed, works.removed]))
+        rows.entry((presence, happens, works))
             .or_insert_with(|| ClusterRow {
                 clusters: Vec::new(),
                 presence,
@@ -349,18 +364,12 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     Ok(comparison)
 }
 
-/// What is lost is read first, then what is new, then what changes. What only moves between works follows, then the
-/// works around the objects.
+/// What only moves between works is read after all other changes, then the works around the objects.
 fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
-    let rank = match change.change {
-        Change::Removed => 0,
-        Change::Added => 1,
-        Change::Changed => 2,
-    };
     (
         change.object.is_work,
         change.effect != Effect::Real,
-        rank,
+        change.change.reading_order(),
         &change.object,
         &change.work,
         &change.clusters,
@@ -402,10 +411,8 @@ struct Comparing<'a> {
     old: Parsed<'a>,
     new: Parsed<'a>,
     outcomes: HashMap<(Option<usize>, Option<usize>), Rc<WorkOutcome>>,
-    known: HashMap<ChangeKey, usize>,
-    /// The position in `found` of what leaves one work and comes to another, by the positions of both.
-    moves: HashMap<[usize; 2], usize>,
-    found: Vec<Found>,
+    /// Each with its origins.
+    found: IndexMap<Found, Vec<SidedOrigin>>,
     hidden: Hidden,
     /// By the position in `found`, and what it comes to.
     changes: IndexMap<(usize, Effect), ObjectChange>,
@@ -453,48 +460,33 @@ impl Comparing<'_> {
             if before == after || (key.is_work && !is_pair && many) {
                 continue;
             }
-            let (side, body, change) = match (before, after) {
-                (None, _) => (Which::New, bodies.1, Change::Added),
-                (_, None) => (Which::Old, bodies.0, Change::Removed),
-                _ => (Which::New, bodies.1, Change::Changed),
+            let (side, body) = match after {
+                None => (Which::Old, bodies.0),
+                Some(_) => (Which::New, bodies.1),
             };
-            let is_orphaned =
-                change == Change::Removed && orphans.hold(key, body.map_or(&[], |body| body.summaries));
+            let mut summaries = body.into_iter().flat_map(|body| body.summaries);
+            let summary = summaries.find(|summary| is_about(summary, key));
+            let is_orphaned = after.is_none() && orphans.hold(key, summary);
             // Only concealed values are kept, compared or printed from here on.
-            let [before, after] =
-                [before, after].map(|side| side.map(|value| self.hidden.conceal(value, true)));
-            let origins = body.map(|body| origins(body, key, side)).unwrap_or_default();
-            let change_key = ChangeKey {
+            let [old, new] = [before, after].map(|side| side.map(|value| self.hidden.conceal(value, true)));
+            let found = self.found.entry(Found {
                 object: key.clone(),
                 work: work.to_owned(),
-                old: before,
-                new: after,
+                moved_from: None,
+                old,
+                new,
                 is_orphaned,
-            };
-            let position = *self.known.entry(change_key).or_insert_with_key(|change_key| {
-                let change = ObjectChange {
-                    object: change_key.object.clone(),
-                    work: change_key.work.clone(),
-                    moved_from: None,
-                    change,
-                    effect: Effect::Real,
-                    clusters: Vec::new(),
-                    old: change_key.old.clone(),
-                    new: change_key.new.clone(),
-                    origins,
-                };
-                self.found.push(Found { change, is_orphaned });
-                self.found.len().saturating_sub(1)
+            });
+            let position = found.index();
+            found.or_insert_with(|| {
+                let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
+                origins.map(|origin| SidedOrigin { side, origin }).collect()
             });
             outcome.changes.push(position);
         }
-        outcome.change = match (old, new) {
-            (None, _) => Some(Change::Added),
-            (_, None) => Some(Change::Removed),
-            // Two texts for one value, as another release may have written: the API server would store the same.
-            _ if outcome.changes.is_empty() => None,
-            _ => Some(Change::Changed),
-        };
+        // Two texts for one value, as another release may have written: the API server would store the same.
+        let is_same = is_pair && outcome.changes.is_empty();
+        outcome.change = (!is_same).then(|| Change::between([&old, &new]));
         Ok(outcome)
     }
 
@@ -508,43 +500,41 @@ impl Comparing<'_> {
         // By the names of the works: of those that say the same, the first counts on every cluster and on both sides.
         let mut by_object: BTreeMap<&ObjectKey, BTreeSet<(&str, usize)>> = BTreeMap::new();
         for position in found {
-            if let Some(Found { change, .. }) = self.found.get(*position) {
-                let of_object = by_object.entry(&change.object).or_default();
-                of_object.insert((&change.work, *position));
+            if let Some((found, _)) = self.found.get_index(*position) {
+                let of_object = by_object.entry(&found.object).or_default();
+                of_object.insert((&found.work, *position));
             }
         }
         let mut effects: HashMap<usize, Effect> = HashMap::new();
         let mut moving: Vec<[usize; 2]> = Vec::new();
         for (object, positions) in by_object {
             let of = |change: Change| {
-                let found = &self.found;
-                let is_it = move |position: &usize| {
-                    let found = found.get(*position);
-                    found.is_some_and(|found| found.change.change == change)
-                };
                 let positions = positions.iter().map(|(_, position)| *position);
-                positions.filter(is_it)
+                let found =
+                    positions.filter_map(|position| Some((position, self.found.get_index(position)?.0)));
+                found.filter(move |(_, found)| found.change() == change)
             };
-            if let Some(first) = of(Change::Added).next() {
-                let is_there = !self.old.works_with(before, object)?.is_empty();
-                let real = (!is_there).then_some(first);
-                let there = of(Change::Added).map(|position| (position, Effect::or_other(real, position)));
-                effects.extend(there);
-            }
-            if let Some(first) = of(Change::Removed).next() {
-                let owner = of(Change::Removed)
-                    .find(|position| self.found.get(*position).is_some_and(|found| !found.is_orphaned));
-                let stays = !self.new.works_with(after, object)?.is_empty();
-                let real = owner.filter(|_| !stays);
-                let there = of(Change::Removed).map(|position| (position, Effect::or_other(real, position)));
-                effects.extend(there);
-                if owner.is_none() && !stays {
-                    effects.insert(first, Effect::Orphaned);
+            for (change, side, works) in [
+                (Change::Added, &mut self.old, before),
+                (Change::Removed, &mut self.new, after),
+            ] {
+                let Some((first, _)) = of(change).next() else {
+                    continue;
+                };
+                let owner = of(change).find(|(_, found)| !found.is_orphaned);
+                let is_elsewhere = !side.works_with(works, object)?.is_empty();
+                let (real, effect) = match owner {
+                    Some((owner, _)) => (owner, Effect::Real),
+                    None => (first, Effect::Orphaned),
+                };
+                effects.extend(of(change).map(|(position, _)| (position, Effect::OtherWork)));
+                if !is_elsewhere {
+                    effects.insert(real, effect);
                 }
             }
-            let is_elsewhere = |position: &usize| effects.get(position) == Some(&Effect::OtherWork);
+            let is_elsewhere = |(position, _): &(usize, _)| effects.get(position) == Some(&Effect::OtherWork);
             let moves = [Change::Removed, Change::Added].map(|change| of(change).find(is_elsewhere));
-            if let ([Some(gone), Some(come)], false) = (moves, object.is_work) {
+            if let ([Some((gone, _)), Some((come, _))], false) = (moves, object.is_work) {
                 // A work that had it and has it still keeps it in place.
                 let held = self.old.works_with(before, object)?;
                 let holds = self.new.works_with(after, object)?;
@@ -552,15 +542,10 @@ impl Comparing<'_> {
                     moving.push([gone, come]);
                 }
             }
-            let mut said: Vec<&ObjectChange> = Vec::new();
-            for position in of(Change::Changed) {
-                let Some(Found { change, .. }) = self.found.get(position) else {
-                    continue;
-                };
-                let is_same = |other: &&ObjectChange| other.old == change.old && other.new == change.new;
-                let is_said = said.iter().any(is_same);
-                effects.insert(position, if is_said { Effect::OtherWork } else { Effect::Real });
-                said.push(change);
+            let mut said: HashSet<[&Option<Value>; 2]> = HashSet::new();
+            for (position, found) in of(Change::Changed) {
+                let is_new = said.insert([&found.old, &found.new]);
+                effects.insert(position, if is_new { Effect::Real } else { Effect::OtherWork });
             }
         }
         let mut found: BTreeSet<usize> = found.iter().copied().collect();
@@ -573,19 +558,26 @@ impl Comparing<'_> {
         }
         // A Namespace that another work has neither comes nor goes.
         let is_news = |position: &usize| {
-            let change = self.found.get(*position).map(|found| &found.change);
+            let found = self.found.get_index(*position);
             effects.get(position) != Some(&Effect::OtherWork)
-                || !change.is_some_and(ObjectChange::is_namespace)
+                || !found.is_some_and(|(found, _)| found.object.is_namespace())
         };
         found.retain(is_news);
         let changes = found.into_iter().filter_map(|position| {
             let effect = effects.get(&position).copied().unwrap_or(Effect::Real);
-            let change = &self.found.get(position)?.change;
+            let (found, origins) = self.found.get_index(position)?;
             let entry = self.changes.entry((position, effect));
             let position = entry.index();
             entry.or_insert_with(|| ObjectChange {
+                object: found.object.clone(),
+                work: found.work.clone(),
+                moved_from: found.moved_from.clone(),
+                change: found.change(),
                 effect,
-                ..change.clone()
+                clusters: Vec::new(),
+                old: found.old.clone(),
+                new: found.new.clone(),
+                origins: origins.clone(),
             });
             Some(position)
         });
@@ -594,26 +586,27 @@ impl Comparing<'_> {
 
     /// What leaves one work and comes to another, as one change, and whether anything but the work changes.
     fn moved(&mut self, pair: [usize; 2]) -> Option<(usize, Effect)> {
-        let [gone, come] = pair.map(|position| self.found.get(position));
-        let (gone, come) = (&gone?.change, &come?.change);
+        let [gone, come] = pair.map(|position| self.found.get_index(position));
+        let ((gone, _), (come, origins)) = (gone?, come?);
         let effect = if gone.old == come.new {
             Effect::OtherWork
         } else {
             Effect::Real
         };
-        let change = ObjectChange {
-            change: Change::Changed,
-            moved_from: Some(gone.work.clone()),
-            old: gone.old.clone(),
-            ..come.clone()
-        };
-        let position = *self.moves.entry(pair).or_insert_with(|| {
-            self.found.push(Found {
-                change,
-                is_orphaned: false,
-            });
-            self.found.len().saturating_sub(1)
-        });
+        let (origins, moved) = (
+            origins.clone(),
+            Found {
+                object: come.object.clone(),
+                work: come.work.clone(),
+                moved_from: Some(gone.work.clone()),
+                old: gone.old.clone(),
+                new: come.new.clone(),
+                is_orphaned: gone.is_orphaned,
+            },
+        );
+        let moved = self.found.entry(moved);
+        let position = moved.index();
+        moved.or_insert(origins);
         Some((position, effect))
     }
 
@@ -636,16 +629,6 @@ impl Comparing<'_> {
             around
         } else {
             counts
-        }
-    }
-}
-
-impl Effect {
-    fn or_other(real: Option<usize>, position: usize) -> Self {
-        if real == Some(position) {
-            Self::Real
-        } else {
-            Self::OtherWork
         }
     }
 }
@@ -685,14 +668,12 @@ impl<'o> Orphans<'o> {
 
     /// A rule names the plural; of a text without a list of plurals, Namespaces alone are known by their
     /// kind.
-    fn hold(&self, key: &ObjectKey, summaries: &[ManifestSummary]) -> bool {
+    fn hold(&self, key: &ObjectKey, summary: Option<&ManifestSummary>) -> bool {
         if key.is_work {
             return false;
         }
-        let summary = summaries.iter().find(|summary| is_about(summary, key));
-        let resource = summary.map(|summary| summary.resource.as_str());
-        let is_resource = |plural: &str| match resource {
-            Some(resource) => resource == plural,
+        let is_resource = |plural: &str| match summary {
+            Some(summary) => summary.resource == plural,
             None => plural.strip_suffix('s') == Some(key.kind.to_lowercase().as_str()),
         };
         self.all
@@ -705,12 +686,6 @@ impl<'o> Orphans<'o> {
                     && text("resource").is_some_and(is_resource)
             })
     }
-}
-
-fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
-    let summary = body.summaries.iter().find(|summary| is_about(summary, key));
-    let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
-    origins.map(|origin| SidedOrigin { side, origin }).collect()
 }
 
 /// How many read texts are kept. Shared texts are few; those of one cluster each are needed once, and a fleet of

@@ -148,8 +148,7 @@ impl EffectiveSettings {
         for path in &refinement.all {
             let path = names.path(path);
             // What is above a path is there, too.
-            let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
-            for path in above {
+            for path in prefixes(&path).rev() {
                 if !all.insert(path.into()) {
                     break;
                 }
@@ -196,6 +195,11 @@ impl EffectiveSettings {
             add(&mut of_kind.for_any, for_any);
         }
     }
+}
+
+/// A path and what is above it, the shortest first.
+pub(super) fn prefixes<T>(path: &[T]) -> impl DoubleEndedIterator<Item = &[T]> {
+    (1..=path.len()).filter_map(|length| path.get(..length))
 }
 
 impl Settings {

@@ -16,7 +16,7 @@ use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
     ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings,
+    Settings, prefixes,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};
@@ -200,7 +200,7 @@ impl<'s> Sides<'s> {
             let all = classes.filter_map(|class| of_side.all.get(*class));
             all.map(AsRef::as_ref).collect()
         };
-        for group in self.alike.all() {
+        for group in 0..self.alike.groups.len() {
             let sides = [Old, New].map(|side| all(side, group));
             let key = sides
                 .clone()
@@ -295,8 +295,7 @@ impl<'s> Sides<'s> {
         let of_side = *side.of(&self.sides);
         let of_kind = of_side.by_kind.get(kind);
         let classes = self.classes(side, path, group);
-        let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
-        for path in above {
+        for path in prefixes(path).rev() {
             let mut all = classes.iter().filter_map(|class| of_side.all.get(*class));
             if !all.any(|all| all.contains(path)) {
                 continue;
@@ -436,9 +435,18 @@ impl<'s> Comparing<'s> {
             paths.insert(path);
         }
         let mut changes: Vec<EffectiveChange> = Vec::new();
-        let of_kind = [New, Old].into_iter().find_map(|side| sides.of_kind(side, kind));
+        let Some(of_kind) = [New, Old].into_iter().find_map(|side| sides.of_kind(side, kind)) else {
+            return changes;
+        };
         #[expect(clippy::iter_over_hash_type, reason = "the changes are sorted below")]
         for ((change, groups), (on_path, paths)) in by_change {
+            let clusters = sides.alike.names(&groups);
+            let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
+                let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
+                Arc::new(clusters.cloned().collect())
+            } else {
+                clusters
+            };
             let side = match change.presence {
                 Presence::Leaves => Old,
                 Presence::Both | Presence::Joins => New,
@@ -462,28 +470,18 @@ impl<'s> Comparing<'s> {
             };
             let settings = *side.of(&sides.sides);
             let all = classes.iter().filter_map(|class| settings.all.get(*class));
-            let collapsed = of_kind.map(|of| {
-                let changing = Changing {
-                    settings,
-                    below: side.of(&sides.below).get_or_init(|| below(settings)),
-                    paths: &paths,
-                    around: paths.iter().flat_map(|path| prefixes(path)).collect(),
-                    all: distinct(all),
-                    profile: &of.profile,
-                    is_whole: &is_whole,
-                };
-                changing.collapse()
-            });
-            let clusters = sides.alike.names(&groups);
-            let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
-                let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
-                Arc::new(clusters.cloned().collect())
-            } else {
-                clusters
+            let changing = Changing {
+                settings,
+                below: side.of(&sides.below).get_or_init(|| below(settings)),
+                paths: &paths,
+                around: paths.iter().flat_map(|path| prefixes(path)).collect(),
+                all: distinct(all),
+                profile: &of_kind.profile,
+                is_whole: &is_whole,
             };
-            let on_path = (change.presence, &on_path);
-            let collapsed = collapsed.into_iter().flatten();
-            changes.extend(collapsed.map(|collapsed| changed(kind, on_path, &clusters, collapsed)));
+            let change = changed(kind, (change.presence, &on_path), clusters);
+            let paths = changing.collapse().into_iter();
+            changes.extend(paths.map(|path| changing.on_path(&path, change.clone())));
         }
         changes.sort_by(|one, other| {
             let [one, other] = [one, other].map(|change| {
@@ -496,11 +494,11 @@ impl<'s> Comparing<'s> {
     }
 }
 
+/// A change, before it is known of which paths.
 fn changed(
     kind: &KindName,
     (presence, on_path): (Presence, &OnPath<'_>),
-    clusters: &Arc<Vec<String>>,
-    path: Collapsed,
+    clusters: Arc<Vec<String>>,
 ) -> EffectiveChange {
     let [old, new] = on_path.results;
     let [old_policies, new_policies] = policies(on_path.results).map(<[String]>::to_vec);
@@ -509,12 +507,12 @@ fn changed(
     EffectiveChange {
         kind: kind.0.clone(),
         group: kind.1.clone(),
-        path: path.locators,
-        label: path.label,
-        place: path.place,
-        paths: path.paths,
+        path: Vec::new(),
+        label: String::new(),
+        place: String::new(),
+        paths: 0,
         presence,
-        clusters: Arc::clone(clusters),
+        clusters,
         is_lost: is_taken
             && remains.is_none_or(BTreeMap::is_empty)
             && old.is_some_and(|old| !old.values.is_empty()),
@@ -533,13 +531,9 @@ fn changed(
 
 /// The settings that are gone, each as the shortest pointer below which nothing remains.
 fn lost(settings: &[SettingChange], remains: Option<&BTreeMap<Arc<str>, Setting>>) -> Vec<String> {
-    let is_in = |setting: &str, inside: &str| {
-        let rest = setting.strip_prefix(inside);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let remain = |prefix: &str| {
         let mut remain = remains.into_iter().flat_map(BTreeMap::keys);
-        remain.any(|setting| is_in(setting, prefix))
+        remain.any(|setting| pointer::inside(setting, prefix).is_some())
     };
     let gone = settings.iter();
     let gone = gone.filter(|setting| setting.old.is_some() && setting.new.is_none());
@@ -619,17 +613,6 @@ fn distinct<'s>(all: impl Iterator<Item = &'s Arc<HashSet<PathNames>>>) -> Vec<&
     all
 }
 
-/// One path that stands for some.
-struct Collapsed {
-    locators: Vec<String>,
-    /// `Gateway gw/web > listener a`.
-    label: String,
-    /// `listener a of gw/web`.
-    place: String,
-    /// How many paths it stands for.
-    paths: usize,
-}
-
 /// The paths that change in the same way.
 struct Changing<'c> {
     settings: &'c EffectiveSettings,
@@ -653,11 +636,6 @@ enum Covered {
     All,
 }
 
-/// A path and what is above it, the shortest first.
-fn prefixes(path: &[NameId]) -> impl Iterator<Item = &[NameId]> {
-    (1..=path.len()).filter_map(|length| path.get(..length))
-}
-
 impl Changing<'_> {
     fn is_there(&self, path: &[NameId]) -> bool {
         self.all.iter().any(|all| all.contains(path))
@@ -673,14 +651,13 @@ impl Changing<'_> {
     }
 
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
-    fn collapse(&self) -> Vec<Collapsed> {
+    fn collapse(&self) -> BTreeSet<PathNames> {
         let starts: BTreeSet<&[NameId]> = self.paths.iter().filter_map(|path| path.get(..1)).collect();
         let mut found = BTreeSet::new();
         for start in starts {
             self.add(start, &mut found);
         }
-        let found = self.without_listeners(found);
-        found.iter().map(|path| self.described(path)).collect()
+        self.without_listeners(found)
     }
 
     /// What is right below a path on the clusters of a change.
@@ -801,7 +778,8 @@ impl Changing<'_> {
         found
     }
 
-    fn described(&self, path: &[NameId]) -> Collapsed {
+    /// A change on a path that stands for some.
+    fn on_path(&self, path: &[NameId], change: EffectiveChange) -> EffectiveChange {
         let names = &self.settings.names;
         let class = path.first().and_then(|start| self.settings.class_of.get(start));
         let locators = class
@@ -833,11 +811,12 @@ impl Changing<'_> {
             ([start, rest @ ..], [of, _, below @ ..]) => start == of && below.starts_with(rest),
             _ => false,
         };
-        Collapsed {
-            locators: locators.collect(),
+        EffectiveChange {
+            path: locators.collect(),
             label: labels.join(" > "),
             place: place.join(" of "),
             paths: self.paths.iter().filter(stands_for).count(),
+            ..change
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The difference of two values: the fields that differ, each as one printable line, and as hunks of canonical YAML.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 
 use apimachinery::field_path::{item, member, push_field};
-use kube_json::{Map, Text, Value};
+use indexmap::IndexMap;
+use kube_json::{Text, Value};
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
@@ -43,36 +44,31 @@ const IDENTITIES: [&[&str]; 10] = [
 
 /// The fields that differ, in the order of the paths' keys, old before new.
 pub(crate) fn field_changes(old: &Value, new: &Value) -> Vec<FieldChange> {
+    field_changes_at("", Some(old), Some(new))
+}
+
+/// The same of what is at a path, on either side or on both.
+pub(super) fn field_changes_at(path: &str, old: Option<&Value>, new: Option<&Value>) -> Vec<FieldChange> {
     let mut changes = Vec::new();
-    compare("", old, new, &mut changes);
+    compare(path, old, new, &mut changes);
     changes
 }
 
-fn compare(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) {
+fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<FieldChange>) {
     match (old, new) {
         _ if old == new => {}
-        (Value::Object(old), Value::Object(new)) => compare_maps(path, old, new, changes),
-        (Value::Array(old), Value::Array(new)) => compare_lists(path, old, new, changes),
-        _ => push(changes, path.to_owned(), Some(old), Some(new)),
-    }
-}
-
-fn push(changes: &mut Vec<FieldChange>, path: String, old: Option<&Value>, new: Option<&Value>) {
-    changes.push(FieldChange {
-        path,
-        old: old.cloned(),
-        new: new.cloned(),
-    });
-}
-
-fn compare_maps(path: &str, old: &Map, new: &Map, changes: &mut Vec<FieldChange>) {
-    let keys: BTreeSet<&Text> = old.keys().chain(new.keys()).collect();
-    for key in keys {
-        let inside = member(path, key);
-        match (old.get(key), new.get(key)) {
-            (Some(old), Some(new)) => compare(&inside, old, new, changes),
-            (old, new) => push(changes, inside, old, new),
+        (Some(Value::Object(old)), Some(Value::Object(new))) => {
+            let keys: BTreeSet<&Text> = old.keys().chain(new.keys()).collect();
+            for key in keys {
+                compare(&member(path, key), old.get(key), new.get(key), changes);
+            }
         }
+        (Some(Value::Array(old)), Some(Value::Array(new))) => compare_lists(path, old, new, changes),
+        _ => changes.push(FieldChange {
+            path: path.to_owned(),
+            old: old.cloned(),
+            new: new.cloned(),
+        }),
     }
 }
 
@@ -99,9 +95,8 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
         for index in start.. {
             let at = item(path, index);
             match (before.next(), after.next()) {
-                (Some(old), Some(new)) => compare(&at, old, new, changes),
                 (None, None) => break,
-                (old, new) => push(changes, at, old, new),
+                (old, new) => compare(&at, old, new, changes),
             }
         }
     }
@@ -112,10 +107,9 @@ fn texts(items: &[Value]) -> Vec<String> {
     items.iter().map(Value::to_string).collect()
 }
 
-/// The entries by what tells them apart; `None` when `identity` does not.
-fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Vec<(String, &'a Value)>> {
-    let mut entries = Vec::with_capacity(items.len());
-    let mut seen = BTreeSet::new();
+/// The entries by what tells them apart, in their order; `None` when `identity` does not.
+fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<IndexMap<String, &'a Value>> {
+    let mut entries = IndexMap::with_capacity(items.len());
     for item in items {
         let mut label = String::new();
         for field in identity {
@@ -131,54 +125,34 @@ fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Vec<(String,
                 _ => return None,
             }
         }
-        if !seen.insert(label.clone()) {
+        if entries.insert(label, item).is_some() {
             return None;
         }
-        entries.push((label, item));
     }
     Some(entries)
 }
 
 fn compare_entries(
     path: &str,
-    old: &[(String, &Value)],
-    new: &[(String, &Value)],
+    old: &IndexMap<String, &Value>,
+    new: &IndexMap<String, &Value>,
     changes: &mut Vec<FieldChange>,
 ) {
-    let before: BTreeMap<&str, &Value> = old
-        .iter()
-        .map(|(label, value)| (label.as_str(), *value))
-        .collect();
-    let after: BTreeMap<&str, &Value> = new
-        .iter()
-        .map(|(label, value)| (label.as_str(), *value))
-        .collect();
-    for (label, value) in old {
-        let inside = format!("{path}[{label}]");
-        match after.get(label.as_str()) {
-            Some(other) => compare(&inside, value, other, changes),
-            None => push(changes, inside, Some(value), None),
-        }
-    }
-    for (label, value) in new {
-        if !before.contains_key(label.as_str()) {
-            push(changes, format!("{path}[{label}]"), None, Some(value));
-        }
+    let added = new.keys().filter(|label| !old.contains_key(*label));
+    for label in old.keys().chain(added) {
+        let [before, after] = [old, new].map(|entries| entries.get(label).copied());
+        compare(&format!("{path}[{label}]"), before, after, changes);
     }
     // Order means something in Kubernetes lists: rules match in it.
-    let order = |these: &[(String, &Value)], others: &BTreeMap<&str, &Value>| -> Vec<Value> {
-        these
-            .iter()
-            .filter(|(label, _)| others.contains_key(label.as_str()))
-            .map(|(label, _)| Value::from(label.as_str()))
-            .collect()
-    };
-    let (old_order, new_order) = (order(old, &after), order(new, &before));
-    if old_order != new_order {
+    let [before, after] = [(old, new), (new, old)].map(|(these, others)| -> Value {
+        let both = these.keys().filter(|label| others.contains_key(*label));
+        both.map(|label| Value::from(label.as_str())).collect()
+    });
+    if before != after {
         changes.push(FieldChange {
             path: format!("{path}[order]"),
-            old: Some(Value::Array(old_order)),
-            new: Some(Value::Array(new_order)),
+            old: Some(before),
+            new: Some(after),
         });
     }
 }

@@ -3,7 +3,7 @@
 use kube_json::Value;
 use serde::Serialize;
 
-use super::compare::{Change, ClusterRow, Comparison, Counts, Effect, ObjectChange, Presence};
+use super::compare::{Change, Comparison, Counts, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange, Exceeded, Titles};
 use super::side::{BothSides, ObjectKey, Which, is_cluster};
@@ -179,7 +179,14 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
         lost: lost(report),
         withdrawn: &report.withdrawn,
         new_clusters: new_clusters(comparison),
-        clusters: rows.map(|entry| row(comparison, entry)).collect(),
+        clusters: rows
+            .map(|row| Row {
+                names: names(comparison, &row.clusters),
+                presence: row.presence,
+                works: row.works,
+                objects: row.objects,
+            })
+            .collect(),
         effective_changes: &report.effective_changes,
         changes: changes.map(|change| entry(comparison, change, locate)).collect(),
     }
@@ -247,15 +254,6 @@ fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
     positions
         .filter_map(|position| comparison.name(*position))
         .collect()
-}
-
-fn row<'a>(comparison: &'a Comparison, row: &ClusterRow) -> Row<'a> {
-    Row {
-        names: names(comparison, &row.clusters),
-        presence: row.presence,
-        works: row.works,
-        objects: row.objects,
-    }
 }
 
 fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &BothSides<'_>) -> Entry<'a> {

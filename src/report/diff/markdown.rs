@@ -5,7 +5,6 @@
 //! left out whole, never cut: a fence or a folded section without its end would swallow everything that follows. The
 //! comment says what is missing and how to see it.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::clusters::describe;
@@ -32,12 +31,11 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     let mut sections: Vec<(String, String)> = leaving(report);
     let effective = remaining_groups(report, &told);
     let effective = effective.iter();
-    sections.extend(effective.map(|group| (effective_title(group), effective_section(group))));
+    sections.extend(effective.map(effective_section));
     for change in &comparison.changes {
         let clusters = remaining(change, &told);
         if !clusters.is_empty() {
-            let title = object_title(comparison, change, &clusters);
-            sections.push((title, object_section(comparison, change, &clusters, locate)));
+            sections.push(object_section(comparison, change, &clusters, locate));
         }
     }
     let total = sections.len();
@@ -222,32 +220,20 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     let comparison = &report.comparison;
     let rows = comparison.rows_that(Presence::Leaves);
     let sections = rows.map(|row| {
-        let first: BTreeSet<u32> = row.clusters.iter().take(1).copied().collect();
+        let first = row.clusters.first();
         let gone = comparison.changes.iter().filter(|change| {
             change.change == Change::Removed
                 && change.effect != Effect::OtherWork
-                && change.clusters.iter().any(|cluster| first.contains(cluster))
+                && first.is_some_and(|first| change.clusters.contains(first))
         });
         let mut body = Lines::default();
         for change in gone {
             body.push(format_args!("{}{}", change.object, change.what_happens()));
         }
         let clusters = html(&describe(&comparison.clusters, &row.clusters));
-        let title = format!("gone with {clusters}");
-        let section = section(&title, "", "text", &body.into_text());
-        (title, section)
+        section(format!("gone with {clusters}"), "", "text", &body.into_text())
     });
     sections.collect()
-}
-
-fn object_title(comparison: &Comparison, change: &ObjectChange, clusters: &[u32]) -> String {
-    format!(
-        "{} <code>{}</code> on {}{}",
-        word(change),
-        html(&change.object.to_string()),
-        html(&describe(&comparison.clusters, clusters)),
-        html(&change.what_happens())
-    )
 }
 
 fn object_section(
@@ -255,7 +241,14 @@ fn object_section(
     change: &ObjectChange,
     clusters: &[u32],
     locate: &BothSides<'_>,
-) -> String {
+) -> (String, String) {
+    let title = format!(
+        "{} <code>{}</code> on {}{}",
+        word(change),
+        html(&change.object.to_string()),
+        html(&describe(&comparison.clusters, clusters)),
+        html(&change.what_happens())
+    );
     let lines = hunks(change.old.as_ref(), change.new.as_ref()).into_iter();
     let body: String = lines.map(|line| line + "\n").collect();
     let places = places(change, locate);
@@ -264,14 +257,11 @@ fn object_section(
     } else {
         format!("from <code>{}</code>\n\n", html(&places.join(", ")))
     };
-    section(&object_title(comparison, change, clusters), &from, "diff", &body)
+    section(title, &from, "diff", &body)
 }
 
-fn effective_title(group: &EffectiveGroup) -> String {
-    format!("effective: {} on {}", html(&group.title), html(&group.clusters))
-}
-
-fn effective_section(group: &EffectiveGroup) -> String {
+fn effective_section(group: &EffectiveGroup) -> (String, String) {
+    let title = format!("effective: {} on {}", html(&group.title), html(&group.clusters));
     let mut body = Lines::default();
     for path in &group.paths {
         body.push(path);
@@ -279,16 +269,17 @@ fn effective_section(group: &EffectiveGroup) -> String {
     for line in &group.lines {
         body.push(format_args!("  {line}"));
     }
-    section(&effective_title(group), "", "text", &body.into_text())
+    section(title, "", "text", &body.into_text())
 }
 
-/// One folded section. `body` is in a fence that nothing inside it can end.
-fn section(title: &str, above: &str, language: &str, body: &str) -> String {
+/// One folded section with its title. `body` is in a fence that nothing inside it can end.
+fn section(title: String, above: &str, language: &str, body: &str) -> (String, String) {
     let longest = body.split(|character| character != '`').map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or_default().saturating_add(1).max(3));
-    format!(
+    let section = format!(
         "\n<details><summary>{title}</summary>\n\n{above}{fence}{language}\n{body}{fence}\n\n</details>\n"
-    )
+    );
+    (title, section)
 }
 
 /// Text that is not taken for markup, a mention or a link.

@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::Value;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::clusters::describe;
-use super::compare::{Change, Comparison, Effect, Presence};
+use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
+use super::effective::prefixes;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
@@ -55,8 +56,6 @@ pub struct EffectiveChange {
     /// Whether both sides have the path.
     pub presence: Presence,
     /// The clusters, sorted.
-    #[serde(serialize_with = "names")]
-    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub clusters: Arc<Vec<String>>,
     /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
     #[serde(rename = "lost")]
@@ -118,10 +117,6 @@ pub struct SettingChange {
     /// `namespace/name` of the policy that gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_from: Option<String>,
-}
-
-fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok, S::Error> {
-    names.as_slice().serialize(serializer)
 }
 
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.
@@ -212,12 +207,6 @@ impl DiffReport {
         lost.fold(moved, usize::saturating_add)
     }
 
-    /// How many objects are deleted on all clusters together, also those that come back in another work.
-    pub fn removed_objects(&self) -> usize {
-        let moved = self.comparison.moved().map(|moved| moved.clusters.len());
-        moved.fold(self.comparison.objects.removed, usize::saturating_add)
-    }
-
     /// Whether both sides are the same, and a later change would be judged as before.
     pub fn is_empty(&self) -> bool {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
@@ -299,17 +288,6 @@ impl Limit {
             Self::LostPolicies => "lost-policies",
         }
     }
-
-    fn counted(self, count: usize) -> String {
-        match self {
-            Self::Removed if count == 1 => "1 object is removed".to_owned(),
-            Self::Removed => format!("{} are removed", counted(count, "object")),
-            Self::Clusters if count == 1 => "1 cluster changes".to_owned(),
-            Self::Clusters => format!("{} change", counted(count, "cluster")),
-            Self::LostPolicies if count == 1 => "1 path loses its policies".to_owned(),
-            Self::LostPolicies => format!("{} lose their policies", counted(count, "path")),
-        }
-    }
 }
 
 impl Exceeded {
@@ -319,7 +297,14 @@ impl Exceeded {
             0 => "none".to_owned(),
             most => format!("at most {most}"),
         };
-        format!("{}; the budget allows {most}", self.limit.counted(self.count))
+        let (noun, one, many) = match self.limit {
+            Limit::Removed => ("object", "is removed", "are removed"),
+            Limit::Clusters => ("cluster", "changes", "change"),
+            Limit::LostPolicies => ("path", "loses its policies", "lose their policies"),
+        };
+        let count = counted(self.count, noun);
+        let verb = one_or_many(self.count, one, many);
+        format!("{count} {verb}; the budget allows {most}")
     }
 }
 
@@ -358,58 +343,45 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
             Limit::LostPolicies => budget.max_lost_policies,
         }?)
         .unwrap_or(usize::MAX);
-        let count = match limit {
-            Limit::Removed => report.removed_objects(),
-            Limit::Clusters => report.comparison.changed_clusters,
-            Limit::LostPolicies => report.lost_policies(),
+        let comparison = &report.comparison;
+        let sentence = |change: &ObjectChange| comparison.sentence(change, &change.clusters);
+        let (count, offenders): (usize, Vec<String>) = match limit {
+            Limit::Removed => {
+                // Also those that come back in another work.
+                let moved = comparison.moved().map(|moved| moved.clusters.len());
+                let count = moved.fold(comparison.objects.removed, usize::saturating_add);
+                let changes = comparison.changes.iter();
+                let removed = changes
+                    .filter(|change| change.change == Change::Removed && change.effect == Effect::Real);
+                let removed = removed.chain(comparison.moved());
+                (count, removed.map(sentence).collect())
+            }
+            Limit::Clusters => {
+                let rows = comparison.rows.iter();
+                let rows = rows.filter(|row| comparison.is_of_clusters(row));
+                let rows = rows.map(|row| describe(&comparison.clusters, &row.clusters));
+                (comparison.changed_clusters, rows.collect())
+            }
+            Limit::LostPolicies => {
+                let lost = report.losing().filter(|(change, _)| change.is_lost);
+                let lost = lost.map(|(change, is_denied)| {
+                    let policies = keys_of(&change.old_policies);
+                    let denied = if is_denied { DENIED } else { "" };
+                    format!("{} {policies} on {}{denied}", change.kind, change.label)
+                });
+                let moved = comparison.moved().filter(|moved| moved.is_policy());
+                (report.lost_policies(), lost.chain(moved.map(sentence)).collect())
+            }
         };
         (count > most).then(|| Exceeded {
             limit,
             most,
             count,
             allowed: allowed.contains(&limit),
-            offenders: offenders(report, limit),
+            offenders,
         })
     });
     all.collect()
-}
-
-fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
-    let comparison = &report.comparison;
-    match limit {
-        Limit::Removed => comparison
-            .changes
-            .iter()
-            .filter(|change| change.change == Change::Removed && change.effect == Effect::Real)
-            .chain(comparison.moved())
-            .map(|change| comparison.sentence(change, &change.clusters))
-            .collect(),
-        Limit::Clusters => {
-            let rows = comparison.rows.iter();
-            let rows = rows.filter(|row| comparison.is_of_clusters(row));
-            rows.map(|row| describe(&comparison.clusters, &row.clusters))
-                .collect()
-        }
-        Limit::LostPolicies => report
-            .losing()
-            .filter(|(change, _)| change.is_lost)
-            .map(|(change, is_denied)| {
-                format!(
-                    "{} {} on {}{}",
-                    change.kind,
-                    keys_of(&change.old_policies),
-                    change.label,
-                    if is_denied { DENIED } else { "" }
-                )
-            })
-            .chain(
-                comparison
-                    .moved()
-                    .filter(|moved| moved.is_policy())
-                    .map(|moved| comparison.sentence(moved, &moved.clusters)),
-            )
-            .collect(),
-    }
 }
 
 /// What is said of a loss that only the new side's `spokes` deny.
@@ -431,7 +403,7 @@ pub fn denied(
     }
     let losses = on_old_spokes.into_iter().filter_map(|mut change| {
         // What is lost on a listener is lost on all that is behind it.
-        let above = (1..=change.path.len()).filter_map(|length| change.path.get(..length));
+        let above = prefixes(&change.path);
         let same_path = above.filter_map(|path| by_path.get(&(&*change.kind, &*change.group, path)));
         let same_path: Vec<&EffectiveChange> = same_path.flatten().copied().collect();
         let is_counted = |cluster: &String| {

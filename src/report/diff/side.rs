@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use apimachinery::{ApiVersion, Identity, key};
-use kube_json::{Map, Value};
+use apimachinery::{Identity, key};
+use kube_json::Value;
 use serde::Serialize;
 
-use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
+use crate::diagnostic::{Locate, Part, Span};
 use crate::hub::RowId as _;
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{TreeFile, TreeFiles};
-use crate::render::{ManifestSummary, Plan, REPLICA_SETS};
+use crate::render::{ManifestSummary, Plan, REPLICA_SETS, manifest_names};
 
 /// Whether this is a cluster, and no directory of hub objects or sets.
 pub(super) fn is_cluster(name: &str) -> bool {
@@ -237,65 +237,29 @@ pub struct SidedOrigin {
     pub origin: Origin,
 }
 
-/// The texts of both sides under one numbering, so that one finding can point into either.
+/// The texts of both sides.
 pub struct BothSides<'a> {
     new: &'a dyn Locate,
     old: &'a dyn Locate,
-    /// How many files the new side has: the old side's numbers start here.
-    offset: u32,
 }
 
 impl<'a> BothSides<'a> {
-    /// The texts of both sides, and how many files the new one has.
-    pub fn new((new, new_files): (&'a dyn Locate, usize), old: &'a dyn Locate) -> Self {
-        let offset = u32::try_from(new_files).unwrap_or(u32::MAX);
-        Self { new, old, offset }
+    /// The texts of the new side, and those of the old one.
+    pub fn new(new: &'a dyn Locate, old: &'a dyn Locate) -> Self {
+        Self { new, old }
     }
 
     /// Where an origin is in the texts of its side.
     pub(super) fn origin(&self, sided: &SidedOrigin) -> Option<Span<'_>> {
-        let place = sided.origin.place("", Part::Value);
-        self.locate(&match sided.side {
-            Which::Old => self.old_place(place),
-            Which::New => place,
-        })
-    }
-
-    /// A place of the old side in the common numbering.
-    pub(in crate::report) fn old_place(&self, place: Place) -> Place {
-        let Place::Field { document, .. } = &place else {
-            return place;
-        };
-        let source = SourceId(document.source.0.saturating_add(self.offset));
-        let document = DocumentId { source, ..*document };
-        place.in_document(document)
-    }
-}
-
-impl Locate for BothSides<'_> {
-    /// A comparison is another run than a check of the same files.
-    fn run_name(&self) -> String {
-        format!("{}/diff", self.new.run_name())
-    }
-
-    fn locate(&self, place: &Place) -> Option<Span<'_>> {
-        if let Place::Field { document, .. } = place
-            && let Some(source) = document.source.0.checked_sub(self.offset)
-        {
-            let source = SourceId(source);
-            let document = DocumentId { source, ..*document };
-            return self.old.locate(&place.clone().in_document(document));
-        }
-        self.new.locate(place)
+        let both = [self.old, self.new];
+        let texts = sided.side.of(&both);
+        texts.locate(&sided.origin.place("", Part::Value))
     }
 }
 
 impl std::fmt::Debug for BothSides<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("BothSides")
-            .field("offset", &self.offset)
-            .finish_non_exhaustive()
+        formatter.write_str("BothSides")
     }
 }
 
@@ -320,6 +284,12 @@ pub struct ObjectKey {
     /// 0, unless one work carries one identity several times, which none of ours does.
     #[serde(skip)]
     pub ordinal: u32,
+}
+
+impl ObjectKey {
+    pub(super) fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.kind == "Namespace"
+    }
 }
 
 impl std::fmt::Display for ObjectKey {
@@ -389,21 +359,13 @@ fn take_apart(mut value: Value) -> Objects {
 }
 
 fn insert(objects: &mut Objects, value: Value, is_work: bool) {
-    let none = Map::new();
-    let root = value.as_object().unwrap_or(&none);
-    let text = |map: &Map, key: &str| {
-        map.get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let metadata = root.get("metadata").and_then(Value::as_object).unwrap_or(&none);
+    let [group, kind, namespace, name] = manifest_names(&value).map(str::to_owned);
     let mut key = ObjectKey {
         is_work,
-        group: ApiVersion::parse(&text(root, "apiVersion")).group,
-        kind: text(root, "kind"),
-        namespace: text(metadata, "namespace"),
-        name: text(metadata, "name"),
+        group,
+        kind,
+        namespace,
+        name,
         ordinal: 0,
     };
     while objects.contains_key(&key) {

@@ -10,7 +10,7 @@ use kube_json::Value;
 
 use super::clusters::{describe, describe_names};
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
-use super::fields::{FieldChange, field_changes, field_line};
+use super::fields::{FieldChange, field_changes, field_changes_at, field_line};
 use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, keys_of, listed};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
@@ -212,10 +212,7 @@ impl<'r> Summarizing<'r> {
     /// What happens to an object of some clusters.
     fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
         let clusters: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
-        let clusters = match clusters.as_slice() {
-            [] => "no cluster".to_owned(),
-            clusters => describe_names(&self.comparison().clusters, clusters),
-        };
+        let clusters = describe_names(&self.comparison().clusters, &clusters);
         let text = format!(" is {}{before}{clusters}", change.change.as_str());
         Point::default().name(change.object.to_string()).plain(text)
     }
@@ -227,7 +224,9 @@ impl<'r> Summarizing<'r> {
         let moved = moved.map(|moved| comparison.sentence(moved, &moved.clusters));
         let mut points: Vec<Point> = sentences(withdrawn).chain(sentences(moved)).collect();
         points.extend(self.lost_settings());
-        points.extend(self.leaving());
+        let leaving = comparison.rows_that(Presence::Leaves);
+        let leaving = leaving.filter(|row| comparison.is_of_clusters(row));
+        points.extend(leaving.map(|row| self.leaves(row)));
         let removed = self.objects(Change::Removed, Effect::Real);
         let removed_of = |kind: Weight| removed.iter().filter(move |(change, _)| weight(change) == kind);
         let gateways: Vec<_> = removed_of(Weight::Gateway).collect();
@@ -262,12 +261,6 @@ impl<'r> Summarizing<'r> {
             .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
         self.others(&mut points, others, " is removed from ");
         points
-    }
-
-    fn leaving(&self) -> Vec<Point> {
-        let rows = self.comparison().rows_that(Presence::Leaves);
-        let leaving = rows.filter(|row| self.comparison().is_of_clusters(row));
-        leaving.map(|row| self.leaves(row)).collect()
     }
 
     /// Other clusters to which an object comes.
@@ -379,11 +372,7 @@ impl<'r> Summarizing<'r> {
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
                 let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                let on = if clusters.is_empty() {
-                    "on no cluster".to_owned()
-                } else {
-                    format!("on {}", describe_names(&self.comparison().clusters, &clusters))
-                };
+                let on = format!("on {}", describe_names(&self.comparison().clusters, &clusters));
                 let names = settings.iter().map(|setting| named(setting));
                 let names = listed(names, MOST_SETTINGS, "setting");
                 let point = Point::default()
@@ -418,20 +407,14 @@ impl<'r> Summarizing<'r> {
         points.extend(limited(objects.collect(), "object"));
     }
 
-    fn arriving(&self) -> Vec<Point> {
-        let comparison = self.comparison();
-        let mut points = Vec::new();
-        for arrival in &comparison.arrivals {
-            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
-            let have = one_or_many(arrival.like.len(), "has", "have");
-            points.push(point.name(self.on(&arrival.like)).plain(format!(" {have}")));
-        }
-        points
-    }
-
     fn added(&self) -> Vec<Point> {
         let comparison = self.comparison();
-        let mut points = self.arriving();
+        let arrivals = comparison.arrivals.iter().map(|arrival| {
+            let point = self.about_clusters(&arrival.clusters, NEW, ["receives what", "receive what"]);
+            let have = one_or_many(arrival.like.len(), "has", "have");
+            point.name(self.on(&arrival.like)).plain(format!(" {have}"))
+        });
+        let mut points: Vec<Point> = arrivals.collect();
         let arriving = arriving(comparison);
         let joining = comparison.rows_that(Presence::Joins).filter(|row| {
             comparison.is_of_clusters(row) && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
@@ -576,8 +559,10 @@ type SameGroup = (String, Vec<String>, Arc<Vec<String>>);
 
 /// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
 pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
-    let name = |cluster: &u32| report.comparison.name(*cluster);
-    let without: BTreeSet<&str> = without.iter().filter_map(name).collect();
+    let without = without
+        .iter()
+        .filter_map(|cluster| report.comparison.name(*cluster));
+    let without: BTreeSet<&str> = without.collect();
     let mut groups: IndexMap<SameGroup, EffectiveGroup> = IndexMap::new();
     let mut lines_of: HashMap<(*const Vec<SettingChange>, bool), Vec<String>> = HashMap::new();
     // Most paths share their set of clusters.
@@ -588,7 +573,7 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
             .entry((Arc::as_ptr(&change.settings), several))
             .or_insert_with(|| lines(&change.settings, several))
             .clone();
-        let title = title(change);
+        let (happens, title) = what_happens(change);
         let remaining = remaining.entry(Arc::as_ptr(&change.clusters));
         let clusters = remaining.or_insert_with(|| {
             let clusters = change.clusters.iter();
@@ -604,7 +589,7 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
                 let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
                 EffectiveGroup {
                     kind: change.kind.clone(),
-                    change: what_happens(change),
+                    change: happens,
                     is_of_new_paths: change.presence == Presence::Joins,
                     title,
                     clusters: describe_names(&report.comparison.clusters, &names),
@@ -615,55 +600,28 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
         group.paths.push(change.label.clone());
     }
     let mut groups: Vec<EffectiveGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| match group.change {
-        Change::Removed => 0,
-        Change::Added => 1,
-        Change::Changed => 2,
-    });
+    groups.sort_by_key(|group| group.change.reading_order());
     for group in &mut groups {
         group.paths = listed(group.paths.drain(..), MOST_GROUP_PATHS, "path");
     }
     groups
 }
 
-fn what_happens(change: &EffectiveChange) -> Change {
-    match (change.old_policies.is_empty(), change.new_policies.is_empty()) {
-        (_, true) => Change::Removed,
-        (true, false) => Change::Added,
-        (false, false) => Change::Changed,
-    }
-}
-
-/// The winner now, and the winner before.
-fn title(change: &EffectiveChange) -> String {
+/// Whether policies take effect, are no longer in effect, or change settings; and the winner now, and the winner before.
+fn what_happens(change: &EffectiveChange) -> (Change, String) {
     let kind = &change.kind;
     let [old, new] = [&change.old_policies, &change.new_policies].map(|policies| keys_of(policies));
     if old == new {
-        let settings: Vec<String> = change
-            .settings
-            .iter()
-            .map(|change| named(&change.setting))
-            .collect();
-        format!(
-            "{kind} {new} changes {}",
-            first_names(&settings, MOST_GROUP_SETTINGS)
-        )
-    } else if new.is_empty() {
-        let what = if change.presence == Presence::Leaves {
-            "goes with its paths"
-        } else {
-            "is lost"
-        };
-        format!("{kind} {old} {what}")
-    } else if old.is_empty() {
-        let what = if change.presence == Presence::Joins {
-            "applies to new paths"
-        } else {
-            "now applies"
-        };
-        format!("{kind} {new} {what}")
-    } else {
-        format!("{kind} {new} instead of {old}")
+        let settings = change.settings.iter().map(|change| named(&change.setting));
+        let settings = first_names(settings, MOST_GROUP_SETTINGS);
+        return (Change::Changed, format!("{kind} {new} changes {settings}"));
+    }
+    match (&*old, &*new, change.presence) {
+        (_, "", Presence::Leaves) => (Change::Removed, format!("{kind} {old} goes with its paths")),
+        (_, "", _) => (Change::Removed, format!("{kind} {old} is lost")),
+        ("", _, Presence::Joins) => (Change::Added, format!("{kind} {new} applies to new paths")),
+        ("", ..) => (Change::Added, format!("{kind} {new} now applies")),
+        _ => (Change::Changed, format!("{kind} {new} instead of {old}")),
     }
 }
 
@@ -671,7 +629,6 @@ fn title(change: &EffectiveChange) -> String {
 fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for change in settings {
-        let name = dotted(&change.setting);
         let from = match (&change.old_from, &change.new_from) {
             _ if !several => String::new(),
             (Some(old), Some(new)) if old != new => format!(" (from {new}, before from {old})"),
@@ -679,33 +636,11 @@ fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
             (Some(old), None) => format!(" (before from {old})"),
             (None, None) => String::new(),
         };
-        match (&change.old, &change.new) {
-            (Some(old), Some(new)) => {
-                for mut field in field_changes(old, new) {
-                    field.path = inside(&name, &field.path);
-                    lines.push(format!("{}{from}", field_line(&field)));
-                }
-            }
-            (old, new) => {
-                let field = FieldChange {
-                    path: name,
-                    old: old.as_deref().cloned(),
-                    new: new.as_deref().cloned(),
-                };
-                lines.push(format!("{}{from}", field_line(&field)));
-            }
-        }
+        let (old, new) = (change.old.as_deref(), change.new.as_deref());
+        let fields = field_changes_at(&dotted(&change.setting), old, new);
+        lines.extend(fields.iter().map(|field| format!("{}{from}", field_line(field))));
     }
     lines
-}
-
-fn inside(name: &str, path: &str) -> String {
-    match (name, path) {
-        (name, "") => name.to_owned(),
-        ("", path) => path.to_owned(),
-        (name, path) if path.starts_with('[') => format!("{name}{path}"),
-        (name, path) => format!("{name}.{path}"),
-    }
 }
 
 /// A setting in a sentence. A policy of an unknown form is one setting without a name.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kube_json::{Map, Value, json};
+use kube_json::{Map, Value};
 use serde::Serialize;
 
 use super::compare::Change;
@@ -67,18 +67,16 @@ impl Terms {
         for cluster in clusters.into_iter().filter(|cluster| admits(cluster)) {
             let whole = |object: &Object| Some(object.value.clone());
             let there = [old, new].map(|(_, hub, _)| by_key(hub.spokes.get(cluster), whole));
-            for (object, values) in differing(there) {
-                let [_, new] = &values;
-                let is_policy = new
-                    .as_ref()
-                    .is_some_and(|new| !target_kinds(&Object::alone(new.clone())).is_empty());
-                let key = (change(&values), object, is_policy);
-                spokes.entry(key).or_default().push(cluster.clone());
+            for (object, [old, new]) in differing(there) {
+                let change = Change::between([&old, &new]);
+                let is_policy = new.is_some_and(|new| !target_kinds(&Object::alone(new)).is_empty());
+                let of_change = spokes.entry((change, object, is_policy)).or_default();
+                of_change.push(cluster.clone());
             }
         }
         let is_overlay = |object: &Object| overlay::is_one(object).then(|| object.value.clone());
         let overlays = differing([old, new].map(|(_, hub, _)| by_key(Some(&hub.objects), is_overlay)));
-        let overlays = overlays.map(|(object, values)| {
+        let overlays = overlays.map(|(object, [before, after])| {
             let all = [old, new]
                 .into_iter()
                 .flat_map(|(.., overlays)| &overlays.overlays);
@@ -86,27 +84,23 @@ impl Terms {
             let clusters = same.flat_map(|overlay| overlay.clusters.iter());
             let clusters: BTreeSet<&String> = clusters.filter(|cluster| admits(cluster)).collect();
             LocalChange {
-                change: change(&values),
+                change: Change::between([&before, &after]),
                 object,
                 clusters: clusters.into_iter().cloned().collect(),
                 is_policy: false,
             }
         });
         let overlays = overlays.collect();
+        // One that has another version now is written anew.
+        let suppressing = |object: &Object| {
+            let text = object.annotation(SUPPRESS_ANNOTATION)?;
+            Some((object.api_version.to_string(), Value::from(text)))
+        };
         let suppressions = differing([old, new].map(|(_, hub, _)| by_key(Some(&hub.objects), suppressing)));
-        let suppressions = suppressions.map(|(object, [old, new])| {
-            let annotation = |object: Value| {
-                object
-                    .get("metadata")?
-                    .get("annotations")?
-                    .get(SUPPRESS_ANNOTATION)
-                    .cloned()
-            };
-            FieldChange {
-                path: object.to_string(),
-                old: old.and_then(annotation),
-                new: new.and_then(annotation),
-            }
+        let suppressions = suppressions.map(|(object, [old, new])| FieldChange {
+            path: object.to_string(),
+            old: old.map(|(_, text)| text),
+            new: new.map(|(_, text)| text),
         });
         let spokes = spokes
             .into_iter()
@@ -139,15 +133,6 @@ impl Terms {
     }
 }
 
-/// What happens to what has these values on both sides.
-const fn change(values: &[Option<Value>; 2]) -> Change {
-    match values {
-        [None, _] => Change::Added,
-        [_, None] => Change::Removed,
-        _ => Change::Changed,
-    }
-}
-
 /// The fields of a configuration that mean something.
 fn written(config: &RenderConfig) -> Value {
     let fields = config.written.as_object().into_iter().flatten();
@@ -158,25 +143,16 @@ fn written(config: &RenderConfig) -> Value {
     Value::Object(fields)
 }
 
-/// An object with only its suppressions, if it has any.
-fn suppressing(object: &Object) -> Option<Value> {
-    let text = object.annotation(SUPPRESS_ANNOTATION)?;
-    let metadata = json!({"annotations": {SUPPRESS_ANNOTATION: text}});
-    Some(
-        json!({"apiVersion": object.api_version.to_string(), "kind": object.kind.as_str(), "metadata": metadata}),
-    )
-}
-
-type ByKey = BTreeMap<ObjectKey, Value>;
-
-fn by_key(objects: Option<&Objects>, value: impl Fn(&Object) -> Option<Value>) -> ByKey {
+fn by_key<V>(objects: Option<&Objects>, value: impl Fn(&Object) -> Option<V>) -> BTreeMap<ObjectKey, V> {
     let objects = objects.into_iter().flat_map(Objects::iter);
     let with_values = objects.filter_map(|object| Some((ObjectKey::from(object.identity()), value(object)?)));
     with_values.collect()
 }
 
 /// What is not the same on both sides.
-fn differing([mut old, mut new]: [ByKey; 2]) -> impl Iterator<Item = (ObjectKey, [Option<Value>; 2])> {
+fn differing<V: PartialEq>(
+    [mut old, mut new]: [BTreeMap<ObjectKey, V>; 2],
+) -> impl Iterator<Item = (ObjectKey, [Option<V>; 2])> {
     let keys: BTreeSet<ObjectKey> = old.keys().chain(new.keys()).cloned().collect();
     let both = keys.into_iter().map(move |key| {
         let values = [old.remove(&key), new.remove(&key)];

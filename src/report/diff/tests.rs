@@ -47,7 +47,7 @@ fn report(old: &[TreeFile], new: &[TreeFile]) -> DiffReport {
 }
 
 fn both() -> BothSides<'static> {
-    BothSides::new((&Nowhere, 0), &Nowhere)
+    BothSides::new(&Nowhere, &Nowhere)
 }
 
 fn fleet(count: usize, value: &Value) -> Vec<TreeFile> {

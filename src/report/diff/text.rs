@@ -52,7 +52,34 @@ impl Look {
 /// The report as text: a table of clusters, then unified hunks, each change once.
 pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String {
     with_changes(report, look, |text, change, clusters| {
-        hunks_of(text, report, (change, clusters), locate, look);
+        let plain = Style::new();
+        let sentence = report.comparison.sentence(change, clusters);
+        let title = format!("{} {sentence}", word(change));
+        look.line(text, (0, 2), plain.bold(), &title);
+        let places = places(change, locate);
+        if !places.is_empty() {
+            look.line(text, (0, 5), plain, &format!("from {}", places.join(", ")));
+        }
+        let (old, new) = match change.change {
+            Change::Added => ("nothing", report.titles.new.as_str()),
+            Change::Changed => (report.titles.old.as_str(), report.titles.new.as_str()),
+            Change::Removed => (report.titles.old.as_str(), "nothing"),
+        };
+        let red = plain.fg_color(Some(AnsiColor::Red.into()));
+        let green = plain.fg_color(Some(AnsiColor::Green.into()));
+        let cyan = plain.fg_color(Some(AnsiColor::Cyan.into()));
+        look.put(text, 0, red, &format!("--- {}", one_line(old, usize::MAX)));
+        look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
+        // Text that a user applies or copies is never wrapped.
+        for line in hunks(change.old.as_ref(), change.new.as_ref()) {
+            let style = match line.chars().next() {
+                Some('@') => cyan,
+                Some('-') => red,
+                Some('+') => green,
+                _ => plain,
+            };
+            look.put(text, 0, style, &line);
+        }
     })
 }
 
@@ -79,43 +106,6 @@ fn with_changes(
         }
     }
     text
-}
-
-fn hunks_of(
-    text: &mut String,
-    report: &DiffReport,
-    (change, clusters): (&ObjectChange, &[u32]),
-    locate: &BothSides<'_>,
-    look: Look,
-) {
-    let plain = Style::new();
-    let sentence = report.comparison.sentence(change, clusters);
-    let title = format!("{} {sentence}", word(change));
-    look.line(text, (0, 2), plain.bold(), &title);
-    let places = places(change, locate);
-    if !places.is_empty() {
-        look.line(text, (0, 5), plain, &format!("from {}", places.join(", ")));
-    }
-    let (old, new) = match change.change {
-        Change::Added => ("nothing", report.titles.new.as_str()),
-        Change::Changed => (report.titles.old.as_str(), report.titles.new.as_str()),
-        Change::Removed => (report.titles.old.as_str(), "nothing"),
-    };
-    let red = plain.fg_color(Some(AnsiColor::Red.into()));
-    let green = plain.fg_color(Some(AnsiColor::Green.into()));
-    let cyan = plain.fg_color(Some(AnsiColor::Cyan.into()));
-    look.put(text, 0, red, &format!("--- {}", one_line(old, usize::MAX)));
-    look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
-    // Text that a user applies or copies is never wrapped.
-    for line in hunks(change.old.as_ref(), change.new.as_ref()) {
-        let style = match line.chars().next() {
-            Some('@') => cyan,
-            Some('-') => red,
-            Some('+') => green,
-            _ => plain,
-        };
-        look.put(text, 0, style, &line);
-    }
 }
 
 /// The report as text: one line for each field that differs, `path: old -> new`.

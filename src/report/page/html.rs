@@ -215,31 +215,28 @@ fn policy(style: &str, script: &str) -> String {
 
 /// The static part of the page. The script puts its own in the place of it.
 pub(super) fn summary(page: &FleetPage<'_>) -> String {
-    let mut markup = String::from("<h1>");
-    escape_markup(&page.title, &mut markup);
-    markup.push_str("</h1>\n<p class=\"lead\">");
+    let escaped = |text: &str| {
+        let mut markup = String::new();
+        escape_markup(text, &mut markup);
+        markup
+    };
     let counts = [
         counted(page.clusters.len(), "cluster"),
         counted(page.inventory.gateways.len(), "Gateway"),
         counted(page.inventory.routes.len(), "route"),
         counted(page.policies.len(), "policy"),
     ];
-    escape_markup(&counts.join(", "), &mut markup);
-    markup.push_str("</p>\n");
+    let (title, counts) = (escaped(&page.title), escaped(&counts.join(", ")));
+    let mut markup = format!("<h1>{title}</h1>\n<p class=\"lead\">{counts}</p>\n");
     if !page.left_out.is_empty() {
-        markup.push_str("<p class=\"note\">Left out, to keep the page small: ");
-        escape_markup(&page.left_out.join("; "), &mut markup);
-        markup.push_str(".</p>\n");
+        let parts = escaped(&page.left_out.join("; "));
+        let note = format!("<p class=\"note\">Left out, to keep the page small: {parts}.</p>\n");
+        markup.push_str(&note);
     }
     let lines = worth_a_look(page);
     if !lines.is_empty() {
-        markup.push_str("<ul>\n");
-        for line in lines {
-            markup.push_str("<li>");
-            escape_markup(&line, &mut markup);
-            markup.push_str("</li>\n");
-        }
-        markup.push_str("</ul>");
+        let items = lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line)));
+        markup.push_str(&format!("<ul>\n{}</ul>", items.collect::<String>()));
     }
     markup
 }

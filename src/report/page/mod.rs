@@ -243,7 +243,7 @@ impl<'p> Page<'p> {
         let works = gateways.iter().filter_map(|gateway| {
             let mut nodes = topology.find(&gateway.identity).into_iter();
             let object = nodes.find_map(|node| topology.object(node))?;
-            let (name, manifests) = carried.get(&object.origin)?;
+            let (_, name, manifests) = carried.get(&object.origin)?;
             let objects = manifests.iter().filter(|manifest| !is_route(manifest));
             let objects = objects.map(|manifest| CarriedObject {
                 kind: manifest.kind.clone(),
@@ -264,8 +264,9 @@ impl<'p> Page<'p> {
         works.collect()
     }
 
-    /// The work of each Gateway, by the origin of the Gateway: of several variants the one that most clusters get.
-    fn carried(&self) -> HashMap<&Origin, (String, &[ManifestSummary])> {
+    /// The work of each Gateway, by the origin of the Gateway: of several variants the one that most clusters get, with
+    /// how many these are.
+    fn carried(&self) -> HashMap<&Origin, (usize, String, &[ManifestSummary])> {
         let mut counted: HashMap<WorkId, usize> = HashMap::new();
         for works in self.plan.clusters.values() {
             for work in works {
@@ -296,10 +297,7 @@ impl<'p> Page<'p> {
                 carried.insert(origin, (count, name, manifests));
             }
         }
-        let carried = carried.into_iter();
         carried
-            .map(|(origin, (_, name, manifests))| (origin, (name, manifests)))
-            .collect()
     }
 
     fn clusters(&self) -> Vec<ClusterEntry> {
