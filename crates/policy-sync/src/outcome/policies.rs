@@ -309,7 +309,9 @@ impl PolicyEntry {
         let accepted = accepted(hub, id, None);
         let everywhere = view.fates.of(&hub.locator(id));
         if accepted.is_true() && is_on_hub_only(&hub.topology, view.routes, hub.policy(id)) {
-            return Self::new(hub, (id, on_hub_only()), everywhere);
+            let message = "on the hub only: it is not shipped, so no controller accepts it".to_owned();
+            let not_shipped = Condition::new("Accepted", "Unknown", "NotShipped", message);
+            return Self::new(hub, (id, not_shipped), everywhere);
         }
         let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
         let refusals = view.refusals.get(&id).into_iter().flatten();
@@ -340,7 +342,7 @@ impl PolicyEntry {
         }
         let kind = hub.policy(id).object.kind.as_str();
         let shape = hub.profile(id).status;
-        let (ancestors, _) = ancestors(hub, id, &gateways, |gateway| {
+        entry.ancestors = ancestors(hub, id, &gateways, |gateway| {
             let name = hub.topology.locator(Node::Gateway(gateway));
             let mut total = Tally::default();
             for fate in everywhere.into_iter().flat_map(|everywhere| &everywhere.fates) {
@@ -355,7 +357,6 @@ impl PolicyEntry {
                 (_, outcome) => effect_of(kind, shape, outcome, &total.keys()),
             }
         });
-        entry.ancestors = ancestors;
         if let Some(why) = on_all_clusters {
             let conditions = entry
                 .ancestors
@@ -471,18 +472,6 @@ impl PolicyEntry {
             on_clusters,
             state,
         }
-    }
-}
-
-/// What is said of a policy that no controller sees.
-fn on_hub_only() -> Condition {
-    Condition {
-        kind: "Accepted".to_owned(),
-        status: "Unknown",
-        reason: "NotShipped".to_owned(),
-        message: "on the hub only: it is not shipped, so no controller accepts it"
-            .to_owned()
-            .into(),
     }
 }
 

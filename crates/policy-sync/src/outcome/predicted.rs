@@ -15,7 +15,7 @@ use crate::api::route::{Route, stands_for_routes};
 use crate::diagnostic::{Finding, Findings, Place, first_names};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::{Condition, ConditionMessage, affecting};
+use crate::policy::{Condition, affecting};
 use crate::topology::{GatewayId, Node, Refusal, RouteId, Topology};
 
 /// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
@@ -119,7 +119,7 @@ impl Prediction<'_, '_> {
                 let message = format!("Invalid parameters in gateway class: {refused}");
                 status
                     .conditions
-                    .push(condition("Programmed", "False", "Pending", message));
+                    .push(Condition::new("Programmed", "False", "Pending", message));
                 statuses.push(status);
             }
         }
@@ -301,7 +301,7 @@ fn affect(
             let affected_by = |names: &BTreeSet<String>| {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let message = format!("Object affected by {kind} [{}]", names.join(" "));
-                condition(&affected, "True", "Accepted", message)
+                Condition::new(&affected, "True", "Accepted", message)
             };
             status
                 .conditions
@@ -359,26 +359,11 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// A condition.
-pub fn condition(
-    kind: &str,
-    status: &'static str,
-    reason: &str,
-    message: impl Into<ConditionMessage>,
-) -> Condition {
-    Condition {
-        kind: kind.to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message: message.into(),
-    }
-}
-
 /// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
-        Err(failure) => condition(
+        Err(failure) => Condition::new(
             InvalidParameters::CONDITION,
             "False",
             InvalidParameters::REASON,
@@ -394,7 +379,7 @@ pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
 /// What MGC says of a class and a Gateway that it takes care of.
 pub fn handled(class: &OurClass<'_>) -> Condition {
     let message = InvalidParameters::accepted_message(class.class.controller_name);
-    condition("Accepted", "True", "Accepted", message)
+    Condition::new("Accepted", "True", "Accepted", message)
 }
 
 /// The conditions of a Gateway of ours, as MGC writes them once every work is applied
@@ -410,7 +395,7 @@ fn gateway_status(
     } else if clusters.is_empty() {
         let because = gateway.placement.filter(|_| not_found).map(placement_not_found);
         let message = format!("{UNKNOWN}{}", because.unwrap_or_default());
-        condition("Programmed", "Unknown", "Pending", message)
+        Condition::new("Programmed", "Unknown", "Pending", message)
     } else {
         programmed_on(clusters)
     };
@@ -423,13 +408,13 @@ fn gateway_status(
 /// Programmed, everywhere.
 pub fn programmed_on(clusters: &[String]) -> Condition {
     let message = format!("gateway placed on clusters [{}]", clusters.join(" "));
-    condition("Programmed", "True", "Programmed", message)
+    Condition::new("Programmed", "True", "Programmed", message)
 }
 
 /// A Gateway without listeners cannot be placed.
 pub fn no_listeners() -> Condition {
     let message = "gateway failed to be placed on all clusters []".to_owned();
-    condition("Programmed", "False", "Invalid", message)
+    Condition::new("Programmed", "False", "Invalid", message)
 }
 
 /// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
@@ -591,5 +576,5 @@ fn route_condition(
     let sentences = sentences.collect::<Vec<_>>().join("; ");
     let message = first.map_or_else(|| otherwise.to_owned(), |_| sentences);
     let status = if first.is_some() { "False" } else { "True" };
-    condition(kind, status, first.unwrap_or(kind), message)
+    Condition::new(kind, status, first.unwrap_or(kind), message)
 }

@@ -428,7 +428,7 @@ impl<'a> Attachments<'a> {
 }
 
 /// A policy with all its settings.
-pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
+pub(crate) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
     Entry {
         policy,
         layers: Arc::clone(&known.layers),

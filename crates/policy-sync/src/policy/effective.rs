@@ -119,15 +119,9 @@ pub(super) struct Losses<'r> {
     dictating: Option<AuthoredId>,
     everybody: BTreeSet<AuthoredId>,
     below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
-    noted: Vec<Loss>,
+    /// Everything that was noted.
+    pub(super) noted: Vec<Loss>,
     work: &'r Work,
-}
-
-impl Loss {
-    /// How many have its place, but for the first.
-    pub(super) fn winners(&self) -> usize {
-        self.by.len().saturating_sub(1)
-    }
 }
 
 impl<'r> Losses<'r> {
@@ -184,14 +178,9 @@ impl<'r> Losses<'r> {
                 key: Arc::clone(key),
                 by: by.into_iter().collect(),
             };
-            self.work.pay(loss.winners(), STEPS_PER_WINNER);
+            self.work.pay(loss.by.len().saturating_sub(1), STEPS_PER_WINNER);
             self.noted.push(loss);
         }
-    }
-
-    /// Everything that was noted.
-    pub(super) fn all(self) -> Vec<Loss> {
-        self.noted
     }
 
     /// Whose is in the place of what holds nowhere under its name; `None`: nothing is lost.

@@ -28,6 +28,7 @@ pub(crate) type Refused<'i> = &'i (dyn Fn(&Object) -> Option<String> + Sync);
 
 /// The options from the configuration and the parameters.
 #[derive(Clone, Copy, Default)]
+#[expect(missing_debug_implementations, reason = "it contains functions")]
 pub struct Options<'o> {
     /// Profiles; `None`: the built-in ones.
     pub profiles: Option<&'o Profiles>,
@@ -63,17 +64,6 @@ impl Options<'_> {
     /// Whether an object is taken to be there.
     pub(crate) fn reads(&self, object: &Object) -> bool {
         self.without.is_none_or(|without| *without != object.identity())
-    }
-}
-
-impl std::fmt::Debug for Options<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Options")
-            .field("ages", &self.ages)
-            .field("kinds", &self.kinds)
-            .field("routes", &self.routes)
-            .finish_non_exhaustive()
     }
 }
 

@@ -11,7 +11,7 @@ use super::model::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, Topology};
+use crate::topology::{self, GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, Topology};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -475,6 +475,6 @@ pub(super) fn items<'v>(
     holder: Option<&'v Value>,
     name: &str,
 ) -> impl Iterator<Item = (usize, &'v Value)> + use<'v> {
-    let list = holder.and_then(|holder| holder.get(name)?.as_array());
-    list.into_iter().flatten().enumerate()
+    let list = holder.and_then(|holder| holder.get(name));
+    topology::items(list).iter().enumerate()
 }

@@ -257,7 +257,7 @@ impl<'l, 'a> Walk<'l, 'a> {
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
             } else {
-                self.emit_for_any(path, &join(&head, stops.iter().copied()));
+                self.emit_if(false, path, &join(&head, stops.iter().copied()));
             }
         }
         if !self.goes_on_to_routes() {
@@ -377,10 +377,8 @@ impl<'l, 'a> Walk<'l, 'a> {
             };
             let is_end = self.ends(Level::Rule);
             let always = self.profile.class == Class::Inherited || !self.ends(Level::Route);
-            if is_end && (always || self.is_refined || named(stop)) {
-                self.emit(path, &join(&above, [*stop]));
-            } else if !is_end && self.is_refined {
-                self.emit_for_any(path, &join(&above, [*stop]));
+            if !is_end || always || self.is_refined || named(stop) {
+                self.emit_if(is_end, path, &join(&above, [*stop]));
             }
         }
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
@@ -478,21 +476,14 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    /// Adds what applies to anything that might come below the end of a path.
-    fn emit_for_any(&mut self, path: Path, stops: &[Stop<'l>]) {
-        if self.is_refined {
-            let found = self.found.len();
-            self.emit(path, stops);
-            self.for_any.extend(self.found.drain(found..));
-        }
-    }
-
-    /// Adds a path that ends there, or else what applies to anything that might come below.
+    /// Adds a path that ends there, or else, in full detail, what applies to anything that might come below.
     fn emit_if(&mut self, is_end: bool, path: Path, stops: &[Stop<'l>]) {
         if is_end {
             self.emit(path, stops);
-        } else {
-            self.emit_for_any(path, stops);
+        } else if self.is_refined {
+            let found = self.found.len();
+            self.emit(path, stops);
+            self.for_any.extend(self.found.drain(found..));
         }
     }
 
@@ -591,7 +582,10 @@ fn combine(
         } else {
             merge(profile, &levels, &|id| attachments.locator(id))
         }
-    } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+    } else if generations
+        .iter()
+        .all(|(inherited, _)| *inherited == Inherited::default())
+    {
         let levels = levels_to_merge(profile.dictates, levels());
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
@@ -629,7 +623,7 @@ fn combine(
                 noting.note(author, &authored.layers);
             }
         }
-        losses = noting.all();
+        losses = noting.noted;
     }
     if profile.status == StatusShape::EnvoyGateway
         && let Some(enabled) = with_enabled_ones(&content)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 
-use super::istio::{Holds, WAYPOINT_CLASS, Workloads, waypoint_of};
+use super::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
 use super::model::{Declared, Policy, Selects, Target};
 use super::profile::Profile;
@@ -114,13 +114,9 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a policy without a target applies to.
     fn workloads_of(&mut self, policy: &mut Policy<'a>) {
-        let nodes = match self.workloads.of(policy.object, self.topology) {
-            Holds::Everywhere(node) => vec![node],
-            Holds::On(nodes) => nodes,
-            Holds::Nowhere => {
-                self.selects_from_root(policy);
-                return;
-            }
+        let Some(nodes) = self.workloads.of(policy.object, self.topology) else {
+            self.selects_from_root(policy);
+            return;
         };
         if self.can_afford(nodes.len(), policy, "/spec") {
             let held = nodes.into_iter().map(|node| self.held(node));

@@ -14,7 +14,7 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
+use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, Refusal, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -65,15 +65,6 @@ pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> Namespa
     check.labels
 }
 
-/// Why a listener refuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// Routes of this kind.
-    Kind,
-    /// Routes of this namespace.
-    Namespace,
-}
-
 /// The object that a listener refuses.
 #[derive(Debug)]
 struct Refused<'a> {
@@ -85,8 +76,8 @@ struct Refused<'a> {
     on_the_hub: bool,
 }
 
-/// The listener that refuses, and the reason.
-type RefusedKey = (OurGatewayId, ListenerId, Cause);
+/// The listener that refuses, and the reason: the kind or the namespace of the routes.
+type RefusedKey = (OurGatewayId, ListenerId, Refusal);
 
 struct Check<'c> {
     syncing: Syncing<'c>,
@@ -108,7 +99,7 @@ impl<'c> Check<'c> {
             .collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
-                let key = (parent.gateway, *first, Cause::Kind);
+                let key = (parent.gateway, *first, Refusal::Kind);
                 self.refuse(key, (route, parent), (&[], clusters), false);
             }
             return;
@@ -144,7 +135,7 @@ impl<'c> Check<'c> {
             let on_the_hub = gateway.attached.binary_search(&(*listener, id)).is_ok();
             if on_the_hub && !refusing.is_empty() {
                 reported = true;
-                let key = (parent.gateway, *listener, Cause::Namespace);
+                let key = (parent.gateway, *listener, Refusal::Namespace);
                 self.refuse(key, (route, parent), (refusing, clusters), true);
             }
         }
@@ -157,7 +148,7 @@ impl<'c> Check<'c> {
         if let (Some((listener, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
             && clusters.iter().any(refuse_all)
         {
-            let key = (parent.gateway, *listener, Cause::Namespace);
+            let key = (parent.gateway, *listener, Refusal::Namespace);
             self.refuse(key, (route, parent), (refusing, clusters), false);
         }
     }
@@ -281,7 +272,7 @@ fn with_clusters(finding: Finding, on: &[String]) -> Finding {
 fn finding(
     (owner, gateway): (&Object, &Object),
     listener: &ListenerNode<'_>,
-    cause: Cause,
+    cause: Refusal,
     refused: &Refused<'_>,
     hub: &Hub,
 ) -> Option<Finding> {
@@ -307,11 +298,11 @@ fn finding(
     }
     let namespaces = allowed.get("namespaces");
     let label = match (cause, namespaces.text("from")) {
-        (Cause::Kind, _) => format!("accepts no {}", first.kind),
-        (Cause::Namespace, None) => "accepts only routes of its own namespace, by default".to_owned(),
-        (Cause::Namespace, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
-        (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
-        (Cause::Namespace, Some(_)) => "accepts routes of no namespace".to_owned(),
+        (Refusal::Kind, _) => format!("accepts no {}", first.kind),
+        (_, None) => "accepts only routes of its own namespace, by default".to_owned(),
+        (_, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
+        (_, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
+        (_, Some(_)) => "accepts routes of no namespace".to_owned(),
     };
     let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message)
         .label(label)
@@ -323,7 +314,7 @@ fn finding(
     finding = with_clusters(finding, &refused.on);
     let home = gateway.namespace_or_empty();
     let own = first.namespace_or_empty();
-    if cause == Cause::Kind {
+    if cause == Refusal::Kind {
         let help = format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
             first.api_version.group, first.kind, listener.protocol

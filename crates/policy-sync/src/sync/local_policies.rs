@@ -19,7 +19,7 @@ use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::policy::{
     Attachments, Content, Dictates, Entry, KindId, Layer, Options, Policy, PolicyId, Precedence, Profile,
-    SameTarget, Side, defines, disagree, meet, read_policy, resolve_targets, rewritten,
+    SameTarget, Side, defines, disagree, entry_of, meet, read_policy, resolve_targets, rewritten,
 };
 use crate::topology::{Controllers, Node, Original, Sources, Topology};
 
@@ -128,10 +128,7 @@ impl<'a> LocalPolicies<'a> {
             };
             let known = policies.map(|(id, policy)| LocalPolicy {
                 object: policy.object,
-                entry: Entry {
-                    policy: id,
-                    layers: Arc::clone(&policy.layers),
-                },
+                entry: entry_of(id, policy),
             });
             let mut policies: Table<PolicyId, Policy<'_>> = policies;
             let sources = Sources {

@@ -105,6 +105,13 @@ impl<'a> GatewayNode<'a> {
     pub fn known_as(&self) -> &'a Object {
         self.original.unwrap_or(self.object)
     }
+
+    /// Its namespace as a route or a ListenerSet sees it. It is unknown how one that is not synced reaches the clusters:
+    /// it is attached there to what it is attached to here.
+    pub(super) fn home(&self, assumed: bool) -> &'a str {
+        let seen = if assumed { self.known_as() } else { self.object };
+        seen.namespace_or_empty()
+    }
 }
 
 /// An object, and the part of it whose findings explain something else.

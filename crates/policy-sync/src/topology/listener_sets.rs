@@ -101,11 +101,7 @@ impl<'a> Topology<'a> {
                 Err(unread.unwrap_or_else(|| Detached::NotFound(format!("{namespace}/{}", set.gateway))))
             }
             Some(gateway) => {
-                let node = self.gateways.get(gateway);
-                // It is unknown how a set that is not synced reaches the clusters: it hangs there on what it is
-                // attached to here.
-                let original = node.original.filter(|_| assumed);
-                let home = original.unwrap_or(node.object).namespace_or_empty();
+                let home = self.gateways.get(gateway).home(assumed);
                 let allowed = self.allowed_listeners(gateway);
                 let is_admitted = allowed.admits(home, own, |key| self.namespace_label_of(assumed, own, key));
                 is_admitted

@@ -107,9 +107,9 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
                 "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
                 declared.group, declared.kind
             );
-            Condition::new("Accepted", false, "Invalid", refusal)
+            Condition::new("Accepted", "False", "Invalid", refusal)
         } else if merges {
-            Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned())
+            Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned())
         } else {
             return None;
         };
@@ -189,16 +189,16 @@ impl Said<'_, '_> {
                 continue;
             };
             let condition = match refused_merge(self.attachments, (self.id, other.policy), node) {
-                Some(refusal) => Condition::new("Accepted", false, "Invalid", refusal),
+                Some(refusal) => Condition::new("Accepted", "False", "Invalid", refusal),
                 None => {
                     let with = self.attachments.policy(other.policy).object.key();
-                    Condition::new("Merged", true, "Merged", format!("Merged with policy {with}"))
+                    Condition::new("Merged", "True", "Merged", format!("Merged with policy {with}"))
                 }
             };
             self.say(parent.gateway, &ancestor, condition);
         }
         let refused = rejection(self.attachments, self.id, node, usize::MAX)
-            .map(|rejection| Condition::new("Accepted", false, "Invalid", rejection.message));
+            .map(|rejection| Condition::new("Accepted", "False", "Invalid", rejection.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
@@ -206,7 +206,7 @@ impl Said<'_, '_> {
             if let Some(refused) = &refused {
                 self.say(gateway, &ancestor, refused.clone());
             } else if !is_said {
-                let accepted = Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned());
+                let accepted = Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
                 self.say(gateway, &ancestor, accepted);
             }
             for effect in &effects {
@@ -217,7 +217,7 @@ impl Said<'_, '_> {
 
     /// Says at these ancestors that the policy is not accepted.
     fn refuse(&mut self, ancestors: &[(GatewayId, AncestorRef)], reason: &str, message: String) {
-        let refused = Condition::new("Accepted", false, reason, message);
+        let refused = Condition::new("Accepted", "False", reason, message);
         for (gateway, ancestor) in ancestors {
             self.say(*gateway, ancestor, refused.clone());
         }
@@ -229,7 +229,7 @@ impl Said<'_, '_> {
         let mut effects = Vec::new();
         let plural = plural(&self.policy.object.kind);
         let others = |what: &str, by: &str| format!("This policy is being {what} by other {by} for ");
-        let overridden = |message: String| Condition::new("Overridden", true, "Overridden", message);
+        let overridden = |message: String| Condition::new("Overridden", "True", "Overridden", message);
         match node {
             Node::Rule(..) => {}
             Node::Route(_) => {
@@ -258,7 +258,7 @@ impl Said<'_, '_> {
                 let merged = self.listed(&self.scopes.merged(node));
                 if let Some(merged) = merged {
                     let message = others("merged", &plural) + &merged;
-                    effects.push(Condition::new("Merged", true, "Merged", message));
+                    effects.push(Condition::new("Merged", "True", "Merged", message));
                 }
                 let displacing = self.listed(&self.scopes.displacing(self.topology, node));
                 if let Some(displacing) = displacing {
@@ -539,7 +539,7 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
     let used: Vec<String> = used
         .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
         .collect();
-    (!used.is_empty()).then(|| Condition::new("Warning", true, "DeprecatedField", used.join("; ")))
+    (!used.is_empty()).then(|| Condition::new("Warning", "True", "DeprecatedField", used.join("; ")))
 }
 
 /// At most as many as a status may have; those that report an overridden setting come first.
@@ -566,7 +566,7 @@ fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
             "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
         );
         last.conditions
-            .push(Condition::new("Aggregated", true, "Aggregated", message));
+            .push(Condition::new("Aggregated", "True", "Aggregated", message));
     }
     ancestors
 }
