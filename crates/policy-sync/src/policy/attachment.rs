@@ -244,10 +244,9 @@ impl<'a> Attachments<'a> {
                 };
                 let wants_host = wants_default_host(policy);
                 for (gateway, listener) in topology.listeners_at(*node) {
-                    let set = topology.listeners.get(listener).set.map(Node::ListenerSet);
-                    let own = [Some(Node::Listener(gateway, listener)), set];
-                    let closer = own.into_iter().flatten().take_while(|closer| closer != node);
-                    if closer.into_iter().any(|closer| held.contains(&closer)) {
+                    let nodes = topology.nodes_at(gateway, listener);
+                    let mut closer = nodes.take_while(|closer| closer != node);
+                    if closer.any(|closer| held.contains(&closer)) {
                         continue;
                     }
                     let (keeps_its_place, why) = if ports.shares_port(*node, listener) {

@@ -16,7 +16,7 @@ use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::api::route::AdmittedNamespaces;
 use crate::object::{Object, Rank};
-use crate::topology::{ListenerId, Node, Reference};
+use crate::topology::{ListenerId, Node, Topology};
 
 /// A policy as written, among those that the one of this number stands for: see [`Authored`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -198,15 +198,11 @@ impl Declared {
         })
     }
 
-    /// The lookup in the hierarchy; `namespace` is the resolved one.
-    pub(crate) fn locator<'r>(&'r self, namespace: &'r str) -> Reference<'r> {
-        Reference {
-            group: &self.group,
-            kind: &self.kind,
-            namespace,
-            name: &self.name,
-            section: self.section.as_deref(),
-        }
+    /// The object that it names, whether or not that has such a section. `own` is the namespace of the policy.
+    pub(crate) fn whole(&self, topology: &Topology<'_>, own: &str) -> Option<Node> {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        let found = topology.find_whole((&self.group, &self.kind), namespace, &self.name);
+        found.node()
     }
 
     /// For people, if the kind alone is ambiguous: `Backend.acme.example shop/queue`.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::model::{KindId, PolicyId};
+use super::model::PolicyId;
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
@@ -251,18 +251,11 @@ fn report_ignored_on_tcp(
     findings: &mut Findings,
 ) {
     let topology = &attachments.topology;
-    let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
-        return;
-    };
-    let listeners = topology.gateways.get(gateway).listeners.iter();
-    let tcp = listeners.filter(|listener| {
-        let is_meant = node == Node::Gateway(gateway) || node == Node::Listener(gateway, **listener);
-        is_meant && topology.listeners.get(**listener).protocol == "TCP"
-    });
-    let tcp: Vec<String> = tcp
-        .map(|listener| format!("`{}`", topology.listeners.get(*listener).name))
-        .collect();
-    if tcp.is_empty() {
+    let listeners = topology.listeners_at(node).into_iter();
+    let listeners = listeners.map(|(_, listener)| topology.listeners.get(listener));
+    let tcp = listeners.filter(|listener| listener.protocol == "TCP");
+    let tcp: Vec<String> = tcp.map(|listener| format!("`{}`", listener.name)).collect();
+    if tcp.is_empty() || matches!(node, Node::ListenerSet(_)) {
         return;
     }
     let is_tcp_alone = matches!(node, Node::Listener(..));
@@ -314,14 +307,12 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
     for (gateway, node) in topology.gateways.iter() {
         let mut first_of: BTreeMap<Option<i64>, PolicyId> = BTreeMap::new();
         for listener in &node.listeners {
-            let Some(policy) = policy_at(attachments, kind, gateway, *listener) else {
+            let mut nodes = topology.nodes_at(gateway, *listener);
+            let Some(policy) = nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy)) else {
                 continue;
             };
-            let (name, port) = {
-                let listener = topology.listeners.get(*listener);
-                (&listener.name, listener.port)
-            };
-            let first = *first_of.entry(port).or_insert(policy);
+            let ListenerNode { name, port, .. } = topology.listeners.get(*listener);
+            let first = *first_of.entry(*port).or_insert(policy);
             if first == policy || !said.insert((first, policy)) {
                 continue;
             }
@@ -451,23 +442,6 @@ fn host_paths(
             .map(move |path| (gateway, host.clone(), listener.port, path.clone()))
     };
     hosts.flat_map(at).collect()
-}
-
-/// The policy that Envoy Gateway takes for a listener.
-fn policy_at(
-    attachments: &Attachments<'_>,
-    kind: KindId,
-    gateway: GatewayId,
-    listener: ListenerId,
-) -> Option<PolicyId> {
-    let set = attachments.topology.listeners.get(listener).set;
-    let nodes = [
-        Some(Node::Listener(gateway, listener)),
-        set.map(Node::ListenerSet),
-        Some(Node::Gateway(gateway)),
-    ];
-    let mut nodes = nodes.into_iter().flatten();
-    nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy))
 }
 
 /// The items of a list of a mapping, with their positions.

@@ -193,7 +193,10 @@ impl Settings {
     }
 }
 
-const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+/// Whether a field of a spec names targets.
+fn is_of_targets(field: &str) -> bool {
+    TargetField::ALL.iter().any(|known| known.name() == field)
+}
 
 /// The selector of the workloads that a policy applies to, for kinds that apply to workloads.
 const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
@@ -243,7 +246,7 @@ impl SettingsReading<'_> {
         for (key, value) in spec {
             let wrapper = wrappers.iter().any(|(name, ..)| name == key);
             let selects = self.profile.of_workloads && SELECTOR_FIELDS.contains(&key.as_str());
-            if !wrapper && !selects && !TARGET_FIELDS.contains(&key.as_str()) {
+            if !wrapper && !selects && !is_of_targets(key) {
                 bare.insert(key.clone(), value.clone());
             }
         }
@@ -615,7 +618,7 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     let mut written = Map::new();
     for (key, value) in spec.as_object().into_iter().flatten() {
         let holds = |layer: &Layer| layer.base.strip_prefix("/spec/") == Some(key.as_str());
-        if TARGET_FIELDS.contains(&key.as_str()) || names_strategy(key) {
+        if is_of_targets(key) || names_strategy(key) {
             written.insert(key.clone(), value.clone());
         } else if let (true, Value::Object(wrapped)) = (layers.iter().any(holds), value) {
             let strategies = wrapped.iter().filter(|(key, _)| names_strategy(key));

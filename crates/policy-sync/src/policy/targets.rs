@@ -408,10 +408,11 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str) -> Option<Target> {
-        match self.topology.locate(declared.locator(namespace)) {
+        let (kind, section) = ((&*declared.group, &*declared.kind), declared.section.as_deref());
+        match self.topology.locate(kind, namespace, &declared.name, section) {
             Located::Node(node) => Some(Target::Attached(node)),
             Located::Missing => None,
-            Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
+            Located::Elsewhere => self.backend(declared, namespace, section),
         }
     }
 

@@ -13,12 +13,13 @@ use super::routes::{SyncedRoutes, set_of};
 use super::synced_object::Syncing;
 use crate::api::crd::Scope;
 use crate::api::kinds::KindInfo;
+use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
 use crate::hub::{OurGatewayId, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Declared, Policy, Profile, Target, no_path};
-use crate::topology::{GatewayId, Located, Node, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayId, Node, RouteId, RouteNode, Topology};
 
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
@@ -503,24 +504,12 @@ impl Syncing<'_> {
             Target::Attached(node) => Some(node),
             // Why it is not attached may be what is wrong.
             Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
-                self.meant(policy, declared)
+                declared.whole(topology, policy.object.namespace_or_empty())
             }
             Target::Virtual => None,
         };
         let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
         !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
-    }
-
-    /// The node of a reference, or the whole object if it has no such section.
-    fn meant(self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
-        let own = policy.object.namespace_or_empty();
-        let namespace = declared.namespace.as_deref().unwrap_or(own);
-        let mut reference = declared.locator(namespace);
-        reference.section = None;
-        match self.attachments.topology.locate(reference) {
-            Located::Node(node) => Some(node),
-            Located::Missing | Located::Elsewhere => None,
-        }
     }
 
     /// Whether a Gateway's class is there, and another controller's.
@@ -536,9 +525,9 @@ impl Syncing<'_> {
 /// How many targets a policy declares; reading leaves out what is broken.
 fn declares(policy: &Policy<'_>) -> usize {
     let spec = policy.object.root().get("spec");
-    ["targetRef", "targetRefs", "targetSelectors"]
+    TargetField::ALL
         .into_iter()
-        .map(|name| spec.get(name))
+        .map(|field| spec.get(field.name()))
         .filter(Field::is_present)
         .map(|field| field.items().count().max(1))
         .sum()

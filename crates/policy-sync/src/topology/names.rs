@@ -115,21 +115,6 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// A reference to something of the hierarchy.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reference<'r> {
-    /// API group, `""` for core.
-    pub(crate) group: &'r str,
-    /// Kind.
-    pub(crate) kind: &'r str,
-    /// Namespace; of no weight for cluster-scoped kinds.
-    pub(crate) namespace: &'r str,
-    /// Name.
-    pub(crate) name: &'r str,
-    /// Listener, rule or port.
-    pub(crate) section: Option<&'r str>,
-}
-
 /// Where a reference leads, as far as the hierarchy's own levels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Located {
@@ -139,6 +124,16 @@ pub(crate) enum Located {
     Missing,
     /// It is another kind: a backend, or virtual.
     Elsewhere,
+}
+
+impl Located {
+    /// The node, if it is here.
+    pub(crate) fn node(self) -> Option<Node> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::Missing | Self::Elsewhere => None,
+        }
+    }
 }
 
 impl Topology<'_> {
@@ -180,16 +175,15 @@ impl Topology<'_> {
         found.into_iter().collect()
     }
 
-    /// Where a reference leads.
-    pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
-        let Reference {
-            group,
-            kind,
-            namespace,
-            name,
-            section,
-        } = reference;
-        match self.find_whole((group, kind), namespace, name) {
+    /// Where a reference leads. The namespace is of no weight for cluster-scoped kinds.
+    pub(crate) fn locate(
+        &self,
+        kind: (&str, &str),
+        namespace: &str,
+        name: &str,
+        section: Option<&str>,
+    ) -> Located {
+        match self.find_whole(kind, namespace, name) {
             // Neither has sections that a policy could name.
             Located::Node(Node::Class(_)) if section.is_some() => Located::Missing,
             Located::Node(Node::Namespace(namespace)) => Located::Node(Node::Namespace(namespace)),
@@ -203,7 +197,7 @@ impl Topology<'_> {
 
     /// The GatewayClass, Namespace, Gateway, ListenerSet or route of this group and kind, namespace, and name. A namespace
     /// exists when anything in the input lives in it.
-    pub(super) fn find_whole(&self, (group, kind): (&str, &str), namespace: &str, name: &str) -> Located {
+    pub(crate) fn find_whole(&self, (group, kind): (&str, &str), namespace: &str, name: &str) -> Located {
         let found = match (group, kind) {
             (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
             ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
@@ -293,6 +287,13 @@ impl Topology<'_> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The nodes whose policies apply at a listener, the closest first: itself, its ListenerSet, its Gateway.
+    pub(crate) fn nodes_at(&self, gateway: GatewayId, listener: ListenerId) -> impl Iterator<Item = Node> {
+        let set = self.listeners.get(listener).set.map(Node::ListenerSet);
+        let own = std::iter::once(Node::Listener(gateway, listener));
+        own.chain(set).chain([Node::Gateway(gateway)])
     }
 
     /// The name of the section that a node is, if it is one.

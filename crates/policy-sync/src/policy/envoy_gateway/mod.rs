@@ -28,15 +28,8 @@ pub(crate) struct SharedPorts<'f, 'a> {
     topology: &'f Topology<'a>,
     /// The classes whose Gateways run as one.
     merging: &'f BTreeSet<ClassId>,
-    /// By what runs as one, and by port, the listeners that do not end TLS.
-    plain: HashMap<Scope, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
-}
-
-/// Gateways that run as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Scope {
-    Class(ClassId),
-    Gateway(GatewayId),
+    /// By the first of the Gateways that run as one, and by port, the listeners that do not end TLS.
+    plain: HashMap<Option<GatewayId>, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
 }
 
 impl<'f, 'a> SharedPorts<'f, 'a> {
@@ -101,19 +94,18 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
     fn there(&mut self, gateway: GatewayId) -> &HashMap<i64, Vec<(GatewayId, ListenerId)>> {
         let topology = self.topology;
         let class = topology.gateways.get(gateway).class;
-        let (scope, gateways) = if self.merging.contains(&class) {
-            (Scope::Class(class), topology.classes.get(class).gateways.clone())
+        let gateways = if self.merging.contains(&class) {
+            topology.classes.get(class).gateways.as_slice()
         } else {
-            (Scope::Gateway(gateway), vec![gateway])
+            std::slice::from_ref(&gateway)
         };
-        self.plain.entry(scope).or_insert_with(|| {
+        self.plain.entry(gateways.first().copied()).or_insert_with(|| {
             let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
-            for gateway in gateways {
-                for listener in &topology.gateways.get(gateway).listeners {
-                    let port = topology.listeners.get(*listener).port;
-                    if let Some(port) = port.filter(|_| is_plain(topology, *listener)) {
-                        by_port.entry(port).or_default().push((gateway, *listener));
-                    }
+            let nodes = gateways.iter().map(|gateway| Node::Gateway(*gateway));
+            for (gateway, listener) in nodes.flat_map(|node| topology.listeners_at(node)) {
+                let port = topology.listeners.get(listener).port;
+                if let Some(port) = port.filter(|_| is_plain(topology, listener)) {
+                    by_port.entry(port).or_default().push((gateway, listener));
                 }
             }
             by_port

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
 use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
 type Nodes = BTreeMap<Node, NodePolicies>;
@@ -176,14 +176,7 @@ pub(crate) fn whole(topology: &Topology<'_>, node: Node) -> Node {
 /// The object that a target names, where only its section is missing.
 pub(crate) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
     declared.section.as_ref()?;
-    let own = policy.object.namespace_or_empty();
-    let namespace = declared.namespace.as_deref().unwrap_or(own);
-    let mut reference = declared.locator(namespace);
-    reference.section = None;
-    match topology.locate(reference) {
-        Located::Node(node) => Some(node),
-        Located::Missing | Located::Elsewhere => None,
-    }
+    declared.whole(topology, policy.object.namespace_or_empty())
 }
 
 pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
@@ -260,11 +253,8 @@ pub(crate) fn merged_with<'p>(
     let mut merged = Vec::new();
     for parent in parents.of(route) {
         for listener in &parent.listeners {
-            let of_listener = Node::Listener(parent.gateway, *listener);
-            let set = topology.listeners.get(*listener).set.map(Node::ListenerSet);
-            let closest = std::iter::once(of_listener)
-                .chain(set)
-                .chain([Node::Gateway(parent.gateway)])
+            let closest = topology
+                .nodes_at(parent.gateway, *listener)
                 .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
             merged.extend(closest.map(|closest| (parent, *listener, closest)));
         }

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
@@ -31,7 +33,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
         id,
         policy,
         scopes: attachments.scopes(policy.kind),
-        ancestors: Vec::new(),
+        ancestors: IndexMap::new(),
     };
     if policy.invalid.is_none() && policy.inadmissible.is_none() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
@@ -40,7 +42,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
             said.target(declared);
         }
     }
-    truncated(said.ancestors)
+    truncated(said.ancestors.into_values().collect())
 }
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
@@ -149,7 +151,7 @@ struct Said<'s, 'a> {
     id: PolicyId,
     policy: &'s Policy<'a>,
     scopes: &'s Scopes,
-    ancestors: Vec<AncestorStatus>,
+    ancestors: IndexMap<AncestorRef, AncestorStatus>,
 }
 
 impl Said<'_, '_> {
@@ -322,22 +324,12 @@ impl Said<'_, '_> {
     }
 
     fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
-        let known = self
-            .ancestors
-            .iter()
-            .position(|known| known.ancestor_ref == *ancestor);
-        let position = known.unwrap_or(self.ancestors.len());
-        if position == self.ancestors.len() {
-            self.ancestors.push(AncestorStatus {
-                ancestor_ref: ancestor.clone(),
-                controller_name: controller_name(self.attachments, gateway),
-                conditions: Vec::new(),
-            });
-        }
-        match self.ancestors.get_mut(position) {
-            Some(entry) => entry,
-            None => crate::diagnostic::broken(format_args!("an ancestor that was added is not there")),
-        }
+        let entry = self.ancestors.entry(ancestor.clone());
+        entry.or_insert_with(|| AncestorStatus {
+            ancestor_ref: ancestor.clone(),
+            controller_name: controller_name(self.attachments, gateway),
+            conditions: Vec::new(),
+        })
     }
 
     /// Sets a condition of an ancestor; it replaces one of the same type.
