@@ -192,14 +192,18 @@ impl PolicyView<'_> {
             .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
     }
 
-    /// Every place where policies were evaluated, the hub first.
-    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
-        let hub = Seen {
+    /// The hub as a place where policies were evaluated.
+    pub fn seen_on_hub(&self) -> Seen<'_> {
+        Seen {
             clusters: &[],
             attachments: self.hub,
             effective: &self.hub_effective,
-        };
-        std::iter::once(hub).chain(self.spokes.iter().map(|spoke| Seen {
+        }
+    }
+
+    /// Every place where policies were evaluated, the hub first.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        std::iter::once(self.seen_on_hub()).chain(self.spokes.iter().map(|spoke| Seen {
             clusters: spoke.clusters,
             attachments: &spoke.attachments,
             effective: &spoke.effective,
@@ -373,14 +377,7 @@ impl<'v> ClusterLists<'v> {
         let lists = &mut self.lists;
         let joined = self.by_classes.entry(by).or_insert_with(|| {
             let names: BTreeSet<&String> = classes.iter().copied().flatten().collect();
-            let list: Arc<[String]> = names.into_iter().cloned().collect();
-            match lists.get(&list) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    lists.insert(Arc::clone(&list));
-                    list
-                }
-            }
+            share(lists, names.into_iter().cloned().collect::<Arc<[String]>>())
         });
         Arc::clone(joined)
     }

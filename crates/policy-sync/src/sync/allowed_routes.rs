@@ -7,14 +7,14 @@ use std::rc::Rc;
 use apimachinery::Field;
 use kube_json::Value;
 
-use super::routes::{SyncedParent, SyncedSet};
+use super::routes::SyncedParent;
 use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, Refusal, RouteId};
+use crate::topology::{ListenerId, ListenerNode, ListenerSetNode, NAMESPACE_NAME_LABEL, Refusal, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -58,9 +58,9 @@ pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> Namespa
         };
         findings.extend(finding((owner, gateway), node, *cause, refused, syncing.hub));
     }
-    for set in routes.sets().values() {
-        let clusters = clusters.get(set.gateway);
-        findings.extend(check.set(set, clusters));
+    for (set, gateway) in &routes.sets {
+        let set = *attachments.topology.listener_sets.get(*set);
+        findings.extend(check.set(set, clusters.get(*gateway)));
     }
     check.labels
 }
@@ -121,7 +121,7 @@ impl<'c> Check<'c> {
             let refusing = match self.known.get(&key) {
                 Some(known) => Rc::clone(known),
                 None => {
-                    let admitted = listener.namespaces();
+                    let admitted = listener.admission.namespaces();
                     let refusing = self.refusing(admitted, &home, route.namespace_or_empty(), clusters);
                     let refusing: Rc<[String]> = Rc::from(refusing);
                     self.known.insert(key, Rc::clone(&refusing));
@@ -170,12 +170,12 @@ impl<'c> Check<'c> {
     }
 
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
-    fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
+    fn set(&mut self, set: ListenerSetNode<'c>, clusters: &[String]) -> Option<Finding> {
         let topology = &self.syncing.attachments.topology;
-        let gateway = topology.gateways.get(set.node).object;
+        let gateway = topology.gateways.get(set.gateway).object;
         let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
         let own = set.object.namespace_or_empty();
-        let admitted = topology.allowed_listeners(set.node);
+        let admitted = topology.allowed_listeners(set.gateway);
         let refusing = self.refusing(&admitted, &home, own, clusters);
         if refusing.is_empty() {
             return None;

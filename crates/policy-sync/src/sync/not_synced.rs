@@ -40,7 +40,7 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
         }
     }
     // A kind that names no target, such as PeerAuthentication, ships as an object that is chosen.
-    let is_unchosen = |policy: &&Policy<'_>| !policy.local && routes.chosen().get(policy.object).is_none();
+    let is_unchosen = |policy: &&Policy<'_>| !policy.local && routes.chosen.get(policy.object).is_none();
     for policy in attachments.policies.rows().iter().filter(is_unchosen) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));

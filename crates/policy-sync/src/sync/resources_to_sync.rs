@@ -45,9 +45,12 @@ fn choose<'a>(
         let there = shipped_in.entry(route.object.namespace_or_empty()).or_default();
         there.extend(route.parents.iter().map(|parent| parent.gateway));
     }
-    for set in routes.sets().values() {
-        let there = shipped_in.entry(set.object.namespace_or_empty()).or_default();
-        there.insert(set.gateway);
+    for (set, gateway) in &routes.sets {
+        let set = attachments.topology.listener_sets.get(*set).object;
+        shipped_in
+            .entry(set.namespace_or_empty())
+            .or_default()
+            .insert(*gateway);
     }
     let mut found = ChosenObjects {
         objects: BTreeMap::new(),
@@ -216,7 +219,7 @@ pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
                 findings.extend(missing.map(|named| not_in_the_input(&known, resource, chosen, named)));
             }
             for object in hub.objects.of_kind(&resource.group, &resource.kind) {
-                let goes = routes.chosen().get(object).is_some_and(|chosen| {
+                let goes = routes.chosen.get(object).is_some_and(|chosen| {
                     let mut gateways = chosen.with_gateways.iter().chain(&chosen.in_place);
                     gateways.any(|gateway| is_placed(*gateway))
                 });

@@ -23,34 +23,6 @@ use crate::topology::{
 /// Most clusters that one finding names.
 const MOST_CLUSTERS: usize = 3;
 
-/// The ListenerSets that go to the spokes.
-pub(super) type SyncedSets<'a> = BTreeMap<ListenerSetId, SyncedSet<'a>>;
-
-/// A ListenerSet of a synced kind on a Gateway of ours.
-#[derive(Debug, Clone, Copy)]
-pub struct SyncedSet<'a> {
-    /// The object.
-    pub object: &'a Object,
-    /// Its Gateway of ours.
-    pub gateway: OurGatewayId,
-    /// The same in the hierarchy.
-    pub node: GatewayId,
-}
-
-fn synced_sets<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> SyncedSets<'a> {
-    let sets = topology.listener_sets.iter();
-    let sets = sets.filter_map(|(id, set)| {
-        let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
-        let synced = SyncedSet {
-            object: set.object,
-            gateway,
-            node: set.gateway,
-        };
-        kinds.syncs_route(gateway, set.object).then_some((id, synced))
-    });
-    sets.collect()
-}
-
 /// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
 pub fn report_outdone_listeners<'t, 'a: 't>(
     spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
@@ -96,8 +68,10 @@ pub struct SyncedRoutes<'a> {
     loose: Vec<Loose<'a>>,
     /// Routes of a synced kind without a parent.
     parentless: Vec<(RouteId, &'a Object)>,
-    sets: SyncedSets<'a>,
-    pub(super) chosen: ChosenObjects<'a>,
+    /// The ListenerSets of synced kinds on Gateways of ours, each with its Gateway.
+    pub sets: BTreeMap<ListenerSetId, OurGatewayId>,
+    /// The objects that go along because an entry of `resourcesToSync` chooses them.
+    pub chosen: ChosenObjects<'a>,
 }
 
 /// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
@@ -166,8 +140,13 @@ impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them. The objects
     /// that are chosen are not there yet.
     pub(super) fn from_topology(topology: &Topology<'a>, kinds: SyncedKinds) -> Self {
+        let sets = topology.listener_sets.iter();
+        let sets = sets.filter_map(|(id, set)| {
+            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+            kinds.syncs_route(gateway, set.object).then_some((id, gateway))
+        });
         let mut found = Self {
-            sets: synced_sets(topology, &kinds),
+            sets: sets.collect(),
             kinds,
             ..Self::default()
         };
@@ -287,24 +266,9 @@ impl<'a> SyncedRoutes<'a> {
         }
     }
 
-    /// The ListenerSets that go along.
-    pub(super) const fn sets(&self) -> &SyncedSets<'a> {
-        &self.sets
-    }
-
-    /// The objects that go along because an entry of `resourcesToSync` chooses them.
-    pub const fn chosen(&self) -> &ChosenObjects<'a> {
-        &self.chosen
-    }
-
     /// The route, if it goes anywhere.
     pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
-    }
-
-    /// The ListenerSet, if it goes anywhere.
-    pub fn set(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
-        self.sets.get(&set)
     }
 
     /// All of them, by kind, namespace and name.
@@ -436,18 +400,8 @@ pub(super) struct Destination<'t> {
 }
 
 impl<'t> Destination<'t> {
-    const fn with_gateways(gateways: BTreeSet<OurGatewayId>) -> Self {
-        Self {
-            gateways,
-            namespace: None,
-        }
-    }
-
-    const fn in_place(gateways: BTreeSet<OurGatewayId>, namespace: &'t str) -> Self {
-        Self {
-            gateways,
-            namespace: Some(namespace),
-        }
+    const fn new(gateways: BTreeSet<OurGatewayId>, namespace: Option<&'t str>) -> Self {
+        Self { gateways, namespace }
     }
 }
 
@@ -457,20 +411,19 @@ impl<'a> SyncedRoutes<'a> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
                 let route = self.get(route).into_iter();
-                let route = route
-                    .map(|route| Destination::in_place(route.gateways(), route.object.namespace_or_empty()));
+                let own = |object: &'t Object| Some(object.namespace_or_empty());
+                let route = route.map(|route| Destination::new(route.gateways(), own(route.object)));
                 route.collect()
             }
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
                 Some(set) => {
-                    let set = self.sets.get(&set).into_iter();
-                    let set = set.map(|set| {
-                        Destination::in_place(BTreeSet::from([set.gateway]), set.object.namespace_or_empty())
-                    });
-                    set.collect()
+                    let gateway = self.sets.get(&set).copied();
+                    let namespace = topology.listener_sets.get(set).object.namespace_or_empty();
+                    vec![Destination::new(gateway.into_iter().collect(), Some(namespace))]
                 }
-                None => vec![Destination::with_gateways(
+                None => vec![Destination::new(
                     self.kinds.gateway(node).into_iter().collect(),
+                    None,
                 )],
             },
             Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, backend),
@@ -499,13 +452,13 @@ impl<'a> SyncedRoutes<'a> {
             }
         }
         let mut with_gateways = BTreeSet::new();
-        if let Some(chosen) = backend.object.and_then(|object| self.chosen().get(object)) {
+        if let Some(chosen) = backend.object.and_then(|object| self.chosen.get(object)) {
             in_place.extend(&chosen.in_place);
             with_gateways.extend(&chosen.with_gateways);
         }
         let namespace = backend.name.namespace.as_deref();
-        let in_place = namespace.map(|namespace| Destination::in_place(in_place, namespace));
-        std::iter::once(Destination::with_gateways(with_gateways))
+        let in_place = namespace.map(|_| Destination::new(in_place, namespace));
+        std::iter::once(Destination::new(with_gateways, None))
             .chain(in_place)
             .collect()
     }
@@ -516,10 +469,10 @@ impl<'a> SyncedRoutes<'a> {
         let own = namespace.gateways.iter();
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
         let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
-        let in_place = self.chosen().shipped_in(namespace.name);
+        let in_place = self.chosen.shipped_in(namespace.name);
         vec![
-            Destination::with_gateways(with_gateways.collect()),
-            Destination::in_place(in_place, namespace.name),
+            Destination::new(with_gateways.collect(), None),
+            Destination::new(in_place, Some(namespace.name)),
         ]
     }
 

@@ -176,10 +176,9 @@ impl<'a> SyncedObjects<'a> {
             };
             grouping.target(target, &destinations, &resolution);
         }
-        let sets = syncing.routes.sets().values();
-        let sets = sets.map(|set| {
-            let parent = (set.gateway, "/spec/parentRef".to_owned());
-            with_parents(set.object, vec![parent], syncing.ours)
+        let sets = syncing.routes.sets.iter().map(|(set, gateway)| {
+            let set = syncing.attachments.topology.listener_sets.get(*set).object;
+            with_parents(set, vec![(*gateway, "/spec/parentRef".to_owned())], syncing.ours)
         });
         let routes = syncing.routes.iter().map(|(_, route)| {
             let parents = route.parents.iter();
@@ -189,7 +188,7 @@ impl<'a> SyncedObjects<'a> {
         Self {
             objects: syncing
                 .routes
-                .chosen()
+                .chosen
                 .synced(syncing.ours)
                 .into_iter()
                 .chain(sets)

@@ -19,7 +19,9 @@ mod suggestions;
 mod tests;
 
 pub use hierarchy::Topology;
-pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key};
+pub(crate) use hierarchy::{
+    GatewayNode, ListenerSetNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key,
+};
 pub(crate) use hostname_intersection::covers;
 pub use listener::ListenerNode;
 pub(crate) use names::Located;

@@ -123,7 +123,7 @@ impl<'a> Topology<'a> {
             // (`istio/istio pilot/pkg/config/kube/gateway/conversion.go@1.30.0`, `referenceAllowed`).
             (&|listener| listener.serves(route), Refusal::Hostname),
             (
-                &|listener| listener.namespaces().admits(home, own, label),
+                &|listener| listener.admission.namespaces().admits(home, own, label),
                 Refusal::Namespace,
             ),
         ];

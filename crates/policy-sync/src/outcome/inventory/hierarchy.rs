@@ -97,11 +97,6 @@ impl<'p, 's> Hierarchy<'p, 's> {
             with_backends,
             work,
         };
-        let all = Seen {
-            clusters: &[],
-            attachments: view.hub,
-            effective: &view.hub_effective,
-        };
         // A Gateway that goes to clusters, but to none that is listed, is not there.
         let is_meant = |start: Start| match start {
             Start::Gateway(gateway) => {
@@ -110,7 +105,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add((0, all), is_meant);
+        let of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
         let maps = view
             .seen()
             .enumerate()
