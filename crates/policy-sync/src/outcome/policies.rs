@@ -379,13 +379,9 @@ impl PolicyEntry {
 
     /// The entry of a policy that lives on clusters that are alike.
     pub fn of_clusters(view: &PolicyView<'_>, there: Seen<'_>, id: PolicyId) -> Self {
-        let Seen {
-            clusters,
-            attachments,
-            ..
-        } = there;
+        let attachments = there.attachments;
         let fates = view.fates.of(&attachments.locator(id));
-        let fates = fates.map(|fates| fates.on(clusters));
+        let fates = fates.map(|fates| fates.on(there.clusters));
         Self::new(attachments, (id, accepted(attachments, id, None)), fates.as_ref())
     }
 
@@ -710,11 +706,7 @@ fn elsewhere(view: &PolicyView<'_>) -> Vec<ElsewhereEntry> {
 fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
     let mut found: Vec<WithoutPaths> = Vec::new();
     for seen in view.seen() {
-        let Seen {
-            attachments,
-            effective,
-            ..
-        } = seen;
+        let (attachments, effective) = (seen.attachments, seen.effective);
         for (position, kind) in attachments.kinds.iter() {
             for gateway in attachments.topology.gateways.ids() {
                 if !effective.has(Start::Gateway(gateway)) || !effective.on(position, gateway).is_empty() {

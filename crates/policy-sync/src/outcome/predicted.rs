@@ -132,17 +132,10 @@ impl Prediction<'_, '_> {
         let view = self.view;
         view.hub.topology.routes.iter().filter_map(|(number, route)| {
             let clusters = view.routes.clusters(view.hub, view.clusters, number);
-            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
+            let kinds = &view.routes.kinds;
             let brings = |gateway| {
-                let ours = view.routes.kinds.gateway(Node::Gateway(gateway));
-                ours.is_some_and(|ours| {
-                    self.ours
-                        .gateways
-                        .get(ours)
-                        .params
-                        .synced_route(group, kind)
-                        .is_some()
-                })
+                let ours = kinds.gateway(Node::Gateway(gateway));
+                ours.is_some_and(|ours| kinds.syncs_route(ours, route.object))
             };
             let conditions = route_conditions(view, number, brings);
             (!clusters.is_empty() || conditions.iter().any(|condition| condition.status == "False")).then(

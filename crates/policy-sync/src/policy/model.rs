@@ -296,10 +296,8 @@ pub struct Copied<'a> {
 impl Authored<'_> {
     /// Where it is against others of its level.
     pub(super) fn standing(&self) -> Standing<'_> {
-        Standing {
-            side: self.layers.last().map_or(Side::Defaults, |layer| layer.side),
-            rank: &self.rank,
-        }
+        let side = self.layers.last().map_or(Side::Defaults, |layer| layer.side);
+        (side, &self.rank)
     }
 }
 
@@ -344,20 +342,20 @@ impl<'a> Policy<'a> {
         })
     }
 
+    /// Its targets that are a node.
+    pub(crate) fn targets_at(&self, node: Node) -> impl Iterator<Item = &Declared> {
+        let targets = self.targets.iter();
+        targets.filter(move |declared| declared.target == Target::Attached(node))
+    }
+
     /// The nodes that it is attached to, each once.
     pub fn nodes(&self) -> BTreeSet<Node> {
         self.attached().map(|(_, node)| node).collect()
     }
 }
 
-/// Where a policy stands when it meets another one of its level.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Standing<'r> {
-    /// Defaults or overrides.
-    side: Side,
-    /// Its rank.
-    pub(super) rank: &'r Rank,
-}
+/// Where a policy stands when it meets another one of its level: defaults or overrides, and its rank.
+pub(super) type Standing<'r> = (Side, &'r Rank);
 
 /// The rule that decided between two policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -437,9 +435,9 @@ impl Rule {
     ) -> Self {
         match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
-            Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
-            Ordering::Less if winner.side == Side::Defaults && may_prefer => Self::ParentPreferred,
-            Ordering::Less if winner.side == Side::Defaults => Self::Refused,
+            Ordering::Less if loser.0 == Side::Overrides => Self::LessSpecificOverrides,
+            Ordering::Less if winner.0 == Side::Defaults && may_prefer => Self::ParentPreferred,
+            Ordering::Less if winner.0 == Side::Defaults => Self::Refused,
             Ordering::Less => Self::OverridesBeatDefaults,
             Ordering::Equal => Self::on_one_level(winner, loser),
         }
@@ -447,14 +445,14 @@ impl Rule {
 
     /// The rule by which `winner` beat `loser` on one level. That the newer one won is no mistake: it challenged
     /// defaults (docs/systems/kuadrant.md#policies-on-one-target).
-    pub(super) fn on_one_level(winner: Standing<'_>, loser: Standing<'_>) -> Self {
-        if winner.side == Side::Overrides && loser.side == Side::Defaults {
+    pub(super) fn on_one_level((side, winner): Standing<'_>, (other, loser): Standing<'_>) -> Self {
+        if side == Side::Overrides && other == Side::Defaults {
             return Self::OverridesBeatDefaults;
         }
-        if winner.rank.priority < loser.rank.priority {
+        if winner.priority < loser.priority {
             return Self::Priority;
         }
-        match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
+        match (winner.by_age(loser), winner.key < loser.key) {
             (Ordering::Less, _) => Self::Older,
             (Ordering::Greater, _) => Self::NewerChallenger,
             (Ordering::Equal, true) => Self::FirstByName,
@@ -521,7 +519,7 @@ mod tests {
     #[test]
     fn each_rule_between_levels_has_its_case() {
         let rank = Rank::default();
-        let standing = |side| Standing { side, rank: &rank };
+        let standing = |side| (side, &rank);
         let (defaults, overrides) = (Side::Defaults, Side::Overrides);
         for (levels, winner, loser, may_prefer, rule) in [
             (
@@ -601,7 +599,7 @@ mod tests {
                 Rule::LaterChallenger,
             ),
         ] {
-            let [won, lost] = [&winner, &loser].map(|(side, rank)| Standing { side: *side, rank });
+            let [won, lost] = [&winner, &loser].map(|(side, rank)| (*side, rank));
             assert_eq!(Rule::on_one_level(won, lost), rule, "{winner:?} {loser:?}");
         }
     }

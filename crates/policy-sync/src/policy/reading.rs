@@ -61,7 +61,12 @@ pub(crate) fn read_policy<'a>(
     let read = read(&spec, profile, id);
     policy.layers = Arc::from(read.layers);
     for problem in read.problems {
-        report(&mut policy, problem, findings);
+        if problem.severity == Severity::Error {
+            policy.invalid.get_or_insert_with(|| problem.message.clone());
+        }
+        let place = object.key_place(&problem.pointer);
+        let finding = Finding::new(problem.code, place, problem.message);
+        findings.push(finding.severity(problem.severity).help(problem.help));
     }
     policy.authored = vec![Authored {
         object,
@@ -150,15 +155,6 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
             finding(object.place("/spec")).help(format!("add `{field}`"))
         }
     }
-}
-
-fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {
-    if problem.severity == Severity::Error {
-        policy.invalid.get_or_insert_with(|| problem.message.clone());
-    }
-    let place = policy.object.key_place(&problem.pointer);
-    let finding = Finding::new(problem.code, place, problem.message);
-    findings.push(finding.severity(problem.severity).help(problem.help));
 }
 
 /// Something about a spec that an API server, or its controller, would not take.

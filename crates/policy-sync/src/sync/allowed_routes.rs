@@ -29,12 +29,7 @@ const MOST_CLUSTERS: usize = 3;
 /// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
 /// accepts the route: less traffic would pass there than on the hub.
 pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> NamespaceLabels {
-    let Syncing {
-        attachments,
-        routes,
-        clusters,
-        ..
-    } = syncing;
+    let (attachments, routes, clusters) = (syncing.attachments, syncing.routes, syncing.clusters);
     let mut check = Check {
         syncing,
         known: HashMap::new(),

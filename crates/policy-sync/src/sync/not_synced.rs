@@ -24,9 +24,7 @@ use crate::topology::{GatewayId, Node, RouteId, RouteNode, Topology};
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
 pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        attachments, routes, ..
-    } = syncing;
+    let (attachments, routes) = (syncing.attachments, syncing.routes);
     let kinds = &routes.kinds;
     for (kind, known) in attachments.kinds.iter() {
         let profile = &known.profile;
@@ -293,11 +291,12 @@ impl<'a> Syncing<'a> {
                 format!("is not synced{with}: its kind is not in the parameters of its class"),
             )
             .label(format!("{} has the class `{class}`", gateway.object.identity()));
-        let finding = match self.ours.classes.get(class) {
-            Some(known) => finding.follows_from(known.class.object.place("")),
-            None => finding,
-        };
-        finding.help(self.kind_entry(policy, id))
+        let known = self.ours.classes.get(class).into_iter();
+        known
+            .fold(finding, |finding, known| {
+                finding.follows_from(known.class.object.place(""))
+            })
+            .help(self.kind_entry(policy, id))
     }
 
     fn kind_info(self, object: &Object) -> Option<&'a KindInfo> {
@@ -401,12 +400,7 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
 
 /// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives.
 pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        attachments,
-        ours,
-        clusters,
-        ..
-    } = syncing;
+    let attachments = syncing.attachments;
     for policy in attachments.policies.rows() {
         let reached: BTreeSet<OurGatewayId> = policy
             .nodes()
@@ -415,7 +409,7 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
             .filter_map(|gateway| syncing.our_gateway(gateway))
             .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
             .collect();
-        let goes_anywhere = |gateway: &OurGatewayId| !clusters.get(*gateway).is_empty();
+        let goes_anywhere = |gateway: &OurGatewayId| !syncing.clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
@@ -434,7 +428,7 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
             .help("place the Gateway, or remove the policy");
         let gateways = reached
             .iter()
-            .map(|gateway| ours.gateways.get(*gateway).gateway.object);
+            .map(|gateway| syncing.ours.gateways.get(*gateway).gateway.object);
         findings.push(gateways.fold(finding, |finding, gateway| {
             let named = gateway.label(PLACEMENT_LABEL);
             let placement = named.and_then(|name| {

@@ -16,7 +16,7 @@ use crate::api::params::{Chosen, Role, SyncedResource};
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity};
 use crate::hub::{Grants, Objects, OurGatewayId, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Target};
+use crate::policy::Attachments;
 use crate::topology::object_key;
 
 impl<'a> SyncedRoutes<'a> {
@@ -145,15 +145,9 @@ fn referred_to(
         .filter(|policy| routes.kinds.any(policy.kind))
     {
         add(policy.object, &|| {
-            let targets = policy
-                .targets
-                .iter()
-                .filter_map(|declared| match declared.target {
-                    Target::Attached(node) => Some(routes.gateways_of(&attachments.topology, node)),
-                    _ => None,
-                });
-            targets
-                .flatten()
+            let nodes = policy.nodes().into_iter();
+            nodes
+                .flat_map(|node| routes.gateways_of(&attachments.topology, node))
                 .filter(|gateway| routes.kinds.syncs(*gateway, policy.kind))
                 .collect()
         });
@@ -189,9 +183,7 @@ fn not_in_the_input(
 /// Reports each object that an entry of `resourcesToSync` chooses and that goes nowhere, although Gateways of the class go
 /// somewhere, and each name that no object has.
 pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        hub, ours, routes, ..
-    } = syncing;
+    let (hub, ours, routes) = (syncing.hub, syncing.ours, syncing.routes);
     for (name, class) in &ours.classes {
         let Ok(params) = &class.params else { continue };
         let is_placed = |gateway: OurGatewayId| {

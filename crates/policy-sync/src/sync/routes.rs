@@ -383,10 +383,8 @@ impl Loose<'_> {
         if self.why == Why::Port {
             finding.severity = Severity::Error;
         }
-        match self.set.filter(|_| self.why == Why::GivesWay) {
-            Some(set) => finding.follows_from(set.place("")),
-            None => finding,
-        }
+        let set = self.set.filter(|_| self.why == Why::GivesWay).into_iter();
+        set.fold(finding, |finding, set| finding.follows_from(set.place("")))
     }
 }
 

@@ -9,7 +9,7 @@ use super::order_independence::{commute, is_order_independent, pairs};
 use crate::diagnostic::broken;
 use crate::policy::{
     Attachments, Composed, Content, Entry, KindId, Layer, Leaf, PolicyId, Precedence, Profile, Rule,
-    SameTarget, Side, Strategy, Target, defines, disagree, one_level, read_settings, rewritten,
+    SameTarget, Side, Strategy, defines, disagree, one_level, read_settings, rewritten,
 };
 use crate::topology::Node;
 
@@ -446,8 +446,7 @@ impl Resolution {
 }
 
 fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> SyncedPolicy {
-    let targets = attachments.policy(policy).targets.iter();
-    let here = targets.filter(|declared| declared.target == Target::Attached(node));
+    let here = attachments.policy(policy).targets_at(node);
     let references: BTreeSet<String> = here.map(|declared| declared.pointer.clone()).collect();
     SyncedPolicy {
         policy,

@@ -440,16 +440,12 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
     /// ours.
     fn assumed_routes(self) -> Vec<HubRoute<'a>> {
-        let topology = &self.syncing.attachments.topology;
-        let mut routes = hub_routes(topology, &self.syncing.routes.kinds);
+        let kinds = &self.syncing.routes.kinds;
+        let mut routes = hub_routes(&self.syncing.attachments.topology, kinds);
         routes.retain(|route| {
-            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
             let mut parents = route.parents.iter();
             !route.parents.is_empty()
-                && parents.all(|(_, gateway)| {
-                    let params = self.gateways.get(*gateway).params;
-                    params.synced_route(group, kind).is_none()
-                })
+                && parents.all(|(_, gateway)| !kinds.syncs_route(*gateway, route.object))
         });
         routes
     }

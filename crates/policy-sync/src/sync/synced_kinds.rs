@@ -81,7 +81,7 @@ impl SyncedKinds {
     }
 
     /// Whether a route or a ListenerSet goes with a Gateway that it is attached to.
-    pub(super) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
+    pub(crate) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
         let mut kinds = self.of(gateway).routes.iter();
         kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
     }

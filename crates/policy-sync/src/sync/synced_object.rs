@@ -15,7 +15,7 @@ use crate::diagnostic::broken;
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Attachments, KindId, PolicyId, Rule, Target};
+use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::{GatewayId, Node};
 
 /// One policy or route for the spokes.
@@ -369,18 +369,13 @@ impl<'a> Grouping<'a> {
         displaced: Vec<PolicyId>,
         (withheld_from, instead): Changes,
     ) {
-        let Syncing {
-            attachments, ours, ..
-        } = self.syncing;
+        let attachments = self.syncing.attachments;
         let gateways: Vec<OurGatewayId> = destination.gateways.iter().copied().collect();
         let route_namespace = destination.namespace;
         let policy = |id: PolicyId| attachments.policy(id).object;
         let object = policy(synced.policy);
-        let declared = &attachments.policy(synced.policy).targets;
         let selected = |pointer: &str| {
-            let mut here = declared
-                .iter()
-                .filter(|declared| declared.target == Target::Attached(node));
+            let mut here = attachments.policy(synced.policy).targets_at(node);
             here.find(|declared| declared.pointer == pointer)?.selected()
         };
         let (own, settings) = match &synced.spec {
@@ -400,7 +395,7 @@ impl<'a> Grouping<'a> {
                 sources: policies.iter().copied().map(policy).collect(),
                 policies,
                 settings,
-                resource: asked_for(object, Role::Policy, gateways.first().copied(), ours),
+                resource: asked_for(object, Role::Policy, gateways.first().copied(), self.syncing.ours),
                 targets: Vec::new(),
             });
         known

@@ -118,10 +118,8 @@ impl<'a> Topology<'a> {
             }
         }
         for namespace in self.namespaces.rows_mut() {
-            namespace.gateways.sort_unstable();
-            namespace.gateways.dedup();
-            namespace.services.sort_unstable();
-            namespace.services.dedup();
+            namespace.gateways = sorted(std::mem::take(&mut namespace.gateways));
+            namespace.services = sorted(std::mem::take(&mut namespace.services));
         }
     }
 
@@ -268,18 +266,32 @@ impl<'a> Topology<'a> {
         id
     }
 
-    /// Adds the rules of a route, and the backends that it may forward to.
+    /// Adds the rules of a route, and the backends that it may forward to, each once.
     fn add_rules(
         &mut self,
         id: RouteId,
         rules: &[RouteRule<'a>],
         (sources, grants): (Sources<'a>, &Grants<'a>),
     ) {
-        self.routes.get_mut(id).rules.reserve_exact(rules.len());
+        let node = self.routes.get_mut(id);
+        node.rules.reserve_exact(rules.len());
+        let (object, assumed) = (node.object, node.assumed);
+        let own = object.namespace_or_empty();
+        let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
         for (position, rule) in rules.iter().enumerate() {
-            let backends = self.permitted(id, rule, (sources, grants));
-            for backend in &backends {
-                let routes = &mut self.backends.get_mut(*backend).routes;
+            let mut backends = Vec::new();
+            for backend in &rule.backends {
+                let namespace = backend.namespace.unwrap_or(own);
+                let to = (backend.group, backend.kind, backend.name);
+                if !grants.permit_there(assumed, from, namespace, to) {
+                    continue;
+                }
+                let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(name, sources);
+                if !backends.contains(&backend) {
+                    backends.push(backend);
+                }
+                let routes = &mut self.backends.get_mut(backend).routes;
                 // Routes come one after the other: a backend that this one has named has it last.
                 if routes.last() != Some(&id) {
                     routes.push(id);
@@ -289,32 +301,6 @@ impl<'a> Topology<'a> {
             let rule = self.rules.push(RuleNode { name, backends });
             self.routes.get_mut(id).rules.push(rule);
         }
-    }
-
-    /// The backends of a rule that its route may forward to, each once.
-    fn permitted(
-        &mut self,
-        route: RouteId,
-        rule: &RouteRule<'a>,
-        (sources, grants): (Sources<'a>, &Grants<'a>),
-    ) -> Vec<BackendId> {
-        let node = self.routes.get(route);
-        let (object, assumed) = (node.object, node.assumed);
-        let own = object.namespace_or_empty();
-        let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
-        let mut backends = Vec::new();
-        for backend in &rule.backends {
-            let namespace = backend.namespace.unwrap_or(own);
-            let to = (backend.group, backend.kind, backend.name);
-            if grants.permit_there(assumed, from, namespace, to) {
-                let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-                let backend = self.backend(name, sources);
-                if !backends.contains(&backend) {
-                    backends.push(backend);
-                }
-            }
-        }
-        backends
     }
 
     /// A backend, new or known.
@@ -344,7 +330,7 @@ impl<'a> Topology<'a> {
 }
 
 /// The same numbers, sorted, each once.
-fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
+pub(super) fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
     ids.sort_unstable();
     ids.dedup();
     ids.shrink_to_fit();

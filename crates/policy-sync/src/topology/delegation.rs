@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use apimachinery::{Identity, Work};
 use kube_json::Value;
 
+use super::build::sorted;
 use super::hierarchy::{Delegation, Delegations, RouteNode, Topology};
 use super::node::{DelegationId, RouteId, RuleId};
 use super::route_match::{NamedMatch, RouteMatch, items};
@@ -129,8 +130,7 @@ impl<'a> Topology<'a> {
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
             let child = self.routes.get_mut(child);
             child.gateways.extend(gateways);
-            child.gateways.sort_unstable();
-            child.gateways.dedup();
+            child.gateways = sorted(std::mem::take(&mut child.gateways));
             child.refused_at.extend(refused_at);
             child.refused_at.truncate(super::route_attachment::MOST_PARENTS);
         }

@@ -13,7 +13,7 @@ use crate::api::gateway::GROUP;
 use crate::policy::attachment::{Attachments, entry_of};
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, ListenerId, Node, Topology};
+use crate::topology::{GatewayId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
@@ -398,26 +398,22 @@ fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: u
     let (policy, topology) = (attachments.policy(id), &attachments.topology);
     let placed = attachments.placed(policy.kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
-    let at_listeners = placed.refused_at.iter();
-    let mut refused = at_listeners.map(|(listener, there)| (*listener, there.why));
-    let sharing = refused
-        .clone()
-        .filter(|(_, why)| matches!(why, AtListener::SharedPort));
-    let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| listener).collect();
+    let (mut sharing, mut wrong, mut without_host) = (Vec::new(), None, None);
+    for (listener, there) in &placed.refused_at {
+        match there.why {
+            AtListener::SharedPort => sharing.push(*listener),
+            AtListener::Settings => wrong = wrong.or(Some(*listener)),
+            AtListener::NoDefaultHost(why) => without_host = without_host.or(Some((*listener, why))),
+        }
+    }
     let mut ports = SharedPorts::new(topology, &attachments.merging_classes);
     if let Some(rejection) = ports.shared_port(node, &sharing, most) {
         return Some(rejection);
     }
-    if let Some((listener, _)) = refused
-        .clone()
-        .find(|(_, why)| matches!(why, AtListener::Settings))
-    {
+    if let Some(listener) = wrong {
         return wrong_setting_at(policy.object, topology, listener);
     }
-    let (listener, why) = refused.find_map(|(listener, why)| match why {
-        AtListener::NoDefaultHost(why) => Some((listener, why)),
-        AtListener::SharedPort | AtListener::Settings => None,
-    })?;
+    let (listener, why) = without_host?;
     let gateway = topology.gateways_of(node).first().copied()?;
     Some(Rejection {
         message: format!("HTTP1: {why}."),
