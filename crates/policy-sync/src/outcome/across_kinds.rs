@@ -99,11 +99,10 @@ fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
         }
     }
     for ((_, pointer), (policy, clusters)) in found {
-        let clusters: Vec<&str> = clusters.into_iter().collect();
         let message = format!(
             "{} reads `auth` where no AuthPolicy is in effect, on {}",
             policy.identity(),
-            fitting_names(&clusters, CLUSTERS_WIDTH)
+            fitting_names(clusters, CLUSTERS_WIDTH)
         );
         findings.push(
             Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&pointer), message)
@@ -210,11 +209,10 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
         }
     }
     for (policy, clusters, hostnames) in alone.into_values() {
-        let clusters: Vec<&str> = clusters.into_iter().collect();
         let message = format!(
             "{} has no `loadBalancing`, and {} publish {}",
             policy.identity(),
-            fitting_names(&clusters, CLUSTERS_WIDTH),
+            fitting_names(clusters, CLUSTERS_WIDTH),
             first_names(&hostnames, MOST_NAMED)
         );
         findings.push(

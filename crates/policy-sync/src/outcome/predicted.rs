@@ -155,7 +155,7 @@ impl Prediction<'_, '_> {
         for seen in self.view.seen() {
             let attachments = seen.attachments;
             let topology = &attachments.topology;
-            for ((node, kind), authors) in affecting(attachments, seen.effective)? {
+            for ((node, policies), authors) in affecting(attachments, seen.effective)? {
                 let of_hub = seen.clusters.is_empty();
                 // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
                 if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
@@ -164,13 +164,16 @@ impl Prediction<'_, '_> {
                 let there = all
                     .entry((group(seen, node), topology.locator(node)))
                     .or_default();
-                there.without_conditions = has_no_conditions(&topology.identity(node));
+                let kind = topology.identity(node).group_kind;
+                // Core kinds whose status has no conditions, or that have no status.
+                there.without_conditions =
+                    kind.group.is_empty() && ["Secret", "ConfigMap"].contains(&kind.kind.as_str());
                 let gateways = topology.gateways_of(node).into_iter();
                 there.gateways.extend(gateways.map(|gateway| {
                     let gateway = topology.gateways.get(gateway);
                     (!gateway.local).then(|| gateway.known_as().key())
                 }));
-                let profile = &attachments.kinds.get(kind).profile;
+                let profile = &attachments.kinds.get(policies).profile;
                 let key = (profile.group.clone(), profile.kind.clone());
                 let known = there.kinds.entry(key).or_default();
                 let mut names = BTreeSet::new();
@@ -304,12 +307,6 @@ fn affect(
                 .extend(affecting_kind.on_clusters(clusters, affected_by));
         }
     }
-}
-
-/// Core kinds whose status has no conditions, or that have no status.
-fn has_no_conditions(identity: &Identity) -> bool {
-    let kind = &identity.group_kind;
-    kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "ConfigMap")
 }
 
 fn group(seen: Seen<'_>, node: Node) -> StatusGroup {

@@ -111,6 +111,14 @@ impl<'a> Fate<'a> {
         self.kept_away.by.iter()
     }
 
+    fn lose(&mut self, winners: &[TakenBy<'a>]) {
+        self.kept_away.lost = true;
+        for (winner, local, rule) in winners {
+            let locator = Arc::from(winner.identity().locator());
+            self.kept_away.lost_to(&locator, winner, *local, [*rule]);
+        }
+    }
+
     /// Over all Gateways.
     pub fn total(&self) -> Tally<'a> {
         let mut total = self.kept_away.clone();
@@ -403,15 +411,5 @@ impl<'a> KeptAway<'a> {
             });
         }
         self.groups = groups;
-    }
-}
-
-impl<'a> Fate<'a> {
-    fn lose(&mut self, winners: &[TakenBy<'a>]) {
-        self.kept_away.lost = true;
-        for (winner, local, rule) in winners {
-            let locator = Arc::from(winner.identity().locator());
-            self.kept_away.lost_to(&locator, winner, *local, [*rule]);
-        }
     }
 }

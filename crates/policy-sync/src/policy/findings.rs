@@ -30,10 +30,7 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         let object = policy.object;
         refused(attachments, id, findings);
         beyond(attachments, id, findings);
-        let place = policy.targets.first().map_or_else(
-            || object.place("/spec"),
-            |declared| object.place(&declared.pointer),
-        );
+        let place = object.place(policy.pointer());
         let gateways: BTreeSet<GatewayId> = policy
             .nodes()
             .into_iter()

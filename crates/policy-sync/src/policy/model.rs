@@ -105,7 +105,7 @@ pub struct Entry {
 }
 
 /// A target as declared, and the result of resolving it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Declared {
     /// API group, `""` for core.
     pub group: String,
@@ -137,9 +137,10 @@ pub(super) struct Selects {
 }
 
 /// The result of resolving a declared target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Target {
     /// Not looked at: the policy is invalid.
+    #[default]
     Unresolved,
     /// It is this node.
     Attached(Node),
@@ -163,9 +164,7 @@ impl Declared {
             name: reference.name.to_owned(),
             section: reference.section_name.map(str::to_owned),
             pointer: reference.pointer.clone(),
-            target: Target::Unresolved,
-            is_held: false,
-            selector: None,
+            ..Self::default()
         }
     }
 
@@ -174,16 +173,13 @@ impl Declared {
         Self {
             group: selector.group.to_owned(),
             kind: selector.kind.to_owned(),
-            namespace: None,
-            name: String::new(),
             section: selector.section_name.map(str::to_owned),
             pointer: selector.pointer.clone(),
-            target: Target::Unresolved,
-            is_held: false,
             selector: Some(Selects {
                 labels: selector.selector.clone(),
                 namespaces: selector.namespaces.clone(),
             }),
+            ..Self::default()
         }
     }
 
@@ -331,6 +327,12 @@ impl<'a> Policy<'a> {
     /// Whether it names or selects targets, instead of applying only because of its namespace or its labels.
     pub(super) fn has_targets(&self) -> bool {
         self.targets.iter().any(|declared| !declared.is_held)
+    }
+
+    /// The pointer of its first target, or of its spec.
+    pub(crate) fn pointer(&self) -> &str {
+        let first = self.targets.first();
+        first.map_or("/spec", |declared| &declared.pointer)
     }
 
     /// Its targets that are attached, with their nodes.

@@ -199,7 +199,6 @@ fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: 
         .filter(|(_, route)| !own.contains(route))
         .map(|(_, route)| topology.routes.get(route).object.identity().to_string())
         .collect();
-    let open: Vec<String> = open.into_iter().collect();
     (!open.is_empty()).then(|| first_names(&open, MOST_NAMED))
 }
 

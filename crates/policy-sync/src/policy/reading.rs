@@ -394,11 +394,8 @@ impl SettingsReading<'_> {
                 }
             }
             MergeUnit::Fields(apart) => {
-                let units = Units {
-                    apart,
-                    lists: &self.profile.list_keys,
-                };
-                units.visit(settings, &Spot::default(), &mut |spot, value| {
+                let units = (apart.as_slice(), self.profile.list_keys.as_slice());
+                visit(units, settings, &Spot::default(), &mut |spot, value| {
                     let at: Arc<str> = Arc::from(spot.at.as_str());
                     let leaf = Leaf {
                         element: spot.element(),
@@ -511,12 +508,6 @@ fn vocabulary(profile: &Profile) -> String {
     }
 }
 
-/// Where settings are taken apart ([`MergeUnit::Fields`]).
-struct Units<'u> {
-    apart: &'u [String],
-    lists: &'u [ListKey],
-}
-
 /// The place of a field.
 #[derive(Clone, Default)]
 struct Spot<'u> {
@@ -529,29 +520,31 @@ struct Spot<'u> {
     list: Option<&'u ListKey>,
 }
 
-impl<'u> Units<'u> {
-    /// Calls `field` for every field of a mapping, and instead of one that is taken apart for those below it.
-    fn visit(&self, value: &Value, spot: &Spot<'u>, field: &mut impl FnMut(&Spot<'u>, &Value)) {
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
-            if is_key && spot.pattern.ends_with("/*") {
-                continue;
+/// Calls `field` for every field of a mapping, and for those below it instead of one that is taken apart
+/// ([`MergeUnit::Fields`]) or is one of the lists.
+fn visit<'u>(
+    (apart, lists): (&[String], &'u [ListKey]),
+    value: &Value,
+    spot: &Spot<'u>,
+    field: &mut impl FnMut(&Spot<'u>, &Value),
+) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
+        if is_key && spot.pattern.ends_with("/*") {
+            continue;
+        }
+        let spot = spot.below(key, key, key);
+        let list = lists.iter().find(|list| list.pointer == spot.pattern);
+        if value.as_object().is_some_and(|fields| !fields.is_empty()) && apart.contains(&spot.pattern) {
+            visit((apart, lists), value, &spot, field);
+        } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
+            for (position, (number, element)) in elements.into_iter().enumerate() {
+                let of_list = Spot { list, ..spot.clone() };
+                let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
+                visit((apart, lists), element, &spot, field);
             }
-            let spot = spot.below(key, key, key);
-            let list = self.lists.iter().find(|list| list.pointer == spot.pattern);
-            if value.as_object().is_some_and(|fields| !fields.is_empty())
-                && self.apart.contains(&spot.pattern)
-            {
-                self.visit(value, &spot, field);
-            } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
-                for (position, (number, element)) in elements.into_iter().enumerate() {
-                    let of_list = Spot { list, ..spot.clone() };
-                    let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
-                    self.visit(element, &spot, field);
-                }
-            } else {
-                field(&spot, value);
-            }
+        } else {
+            field(&spot, value);
         }
     }
 }

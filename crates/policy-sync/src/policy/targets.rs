@@ -283,8 +283,15 @@ impl<'a> Resolver<'_, 'a> {
                 // What others define, some controller may know.
                 let is_foreign = declared.group != GROUP;
                 if let (Target::Attached(_), false, false) = (&target, is_listed, is_foreign) {
+                    let kind = with_article(&declared.kind);
+                    let message = format!("targets {kind}, on which no known controller acts");
+                    let pointer = format!("{}/kind", declared.pointer);
+                    let finding = policy.object.finding(Code::POLICY_NO_EFFECT, &pointer, message);
+                    let finding = finding
+                        .label("not among the documented targets")
+                        .help("target one of the documented kinds");
                     let note = profile.targeting.note(&declared.group, &declared.kind);
-                    self.findings.push(unlisted_target(policy.object, declared, note));
+                    self.findings.push(note.into_iter().fold(finding, Finding::note));
                 }
                 if let (Target::Attached(Node::Backend(backend)), true) = (&target, profile.of_workloads) {
                     self.at_waypoint(policy, declared, *backend);
@@ -622,21 +629,6 @@ fn shown_kind(declared: &Declared) -> String {
     } else {
         format!("{}.{}", declared.kind, declared.group)
     }
-}
-
-/// A target that a kind's documentation does not list: known controllers do nothing with it.
-fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
-    let kind = with_article(&declared.kind);
-    let message = format!("targets {kind}, on which no known controller acts");
-    let finding = policy
-        .finding(
-            Code::POLICY_NO_EFFECT,
-            &format!("{}/kind", declared.pointer),
-            message,
-        )
-        .label("not among the documented targets")
-        .help("target one of the documented kinds");
-    note.into_iter().fold(finding, Finding::note)
 }
 
 /// Objects of one kind in one namespace.

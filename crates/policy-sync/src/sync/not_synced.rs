@@ -413,15 +413,11 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
-        let pointer = policy
-            .targets
-            .first()
-            .map_or("/spec", |declared| &declared.pointer);
         let finding = policy
             .object
             .finding(
                 Code::POLICY_UNUSED,
-                pointer,
+                policy.pointer(),
                 "affects no cluster: its targets are not placed",
             )
             .label("placed nowhere")

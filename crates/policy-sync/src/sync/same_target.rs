@@ -181,20 +181,6 @@ fn with_content(layer: Layer, content: &Content) -> Layer {
     }
 }
 
-/// The name-giver's spec with these settings, which are [`authored`].
-fn merged_spec(
-    attachments: &Attachments<'_>,
-    profile: &Profile,
-    name_giver: &Entry,
-    layers: &[Layer],
-) -> Value {
-    let object = attachments.policy(name_giver.policy).object;
-    let Some(spec) = object.value.get("spec") else {
-        broken(format_args!("{} merges and has no spec", object.identity()))
-    };
-    rewritten(spec, profile, layers)
-}
-
 /// Settings as their authors wrote them: without the defaults of a schema.
 pub(super) fn authored(attachments: &Attachments<'_>, layers: &[Layer]) -> Vec<Layer> {
     let leaf_of = |leaf: &Leaf| {
@@ -407,6 +393,10 @@ fn synced(
     let name_giver = shipped.name_giver;
     let mut synced = as_written(attachments, name_giver.policy, node);
     if let Some(layers) = &shipped.instead {
+        let object = attachments.policy(name_giver.policy).object;
+        let Some(spec) = object.value.get("spec") else {
+            broken(format_args!("{} merges and has no spec", object.identity()))
+        };
         let layers = authored(attachments, layers);
         let settings: BTreeMap<Arc<str>, PolicyId> = layers
             .iter()
@@ -414,7 +404,7 @@ fn synced(
             .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
             .collect();
         synced.spec = SyncedSpec::Rewritten {
-            spec: Box::new(merged_spec(attachments, profile, name_giver, &layers)),
+            spec: Box::new(rewritten(spec, profile, &layers)),
             settings,
         };
     }

@@ -53,7 +53,7 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             groups.push(BTreeSet::from([(position, listener)]));
             for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
                 let shadow = shadows
-                    .entry((loser.rule(), winner.rule()))
+                    .entry((loser.rule, winner.rule))
                     .or_insert_with(|| Shadow {
                         loser: loser.at,
                         winner: winner.at,
@@ -114,16 +114,9 @@ type Rule = (RouteId, usize);
 /// One match of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Match {
-    route: RouteId,
-    rule: usize,
+    rule: Rule,
     /// Position among the matches of its route.
     at: usize,
-}
-
-impl Match {
-    const fn rule(self) -> Rule {
-        (self.route, self.rule)
-    }
 }
 
 /// Two rules that match the same requests.
@@ -238,8 +231,7 @@ fn shadowed(
         let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
         for (at, asked) in asking.matches.iter().enumerate() {
             let own = Match {
-                route: *id,
-                rule: asked.rule,
+                rule: (*id, asked.rule),
                 at,
             };
             let before: Vec<Match> = hostnames
@@ -250,7 +242,7 @@ fn shadowed(
                 })
                 .collect();
             // A rule that repeats a match is not a conflict.
-            let is_lost = before.iter().all(|winner| winner.rule() != own.rule());
+            let is_lost = before.iter().all(|winner| winner.rule != own.rule);
             if let Some(winner) = before.first().filter(|_| is_lost) {
                 lost.push((own, *winner));
             }

@@ -273,7 +273,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     listed_backends.push(topology.locator(node).into());
                 }
             }
-            let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
+            let locator = topology.locator(Node::Rule(id, *rule)).into();
+            let rule = rule_entry(locator, node.object, number, listed_backends);
             route.entry.rules.push(rule);
         }
         map.routes.insert(id, narrow(position));
@@ -435,8 +436,8 @@ fn strings(list: Option<&Value>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// A rule of a route as it is written. Without a name of its own it has its number in locators.
-fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
+/// A rule of a route as it is written.
+fn rule_entry(locator: Arc<str>, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
     let rule = route.value.pointer(&format!("/spec/rules/{number}"));
     let list = |field: &str| items(rule.and_then(|rule| rule.get(field))).iter();
     let mut matches: Vec<String> = list("matches").map(matched).collect();
@@ -448,11 +449,7 @@ fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec
         });
     }
     RuleEntry {
-        rule: match rule.and_then(|rule| rule.get("name")?.as_str()) {
-            Some(name) => format!("{locator}#{name}"),
-            None => format!("{locator}#rule-{}", number.saturating_add(1)),
-        }
-        .into(),
+        rule: locator,
         matches,
         backends: list("backendRefs")
             .map(|backend| forwarded(backend, route.namespace_or_empty()))

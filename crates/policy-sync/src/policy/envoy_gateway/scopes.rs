@@ -82,7 +82,9 @@ impl Scopes {
                 }
             }
         }
-        let Some(node) = found.filter(|node| counts(nodes, id, *node)) else {
+        let accepted = found.and_then(|node| Some((node, &nodes.get(&node)?.accepted)));
+        let applies = accepted.filter(|(_, accepted)| accepted.iter().any(|entry| entry.policy == id));
+        let Some((node, _)) = applies else {
             return;
         };
         match node {
@@ -153,12 +155,6 @@ impl Graph {
         }
         below
     }
-}
-
-/// Whether a policy is the one that applies on a node.
-fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
-    let placed = nodes.get(&node);
-    placed.is_some_and(|placed| placed.accepted.iter().any(|entry| entry.policy == policy))
 }
 
 /// The object that a node is, or is a section of.
