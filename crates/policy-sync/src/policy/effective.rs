@@ -124,6 +124,13 @@ pub(super) struct Losses<'r> {
     work: &'r Work,
 }
 
+impl Loss {
+    /// How many have its place, but for the first.
+    pub(super) fn winners(&self) -> usize {
+        self.by.len().saturating_sub(1)
+    }
+}
+
 impl<'r> Losses<'r> {
     pub(super) fn new(
         profile: &'r Profile,
@@ -178,7 +185,7 @@ impl<'r> Losses<'r> {
                 key: Arc::clone(key),
                 by: by.into_iter().collect(),
             };
-            self.work.pay(loss.by.len().saturating_sub(1), STEPS_PER_WINNER);
+            self.work.pay(loss.winners(), STEPS_PER_WINNER);
             self.noted.push(loss);
         }
     }

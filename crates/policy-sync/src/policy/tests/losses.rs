@@ -118,7 +118,7 @@ fn every_winner_but_the_first_of_a_loss_is_paid_for() {
             key: "/a".into(),
             by: (1..=count).map(author).collect(),
         };
-        loss.by.len().saturating_sub(1)
+        loss.winners()
     };
     assert_eq!([1, 2, 5].map(winners), [0, 1, 4]);
 }
