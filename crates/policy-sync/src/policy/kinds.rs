@@ -98,9 +98,8 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     let built_in = || Cow::Owned(Profiles::built_in());
     let profiles = options.profiles.map_or_else(built_in, Cow::Borrowed);
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    let definition = ("apiextensions.k8s.io", "CustomResourceDefinition");
-    let there = sources.of_kind(definition.0, definition.1);
-    let of_hub = sources.hub_of_kind(definition.0, definition.1);
+    let there = sources.of_kind(GROUP, KIND);
+    let of_hub = sources.hub_of_kind(GROUP, KIND);
     for object in of_hub.chain(there.map(|(object, _)| object)) {
         let spec = object.root().get("spec");
         let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));

@@ -326,10 +326,10 @@ fn finding(
         "`allowedRoutes: {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
     );
     let is_known = hub.objects.find("", "Namespace", None, own).is_some();
-    let is_selector = namespaces.text("from") == Some("Selector");
-    let selected = AdmittedNamespaces::read(&namespaces, "Same");
+    let admitted = listener.admission.namespaces();
+    let is_selector = matches!(admitted, AdmittedNamespaces::Selector(_));
     Some(finding.help(match (is_selector, refused.on_the_hub) {
-        (true, _) if matches!(selected, AdmittedNamespaces::Selector(None)) => format!(
+        (true, _) if matches!(admitted, AdmittedNamespaces::Selector(None)) => format!(
             "its `selector` is missing or unreadable, so it selects no Namespace: write \
              `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
              In, NotIn, Exists and DoesNotExist"

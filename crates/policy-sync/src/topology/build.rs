@@ -129,8 +129,7 @@ impl<'a> Topology<'a> {
         *self.class_ids.entry(name).or_insert_with(|| {
             classes.push(ClassNode {
                 name,
-                object: None,
-                gateways: Vec::new(),
+                ..ClassNode::default()
             })
         })
     }
@@ -141,10 +140,7 @@ impl<'a> Topology<'a> {
         *self.namespace_ids.entry(name).or_insert_with(|| {
             namespaces.push(NamespaceNode {
                 name,
-                objects: Vec::new(),
-                on_hub: None,
-                gateways: Vec::new(),
-                services: Vec::new(),
+                ..NamespaceNode::default()
             })
         })
     }

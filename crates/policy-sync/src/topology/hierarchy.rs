@@ -21,7 +21,7 @@ use crate::object::{Object, Rank};
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ClassNode<'a> {
     /// Its name.
     pub name: &'a str,
@@ -32,7 +32,7 @@ pub struct ClassNode<'a> {
 }
 
 /// A namespace that some object lives in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NamespaceNode<'a> {
     /// Its name.
     pub name: &'a str,

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use apimachinery::Identity;
 use kube_json::Text;
 
-use super::hierarchy::{GatewayNode, Owner, Topology};
-use super::node::{GatewayId, ListenerId, ListenerSetId, Node, Path};
+use super::hierarchy::{Owner, Topology};
+use super::node::{GatewayId, ListenerId, Node, Path};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
 
@@ -157,14 +157,12 @@ impl Topology<'_> {
                 self.find_class(name).map(Node::Class)
             }
             (GROUP, "Gateway") => {
-                let is_it = |gateway: &GatewayNode<'_>| {
+                let mut gateways = self.gateways.iter();
+                let found = gateways.find(|(_, gateway)| {
                     let known = gateway.known_as();
                     known.name == name && known.namespace_or_empty() == namespace
-                };
-                let mut gateways = self.gateways.iter();
-                gateways
-                    .find(|(_, gateway)| is_it(gateway))
-                    .map(|(id, _)| Node::Gateway(id))
+                });
+                found.map(|(id, _)| Node::Gateway(id))
             }
             (group, kind) => match self.find_whole((group, kind), namespace, name) {
                 Located::Node(node) => Some(node),
@@ -228,11 +226,12 @@ impl Topology<'_> {
     pub fn sections(&self, node: Node) -> Vec<Node> {
         match node {
             Node::Gateway(_) | Node::ListenerSet(_) => {
-                let owner = self.owner(node);
-                let listeners = owner.into_iter().flat_map(|owner| self.listeners_of(owner, None));
-                let node =
-                    |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
-                listeners.filter_map(node).collect()
+                let owner = self.owner(node).into_iter();
+                let listeners = |owner: Owner| {
+                    let own = self.listeners_of(owner, None).iter();
+                    own.map(move |listener| Node::Listener(owner.0, *listener))
+                };
+                owner.flat_map(listeners).collect()
             }
             Node::Route(route) => {
                 let rules = self.routes.get(route).rules.iter();
@@ -274,19 +273,16 @@ impl Topology<'_> {
 
     /// The listeners that a Gateway with its ListenerSets, a ListenerSet, or a listener stands for.
     pub(crate) fn listeners_at(&self, node: Node) -> Vec<(GatewayId, ListenerId)> {
-        match node {
-            Node::Gateway(gateway) => {
-                let all = self.gateways.get(gateway).listeners.iter();
-                all.map(|listener| (gateway, *listener)).collect()
-            }
-            Node::Listener(gateway, listener) => vec![(gateway, listener)],
+        let (gateway, all) = match &node {
+            Node::Gateway(gateway) => (*gateway, self.gateways.get(*gateway).listeners.as_slice()),
+            Node::Listener(gateway, listener) => (*gateway, std::slice::from_ref(listener)),
             Node::ListenerSet(set) => {
-                let gateway = self.listener_sets.get(set).gateway;
-                let all = self.listeners_of((gateway, Some(set)), None).iter();
-                all.map(|listener| (gateway, *listener)).collect()
+                let gateway = self.listener_sets.get(*set).gateway;
+                (gateway, self.listeners_of((gateway, Some(*set)), None))
             }
-            _ => Vec::new(),
-        }
+            _ => return Vec::new(),
+        };
+        all.iter().map(|listener| (gateway, *listener)).collect()
     }
 
     /// The nodes whose policies apply at a listener, the closest first: itself, its ListenerSet, its Gateway.
@@ -325,18 +321,13 @@ impl Topology<'_> {
 
     /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
     pub fn nodes_of_gateway(&self, gateway: GatewayId) -> Vec<Node> {
-        let listeners = &self.gateways.get(gateway).listeners;
-        let sets: BTreeSet<ListenerSetId> = listeners
-            .iter()
-            .filter_map(|listener| self.listeners.get(*listener).set)
-            .collect();
-        std::iter::once(Node::Gateway(gateway))
-            .chain(sets.into_iter().map(Node::ListenerSet))
-            .chain(
-                listeners
-                    .iter()
-                    .map(|listener| Node::Listener(gateway, *listener)),
-            )
-            .collect()
+        let listeners = self.gateways.get(gateway).listeners.iter();
+        let sets = listeners
+            .clone()
+            .filter_map(|listener| self.listeners.get(*listener).set);
+        let sets: BTreeSet<Node> = sets.map(Node::ListenerSet).collect();
+        let listeners = listeners.map(|listener| Node::Listener(gateway, *listener));
+        let own = std::iter::once(Node::Gateway(gateway));
+        own.chain(sets).chain(listeners).collect()
     }
 }
