@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{Work, pointer};
+use apimachinery::Work;
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
@@ -140,7 +140,8 @@ impl EffectiveResult {
         let mut sources = BTreeMap::new();
         if spec.is_some() {
             for (key, leaf) in effective.content.iter() {
-                flatten_leaf(&leaf.value, &leaf.at, &mut |pointer| {
+                // A rule has several fields.
+                flatten(&leaf.value, leaf.at.to_string(), &mut |pointer, _| {
                     sources.insert(pointer, author(key, leaf));
                 });
             }
@@ -185,20 +186,6 @@ impl EffectiveResult {
                 .map(|id| attachments.locator(*id).to_string())
                 .collect(),
         }
-    }
-}
-
-/// The pointers of the fields of a leaf: a rule has several.
-fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                flatten(value, pointer::child(at, key), &mut |pointer, _| {
-                    field(pointer);
-                });
-            }
-        }
-        _ => field(at.to_owned()),
     }
 }
 

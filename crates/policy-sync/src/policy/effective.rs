@@ -22,7 +22,7 @@ pub struct Effective {
     /// The policies on the way with the level of each, least specific first, established first on a level.
     pub chain: Vec<(Level, PolicyId)>,
     /// How many steps from the start each of them first is on the way.
-    steps: HashMap<PolicyId, usize>,
+    pub(super) steps: HashMap<PolicyId, usize>,
     /// The settings that did not survive.
     pub losses: Vec<Loss>,
     /// Those of the chain that their controller refuses here: no setting of theirs takes effect.
@@ -30,26 +30,6 @@ pub struct Effective {
 }
 
 impl Effective {
-    /// `at` gives the step of each policy of the chain.
-    pub(super) fn new(
-        content: Arc<Content>,
-        (chain, at): (Vec<(Level, PolicyId)>, &[usize]),
-        losses: Vec<Loss>,
-        refused: BTreeSet<PolicyId>,
-    ) -> Self {
-        let mut steps = HashMap::new();
-        for ((_, policy), step) in chain.iter().zip(at) {
-            steps.entry(*policy).or_insert(*step);
-        }
-        Self {
-            content,
-            chain,
-            steps,
-            losses,
-            refused,
-        }
-    }
-
     /// The policies that something of the result comes from, each once.
     pub fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
         let content = self.content.iter();

@@ -37,12 +37,10 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
             .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
         if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
-            let (name, number) = (object.identity(), gateways.len());
-            let message = format!("{name} has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
-            findings.push(
-                Finding::new(Code::POLICY_TOO_MANY_ANCESTORS, place.clone(), message)
-                    .help("split the policy, or target fewer Gateways"),
-            );
+            let number = gateways.len();
+            let what = format!("has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
+            let finding = object.finding(Code::POLICY_TOO_MANY_ANCESTORS, policy.pointer(), what);
+            findings.push(finding.help("split the policy, or target fewer Gateways"));
         }
         if !accepted(attachments, id, None).is_true() {
             continue;

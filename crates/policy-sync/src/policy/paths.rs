@@ -630,7 +630,13 @@ fn combine(
     {
         content = Arc::new(enabled);
     }
-    Effective::new(content, (chain, &steps_of(stops)), losses, refused)
+    Effective {
+        content,
+        chain,
+        steps: steps_of(stops),
+        losses,
+        refused,
+    }
 }
 
 /// What an owner says of how its policies meet those below, and its policies, level by level.
@@ -672,9 +678,9 @@ fn generations<'l>(
     generations
 }
 
-/// How many steps below the start of its path each of the stops is: policies of one step are peers.
-fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
-    let mut steps: Vec<usize> = Vec::with_capacity(stops.len());
+/// How many steps below the start of the path each policy first is: policies of one step are peers.
+fn steps_of(stops: &[&Stop<'_>]) -> HashMap<PolicyId, usize> {
+    let mut steps = HashMap::new();
     let mut last: Option<(Level, Node)> = None;
     let mut step = 0_usize;
     for (level, node, entries) in stops {
@@ -684,7 +690,9 @@ fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
             step = step.saturating_add(1);
         }
         last = Some((*level, *node));
-        steps.extend(std::iter::repeat_n(step, entries.len()));
+        for entry in *entries {
+            steps.entry(entry.policy).or_insert(step);
+        }
     }
     steps
 }

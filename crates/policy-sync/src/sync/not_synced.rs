@@ -69,12 +69,10 @@ fn selects_nothing(policy: &Object) -> Option<Finding> {
     let selectors = ["/spec/selector/matchLabels", "/spec/workloadSelector/labels"];
     let mut selectors = selectors.into_iter();
     let selector = selectors.find(|pointer| policy.value.pointer(pointer).is_some())?;
-    let message = format!(
-        "{} is not shipped: it selects nothing of the input",
-        policy.identity()
-    );
+    let what = "is not shipped: it selects nothing of the input";
     Some(
-        Finding::new(Code::POLICY_NOT_SYNCED, policy.place(selector), message)
+        policy
+            .finding(Code::POLICY_NOT_SYNCED, selector, what)
             .label("no Gateway has these labels on its pods, and no Service selects by them")
             .help("select `gateway.networking.k8s.io/gateway-name`, or name the Gateway in `targetRefs`"),
     )

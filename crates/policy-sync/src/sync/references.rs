@@ -378,11 +378,8 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
                 continue;
             };
             let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer));
-            let message = format!(
-                "{} sends requests to {service}, which is not in the input",
-                object.identity()
-            );
-            let finding = Finding::new(Code::ROUTE_INVALID, place("name"), message);
+            let what = format!("sends requests to {service}, which is not in the input");
+            let finding = object.finding(Code::ROUTE_INVALID, &format!("{}/name", backend.pointer), what);
             let finding = near.explain(finding, &service.to_string(), place);
             findings.push(finding.severity(Severity::Warning));
         }

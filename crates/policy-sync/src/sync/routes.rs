@@ -300,9 +300,10 @@ impl<'a> SyncedRoutes<'a> {
     ) {
         // One that gets requests from another route needs no parent.
         for (_, object) in self.parentless.iter().filter(|(id, _)| self.get(*id).is_none()) {
-            let message = format!("{} is not shipped: it names no parent", object.identity());
+            let what = "is not shipped: it names no parent";
             findings.push(
-                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place("/spec"), message)
+                object
+                    .finding(Code::ROUTE_NOT_ATTACHED, "/spec", what)
                     .label("no `parentRefs`")
                     .help("name its Gateway in `parentRefs`, or remove the route"),
             );
@@ -324,24 +325,23 @@ fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> boo
 
 impl Loose<'_> {
     fn finding(&self, gateway: &Object) -> Finding {
-        let route = self.object.identity();
         let gateway_name = gateway.identity();
         let (field, message, label, help) = match self.why {
             Why::Port => (
                 "/port",
-                format!("{route} is not shipped with {gateway_name}: no listener has this port"),
+                format!("is not shipped with {gateway_name}: no listener has this port"),
                 "no such port",
                 "correct `port`, or leave it out".to_owned(),
             ),
             Why::Hostname => (
                 "",
-                format!("{route} is not shipped with {gateway_name}: they have no hostname in common"),
+                format!("is not shipped with {gateway_name}: they have no hostname in common"),
                 "no listener serves its hostnames",
                 "correct `hostnames` of the route, or `hostname` of a listener".to_owned(),
             ),
             Why::ListenerSet => (
                 "",
-                format!("{route} is not shipped: its ListenerSet stays on the hub"),
+                "is not shipped: its ListenerSet stays on the hub".to_owned(),
                 "a ListenerSet that is not shipped",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
@@ -349,15 +349,13 @@ impl Loose<'_> {
             ),
             Why::GivesWay => (
                 "",
-                format!(
-                    "{route} is not shipped with {gateway_name}: its listener conflicts with another one"
-                ),
+                format!("is not shipped with {gateway_name}: its listener conflicts with another one"),
                 "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
             Why::OtherClass => (
                 "",
-                format!("{route} is not shipped with {gateway_name}, whose class does not sync its kind"),
+                format!("is not shipped with {gateway_name}, whose class does not sync its kind"),
                 "left out of the copy that its other parents bring",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or remove this parent"
@@ -374,8 +372,10 @@ impl Loose<'_> {
             Some(listener) => (field, listener.as_str(), "the listener"),
             None => (field, "/spec/listeners", "the listeners"),
         };
-        let place = self.object.place(&format!("{}{field}", self.pointer));
-        let mut finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
+        let pointer = format!("{}{field}", self.pointer);
+        let mut finding = self
+            .object
+            .finding(Code::ROUTE_NOT_ATTACHED, &pointer, message)
             .label(label)
             .related(owner.place(related), shown)
             .help(help);

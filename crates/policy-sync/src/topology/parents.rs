@@ -46,11 +46,12 @@ pub(super) fn missing_parents<'a>(
         if parent_node.is_none() && sources.get(&identity).is_some() {
             let detached = topology.detached_at(&identity).filter(|_| is_synced);
             findings.extend(detached.map(|set| {
-                let message = match route.parents.as_slice() {
-                    [_] => format!("{} is not attached: {identity} is not", object.identity()),
-                    _ => format!("{} is not attached to {identity}", object.identity()),
+                let what = match route.parents.as_slice() {
+                    [_] => format!("is not attached: {identity} is not"),
+                    _ => format!("is not attached to {identity}"),
                 };
-                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer), message)
+                object
+                    .finding(Code::ROUTE_NOT_ATTACHED, &parent.pointer, what)
                     .help("attach the ListenerSet, or name the Gateway as the parent")
                     .follows_from(set)
             }));
