@@ -63,15 +63,6 @@ struct AffectingKind<'v> {
 /// a million.
 const STEPS_PER_POLICY: u64 = 150;
 
-fn too_many_affect() -> Finding {
-    Finding::too_costly("naming the policies that affect each target", Place::Run, "no status is reported")
-        .note("a route is affected by the policies that target it or its Gateways")
-        .help(
-            "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
-             --cluster NAME`)",
-        )
-}
-
 impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
     /// in each group by locator. Not if they would name too many policies.
@@ -89,7 +80,16 @@ impl Prediction<'_, '_> {
         for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
         }
-        let affecting = self.affecting().ok_or_else(|| Box::new(too_many_affect()))?;
+        let affecting = self.affecting().ok_or_else(|| {
+            let stage = "naming the policies that affect each target";
+            let finding = Finding::too_costly(stage, Place::Run, "no status is reported")
+                .note("a route is affected by the policies that target it or its Gateways")
+                .help(
+                    "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
+                     --cluster NAME`)",
+                );
+            Box::new(finding)
+        })?;
         affect(affecting, self.view, &mut targets);
         Ok(targets.into_values().chain(self.policies()).collect())
     }

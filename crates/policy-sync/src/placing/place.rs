@@ -91,7 +91,13 @@ impl Placing<'_> {
         let given = self.given.get(&(namespace, name));
         if let Some(given) = given.filter(|_| self.source != PlacementSource::Evaluate) {
             if given.is_empty() {
-                findings.push(no_clusters(gateway, name));
+                let message = format!("the decisions for placement `{name}` contain no cluster");
+                let place = gateway.object.place(PLACEMENT_LABEL_POINTER);
+                findings.push(
+                    Finding::new(Code::PLACEMENT_NO_CLUSTERS, place, message)
+                        .label(format!("{} is on no cluster", gateway.object.identity()))
+                        .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected"),
+                );
             }
             return Some(Arc::clone(given));
         }
@@ -250,16 +256,6 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
     finding.help(format!(
         "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
     ))
-}
-
-fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
-    Finding::new(
-        Code::PLACEMENT_NO_CLUSTERS,
-        gateway.object.place(PLACEMENT_LABEL_POINTER),
-        format!("the decisions for placement `{placement}` contain no cluster"),
-    )
-    .label(format!("{} is on no cluster", gateway.object.identity()))
-    .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
 }
 
 /// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once, without empty names.

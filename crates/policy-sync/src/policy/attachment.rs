@@ -124,19 +124,16 @@ impl<'a> Attachments<'a> {
         resolve_targets(unresolved, (&mut topology, sources), grants, options, findings);
         attachments.policies = Table::of(policies);
         attachments.topology = topology;
-        attachments.find_waypoints();
+        // A policy that targets a waypoint applies to the Services that it serves.
+        let mut kinds = attachments.kinds.rows().iter();
+        if kinds.any(|kind| kind.profile.of_workloads) {
+            let topology = &attachments.topology;
+            let served = topology.backends.ids();
+            let served = served.filter_map(|id| Some((id, waypoint_of(topology, id).ok()?)));
+            attachments.waypoints = served.collect();
+        }
         attachments.place(sources, grants);
         attachments
-    }
-
-    /// Finds the waypoints of Services: a policy that targets a waypoint applies to the Services that it serves.
-    fn find_waypoints(&mut self) {
-        let mut kinds = self.kinds.rows().iter();
-        if kinds.any(|kind| kind.profile.of_workloads) {
-            let backends = self.topology.backends.ids();
-            let served = backends.filter_map(|id| Some((id, waypoint_of(&self.topology, id).ok()?)));
-            self.waypoints = served.collect();
-        }
     }
 
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
@@ -158,11 +155,6 @@ impl<'a> Attachments<'a> {
             }
         }
         self.void_what_is_refused(sources, grants);
-        self.settle_all();
-        self.void_at_listeners();
-    }
-
-    fn settle_all(&mut self) {
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
@@ -178,6 +170,7 @@ impl<'a> Attachments<'a> {
                 }
             }
         }
+        self.void_at_listeners();
     }
 
     /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as

@@ -216,7 +216,19 @@ pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
     if let Some(spec) = spec.as_object() {
         reading.spec(spec);
     }
-    reading.finish()
+    let sides = [Side::Defaults, Side::Overrides].into_iter().zip(reading.sides);
+    let layers = sides.filter_map(|(side, wrapped)| {
+        Some(Layer {
+            side,
+            strategy: wrapped.strategy.unwrap_or(profile.strategy),
+            content: Arc::new(wrapped.content),
+            base: wrapped.base?,
+        })
+    });
+    Settings {
+        layers: layers.collect(),
+        problems: reading.problems,
+    }
 }
 
 struct SettingsReading<'p> {
@@ -441,22 +453,6 @@ impl SettingsReading<'_> {
             code: Code::POLICY_IGNORED_FIELD,
             severity: Severity::Warning,
         });
-    }
-
-    fn finish(self) -> Settings {
-        let sides = [Side::Defaults, Side::Overrides].into_iter().zip(self.sides);
-        let layers = sides.filter_map(|(side, wrapped)| {
-            Some(Layer {
-                side,
-                strategy: wrapped.strategy.unwrap_or(self.profile.strategy),
-                content: Arc::new(wrapped.content),
-                base: wrapped.base?,
-            })
-        });
-        Settings {
-            layers: layers.collect(),
-            problems: self.problems,
-        }
     }
 }
 

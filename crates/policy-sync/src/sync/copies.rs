@@ -69,11 +69,17 @@ fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     if metadata.keys().any(|name| is_live(name)) {
         metadata.retain(|name, _| !is_live(name));
     }
+    let is_dropped = |name: &str| {
+        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
     for section in ["annotations", "labels"] {
         let Some(entries) = metadata.get(section) else {
             continue;
         };
-        let kept = kept_entries(entries);
+        let mut kept = entries.as_object().cloned().unwrap_or_default();
+        if kept.keys().any(|name| is_dropped(name)) {
+            kept.retain(|name, _| !is_dropped(name));
+        }
         if kept.is_empty() {
             metadata.remove(section);
         } else {
@@ -90,17 +96,6 @@ fn set(map: &mut Map, name: &str, value: Value) {
     if map.get(name) != Some(&value) {
         map.insert(name, value);
     }
-}
-
-fn kept_entries(entries: &Value) -> Map {
-    let is_dropped = |name: &str| {
-        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    };
-    let mut kept = entries.as_object().cloned().unwrap_or_default();
-    if kept.keys().any(|name| is_dropped(name)) {
-        kept.retain(|name, _| !is_dropped(name));
-    }
-    kept
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).

@@ -41,7 +41,17 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
     let is_unchosen = |policy: &&Policy<'_>| !policy.local && routes.chosen.get(policy.object).is_none();
     for policy in attachments.policies.rows().iter().filter(is_unchosen) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
-            findings.push(placed_by_label(policy.object));
+            // A policy goes where its targets go, whatever its label says.
+            let message = format!(
+                "the placement label of {} is ignored: a policy goes to the clusters of its targets",
+                policy.object.identity()
+            );
+            let place = policy.object.place(PLACEMENT_LABEL_POINTER);
+            findings.push(
+                Finding::new(Code::POLICY_IGNORED_FIELD, place, message)
+                    .label("only Gateways are placed by this label")
+                    .help("remove the label; for other clusters, target a Gateway that is placed there"),
+            );
         }
         let is_of_workloads = attachments.kinds.get(policy.kind).profile.of_workloads;
         if policy.targets.is_empty() && is_of_workloads && kinds.any(policy.kind) {
@@ -123,20 +133,6 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
             Vec::new()
         }
     }
-}
-
-/// A policy goes where its targets go, whatever its label says.
-fn placed_by_label(policy: &Object) -> Finding {
-    Finding::new(
-        Code::POLICY_IGNORED_FIELD,
-        policy.place(PLACEMENT_LABEL_POINTER),
-        format!(
-            "the placement label of {} is ignored: a policy goes to the clusters of its targets",
-            policy.identity()
-        ),
-    )
-    .label("only Gateways are placed by this label")
-    .help("remove the label; for other clusters, target a Gateway that is placed there")
 }
 
 /// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
@@ -478,26 +474,22 @@ pub fn leave_others_alone(syncing: Syncing<'_>, mut found: Findings) -> Findings
 impl Syncing<'_> {
     /// Whether every target of a policy is known, and no Gateway that leads there is or may be ours.
     fn is_others(self, policy: &Policy<'_>) -> bool {
+        let topology = &self.attachments.topology;
+        let is_behind_others = |declared: &Declared| {
+            let node = match declared.target {
+                Target::Attached(node) => Some(node),
+                // Why it is not attached may be what is wrong.
+                Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
+                    declared.whole(topology, policy.object.namespace_or_empty())
+                }
+                Target::Virtual => None,
+            };
+            let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
+            !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
+        };
         !policy.targets.is_empty()
             && (policy.invalid.is_none() || declares(policy) == policy.targets.len())
-            && policy
-                .targets
-                .iter()
-                .all(|declared| self.is_behind_others(policy, declared))
-    }
-
-    fn is_behind_others(self, policy: &Policy<'_>, declared: &Declared) -> bool {
-        let topology = &self.attachments.topology;
-        let node = match declared.target {
-            Target::Attached(node) => Some(node),
-            // Why it is not attached may be what is wrong.
-            Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
-                declared.whole(topology, policy.object.namespace_or_empty())
-            }
-            Target::Virtual => None,
-        };
-        let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
-        !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
+            && policy.targets.iter().all(is_behind_others)
     }
 
     /// Whether a Gateway's class is there, and another controller's.

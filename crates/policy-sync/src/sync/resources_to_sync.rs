@@ -98,15 +98,8 @@ fn choose<'a>(
     found
 }
 
-impl<'a> ChosenObjects<'a> {
-    /// All that go anywhere, by kind, namespace, and name.
-    pub fn synced(&self, ours: &'a Ours<'_>) -> Vec<SyncedObject<'a>> {
-        self.objects.values().map(|chosen| chosen.synced(ours)).collect()
-    }
-}
-
 impl<'a> ChosenObject<'a> {
-    fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
+    pub(super) fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
         let with_gateways = self.with_gateways.iter();
         let mut targets: Vec<SyncedTarget<'a>> = with_gateways
             .map(|gateway| SyncedTarget::new(vec![*gateway], String::new(), None))

@@ -467,10 +467,10 @@ impl<'a> SyncedRoutes<'a> {
         let own = namespace.gateways.iter();
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
         let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
-        let in_place = self.chosen.shipped_in(namespace.name);
+        let in_place = self.chosen.shipped_in.get(namespace.name).cloned();
         vec![
             Destination::new(with_gateways.collect(), None),
-            Destination::new(in_place, Some(namespace.name)),
+            Destination::new(in_place.unwrap_or_default(), Some(namespace.name)),
         ]
     }
 

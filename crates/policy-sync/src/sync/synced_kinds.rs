@@ -62,11 +62,6 @@ impl SyncedKinds {
         Self { gateways, ours }
     }
 
-    /// The kinds that go with a Gateway.
-    pub(super) fn of(&self, gateway: OurGatewayId) -> &SyncedWith {
-        self.gateways.get(gateway)
-    }
-
     /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
     pub fn gateway(&self, node: Node) -> Option<OurGatewayId> {
         match node {
@@ -77,12 +72,12 @@ impl SyncedKinds {
 
     /// Whether policies of a kind go with a Gateway.
     pub(crate) fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
-        self.of(gateway).kinds.contains(&kind)
+        self.gateways.get(gateway).kinds.contains(&kind)
     }
 
     /// Whether a route or a ListenerSet goes with a Gateway that it is attached to.
     pub(crate) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
-        let mut kinds = self.of(gateway).routes.iter();
+        let mut kinds = self.gateways.get(gateway).routes.iter();
         kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
     }
 
@@ -139,10 +134,5 @@ impl<'a> ChosenObjects<'a> {
             .objects
             .get(&(&*kind.group, &*kind.kind, namespace, &*object.name));
         chosen.is_some_and(|chosen| chosen.with_gateways.contains(&gateway))
-    }
-
-    /// The Gateways that bring anything of a namespace that keeps it.
-    pub(super) fn shipped_in(&self, namespace: &str) -> BTreeSet<OurGatewayId> {
-        self.shipped_in.get(namespace).cloned().unwrap_or_default()
     }
 }

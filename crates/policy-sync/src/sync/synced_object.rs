@@ -185,12 +185,10 @@ impl<'a> SyncedObjects<'a> {
             let parents = parents.map(|parent| (parent.gateway, parent.pointer.clone()));
             with_parents(route.object, parents.collect(), syncing.ours)
         });
+        let chosen = syncing.routes.chosen.objects.values();
         Self {
-            objects: syncing
-                .routes
-                .chosen
-                .synced(syncing.ours)
-                .into_iter()
+            objects: chosen
+                .map(|chosen| chosen.synced(syncing.ours))
                 .chain(sets)
                 .chain(routes)
                 .chain(grouping.policies.into_values())
