@@ -151,7 +151,7 @@ impl<'a> Attachments<'a> {
                     .entry(node)
                     .or_default()
                     .accepted
-                    .push(entry_of(id, policy));
+                    .push(Entry::new(id, Arc::clone(&policy.layers)));
             }
         }
         self.void_what_is_refused(sources, grants);
@@ -231,10 +231,7 @@ impl<'a> Attachments<'a> {
                 if policy.kind != "ClientTrafficPolicy" {
                     continue;
                 }
-                let nothing = Entry {
-                    policy: entry.policy,
-                    layers: Arc::from([]),
-                };
+                let nothing = Entry::new(entry.policy, []);
                 let wants_host = wants_default_host(policy);
                 for (gateway, listener) in topology.listeners_at(*node) {
                     let nodes = topology.nodes_at(gateway, listener);
@@ -368,10 +365,14 @@ impl<'a> Attachments<'a> {
         })
     }
 
+    /// A policy with all its settings.
+    pub(super) fn entry(&self, id: PolicyId) -> Entry {
+        Entry::new(id, Arc::clone(&self.policy(id).layers))
+    }
+
     /// Policies as they are written, even where their controller refuses them.
     pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
-        let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
-        entries.iter().map(written).collect()
+        entries.iter().map(|entry| self.entry(entry.policy)).collect()
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.
@@ -416,14 +417,6 @@ impl<'a> Attachments<'a> {
             .iter()
             .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
         in_its_way.next().map(|entry| entry.policy)
-    }
-}
-
-/// A policy with all its settings.
-pub(crate) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
-    Entry {
-        policy,
-        layers: Arc::clone(&known.layers),
     }
 }
 

@@ -28,7 +28,6 @@ pub(crate) mod testing;
 mod tests;
 
 pub use attachment::Attachments;
-pub(crate) use attachment::entry_of;
 pub use cluster_outcomes::{ClusterSet, Everywhere, Fate, Fates, KeptAway, Tally, Winner};
 pub use condition::{
     AncestorStatus, Condition, ConditionMessage, Outcome, controller_name, effect_of, nowhere,

@@ -104,6 +104,14 @@ pub struct Entry {
     pub layers: Arc<[Layer]>,
 }
 
+impl Entry {
+    /// A policy with these settings.
+    pub(crate) fn new(policy: PolicyId, layers: impl Into<Arc<[Layer]>>) -> Self {
+        let layers = layers.into();
+        Self { policy, layers }
+    }
+}
+
 /// A target as declared, and the result of resolving it.
 #[derive(Debug, Clone, Default)]
 pub struct Declared {

@@ -19,7 +19,7 @@ use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::policy::{
     Attachments, Content, Dictates, Entry, KindId, Layer, Options, Policy, PolicyId, Precedence, Profile,
-    SameTarget, Side, defines, disagree, entry_of, meet, read_policy, resolve_targets, rewritten,
+    SameTarget, Side, defines, disagree, meet, read_policy, resolve_targets, rewritten,
 };
 use crate::topology::{Controllers, Node, Original, Sources, Topology};
 
@@ -128,7 +128,7 @@ impl<'a> LocalPolicies<'a> {
             };
             let known = policies.map(|(id, policy)| LocalPolicy {
                 object: policy.object,
-                entry: entry_of(id, policy),
+                entry: Entry::new(id, Arc::clone(&policy.layers)),
             });
             let mut policies: Table<PolicyId, Policy<'_>> = policies;
             let sources = Sources {
@@ -301,10 +301,7 @@ fn without_idle_layers(profile: &Profile, policy: Entry) -> Arc<[Layer]> {
     let mut left = policy.clone();
     for idle in policy.layers.iter() {
         let rest = left.layers.iter().filter(|layer| layer.side != idle.side);
-        let rest = Entry {
-            policy: policy.policy,
-            layers: rest.cloned().collect(),
-        };
+        let rest = Entry::new(policy.policy, rest.cloned().collect::<Vec<_>>());
         if is_order_independent(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
             left = rest;
         }

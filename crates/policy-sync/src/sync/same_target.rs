@@ -329,10 +329,7 @@ impl SyncedPolicy {
                 read.are_valid().then_some(read.layers)?
             }
         };
-        Some(Entry {
-            policy: self.policy,
-            layers: Arc::from(layers),
-        })
+        Some(Entry::new(self.policy, layers))
     }
 }
 
@@ -349,10 +346,7 @@ fn one_meaning(
     }
     let meant: Vec<Entry> = entries
         .iter()
-        .map(|entry| Entry {
-            policy: entry.policy,
-            layers: Arc::from(authored(attachments, &entry.layers)),
-        })
+        .map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)))
         .collect();
     let merged = || {
         let shipped = shipped(profile, entries)?.into_iter();

@@ -84,9 +84,8 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
                  not allowed.",
                 names.join(", ")
             ),
-            pointer: None,
             help: "target the whole Gateway, or give the listener a port of its own".to_owned(),
-            at: None,
+            ..Rejection::default()
         })
     }
 

@@ -19,7 +19,7 @@ use super::checks::{
 use crate::topology::Node;
 
 /// Why the controller refuses a policy on a node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Rejection {
     /// In its words.
     pub(crate) message: String,

@@ -10,7 +10,7 @@ use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
-use crate::policy::attachment::{Attachments, entry_of};
+use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, Node, Topology};
@@ -381,12 +381,11 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
     let route = attachments.topology.routes.get(route_of(Some(node))?);
     if let Some(refusal) = has_more(attachments, id, node) {
         return Some(Rejection {
-            at: None,
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
-            pointer: None,
             help:
                 "target the routes that accept all of its settings, and write a separate policy for this one"
                     .to_owned(),
+            ..Rejection::default()
         });
     }
     unfit(policy, &route.object.kind)
@@ -435,7 +434,7 @@ fn refused_merge(
     let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
     let kind = &attachments.policy(own).object.kind;
     more.or_else(|| {
-        let written = |id| [entry_of(id, attachments.policy(id))];
+        let written = |id| [attachments.entry(id)];
         wrong_setting_merged(kind, &[&written(other), &written(own)])
     })
 }
