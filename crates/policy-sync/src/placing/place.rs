@@ -14,7 +14,7 @@ use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity, nearest, shell_name, shell_word};
-use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 
@@ -303,18 +303,11 @@ impl<'a> Decided<'a> {
 pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
     let managed = managed.map(|object| object.name.as_str());
-    let inhabited = hub.spokes.keys().map(String::as_str);
-    managed
-        .chain(decided_clusters(&hub.objects))
-        .chain(inhabited)
-        .collect()
-}
-
-/// The names in the PlacementDecisions of a hub, as they are written.
-fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
-    let decisions = objects.of_kind(GROUP, "PlacementDecision").iter();
+    let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
     let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
-    decisions.filter_map(|decision| decision.text("clusterName"))
+    let decided = decisions.filter_map(|decision| decision.text("clusterName"));
+    let inhabited = hub.spokes.keys().map(String::as_str);
+    managed.chain(decided).chain(inhabited).collect()
 }
 
 /// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.

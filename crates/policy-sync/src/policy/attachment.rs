@@ -365,14 +365,9 @@ impl<'a> Attachments<'a> {
         })
     }
 
-    /// A policy with all its settings.
+    /// A policy as it is written, even where its controller refuses it.
     pub(super) fn entry(&self, id: PolicyId) -> Entry {
         Entry::new(id, Arc::clone(&self.policy(id).layers))
-    }
-
-    /// Policies as they are written, even where their controller refuses them.
-    pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
-        entries.iter().map(|entry| self.entry(entry.policy)).collect()
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.

@@ -177,9 +177,8 @@ impl<'r> Losses<'r> {
         key: &Arc<str>,
         layers: &[Layer],
     ) -> Option<BTreeSet<AuthoredId>> {
-        let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
         // Rules have no fields that could live on below another name.
-        if self.profile.unit.is_by_name() && !is_by_fields {
+        if let MergeUnit::Rules(_) = self.profile.unit {
             return Some(BTreeSet::new());
         }
         let (content, author_of) = (self.content, self.author_of);
@@ -189,11 +188,8 @@ impl<'r> Losses<'r> {
             below.map(|(key, leaf)| author_of(key, leaf)).collect()
         });
         // A field that was merged deeply lives on below its name.
-        if is_by_fields && below.contains(&id) {
-            return None;
-        }
-        if self.profile.unit.is_by_name() {
-            return Some(BTreeSet::new());
+        if let MergeUnit::Fields(_) = self.profile.unit {
+            return (!below.contains(&id)).then(BTreeSet::new);
         }
         let own = || layers.iter().filter_map(|layer| layer.content.get(key));
         let displaced = own()

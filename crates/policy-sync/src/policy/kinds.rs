@@ -178,31 +178,25 @@ impl<'d> Definition<'d> {
 
     /// Which kind of policy it is has to be in a label.
     fn label(&self) -> Option<Finding> {
-        let pointer = pointer::child("/metadata/labels", POLICY_LABEL);
-        let finding = match self.object.label(POLICY_LABEL) {
-            None => self.finding(
-                "/metadata",
-                format!(
-                    "{} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
+        let kind = self.kind;
+        let (pointer, message) = match self.object.label(POLICY_LABEL) {
+            None => (
+                "/metadata".to_owned(),
+                format!("{kind} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind"),
             ),
-            Some(value)
-                if !["Direct", "Inherited", "true"]
-                    .iter()
-                    .any(|known| value.eq_ignore_ascii_case(known)) =>
-            {
-                self.finding(
-                    &pointer,
-                    format!(
-                        "the label `{POLICY_LABEL}` of {} is `{value}`; GEP-713 allows Direct and Inherited",
-                        self.kind
-                    ),
+            Some(value) => {
+                let mut known = ["Direct", "Inherited", "true"].iter();
+                if known.any(|known| value.eq_ignore_ascii_case(known)) {
+                    return None;
+                }
+                let allowed = "GEP-713 allows Direct and Inherited";
+                (
+                    pointer::child("/metadata/labels", POLICY_LABEL),
+                    format!("the label `{POLICY_LABEL}` of {kind} is `{value}`; {allowed}"),
                 )
             }
-            Some(_) => return None,
         };
-        Some(finding.help(
+        Some(self.finding(&pointer, message).help(
             "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
         ))
     }

@@ -11,7 +11,9 @@ use super::model::PolicyId;
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{self, GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, Topology};
+use crate::topology::{
+    self, GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, RouteMatch, Topology,
+};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -425,15 +427,9 @@ fn host_paths(
     if node.object.kind != "HTTPRoute" {
         return Vec::new();
     }
-
-    let path_of = |one: &Value| Some(one.pointer("/path/value")?.as_str()?.to_owned());
-    let mut paths = BTreeSet::new();
-    for (_, rule) in items(node.object.value.get("spec"), "rules") {
-        let mut matches = items(Some(rule), "matches").peekable();
-        let any = matches.peek().is_none().then_some(None);
-        let matches = matches.map(|(_, one)| path_of(one)).chain(any);
-        paths.extend(matches.map(|path| path.unwrap_or_else(|| "/".to_owned())));
-    }
+    let rules = topology::items(node.object.value.pointer("/spec/rules")).iter();
+    let matches = rules.flat_map(|rule| RouteMatch::of_rule("HTTPRoute", rule));
+    let paths: BTreeSet<String> = matches.map(|one| one.path().to_owned()).collect();
     let hosts = listener.common_hostnames(&node.route).into_iter();
     let at = |host: String| {
         paths

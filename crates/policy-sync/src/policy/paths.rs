@@ -570,7 +570,10 @@ fn combine(
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
         let written: Vec<(Level, Vec<Entry>)> = levels()
-            .map(|(level, entries)| (level, attachments.as_written(entries)))
+            .map(|(level, entries)| {
+                let written = entries.iter().map(|entry| attachments.entry(entry.policy));
+                (level, written.collect())
+            })
             .collect();
         let written = written
             .iter()

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity, Work};
+use kube_json::Text;
 
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
     object_key,
 };
 use super::listener::ListenerNode;
-use super::names::rule_name;
 use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
@@ -293,7 +293,10 @@ impl<'a> Topology<'a> {
                     routes.push(id);
                 }
             }
-            let name = rule_name(rule.name, position);
+            // Without one of its own, it has its position, counted from 1, as policy-machinery counts
+            // (docs/systems/gep-713.md#sections).
+            let numbered = || format!("rule-{}", position.saturating_add(1)).into();
+            let name = rule.name.map_or_else(numbered, Text::from);
             let rule = self.rules.push(RuleNode { name, backends });
             self.routes.get_mut(id).rules.push(rule);
         }

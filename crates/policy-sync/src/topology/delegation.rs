@@ -41,10 +41,15 @@ impl<'a> Topology<'a> {
         if !rules.rows().iter().any(delegates) {
             return;
         }
+        let mut by_namespace = ByNamespace::default();
+        for (id, route) in self.routes.iter().filter(|(_, route)| is_http(route)) {
+            let namespace = route.object.namespace_or_empty();
+            by_namespace.entry(namespace).or_default().push(id);
+        }
         let mut following = Following {
             topology: self,
             rules,
-            by_namespace: by_namespace(&self.routes),
+            by_namespace,
             found: Delegations::default(),
             work: Work::default(),
             taking: BTreeMap::new(),
@@ -144,15 +149,6 @@ impl<'a> Topology<'a> {
 
 /// HTTPRoutes by namespace.
 type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
-
-fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
-    let mut by_namespace = ByNamespace::default();
-    for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
-        let namespace = route.object.namespace_or_empty();
-        by_namespace.entry(namespace).or_default().push(id);
-    }
-    by_namespace
-}
 
 fn is_http(route: &RouteNode<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use apimachinery::Identity;
-use kube_json::Text;
 
 use super::hierarchy::{Owner, Topology};
 use super::node::{GatewayId, ListenerId, Node, Path};
@@ -210,15 +209,6 @@ impl Topology<'_> {
         };
         found.map_or(Located::Missing, Located::Node)
     }
-}
-
-/// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
-/// (docs/systems/gep-713.md#sections).
-pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
-    name.map_or_else(
-        || format!("rule-{}", position.saturating_add(1)).into(),
-        Text::from,
-    )
 }
 
 impl Topology<'_> {
