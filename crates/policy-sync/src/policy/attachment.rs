@@ -379,15 +379,10 @@ impl<'a> Attachments<'a> {
     /// A path for people; one that leads to no route is described by what it stands for.
     pub fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
-        match self.last_step_label(kind, path) {
-            Some(last) => format!("{label} > {last}"),
-            None => label,
+        if self.leads_to_no_route(kind, path) {
+            return format!("{label} > any route");
         }
-    }
-
-    /// What stands at the end of such a label for the routes that are not known.
-    pub fn last_step_label(&self, kind: KindId, path: &Path) -> Option<&'static str> {
-        self.leads_to_no_route(kind, path).then_some("any route")
+        label
     }
 
     /// The policy that excludes another one on a node, if its kind refuses a second one there.
