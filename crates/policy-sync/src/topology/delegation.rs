@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::{Identity, Work};
-use kube_json::Value;
 
 use super::build::sorted;
 use super::hierarchy::{Delegation, Delegations, RouteNode, Topology};
 use super::node::{DelegationId, RouteId, RuleId};
-use super::route_match::{NamedMatch, RouteMatch, items};
+use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::GROUP;
 use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
@@ -80,7 +79,7 @@ impl<'a> Topology<'a> {
                     }
                     continue;
                 }
-                let matches = matches_of(node.object, position);
+                let matches = RouteMatch::of_route(node.object, position);
                 following.rule(None, (id, rule, position), &matches, &mut vec![id]);
             }
         }
@@ -309,7 +308,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         let inherits = inherits_matches(route.object);
         let mut taking = Vec::new();
         for (position, rule) in node.rules.iter().copied().enumerate() {
-            let own = matches_of(route.object, position);
+            let own = RouteMatch::of_route(route.object, position);
             if !self
                 .work
                 .pay(own.len().saturating_mul(matches.len()), STEPS_PER_MATCH)
@@ -465,12 +464,6 @@ fn is_child(child: &Route<'_>, parent: &Object) -> bool {
             && reference.namespace.unwrap_or(own) == parent.namespace_or_empty()
     };
     child.parents.is_empty() || child.parents.iter().any(names_it)
-}
-
-/// The matches of a rule of a route.
-fn matches_of(route: &Object, position: usize) -> Vec<RouteMatch<'_>> {
-    let rule = items(route.value.pointer("/spec/rules")).get(position);
-    RouteMatch::of_rule(&route.kind, rule.unwrap_or(&Value::Null))
 }
 
 /// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its

@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use apimachinery::{PatternError, Spent, Work};
-use kube_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
 use super::listener::ListenerNode;
 use super::node::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
-use super::route_match::{NamedMatch, RouteMatch, items};
+use super::route_match::{NamedMatch, RouteMatch};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::object;
@@ -385,11 +384,8 @@ impl Topology<'_> {
         let Some(hostname) = hostname_of(&route.route, &request.host) else {
             return;
         };
-        let written = items(object.value.pointer("/spec/rules"));
         for (position, rule) in route.rules.iter().copied().enumerate() {
-            // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
-            let written = written.get(position).unwrap_or(&Value::Null);
-            let listed = RouteMatch::of_rule(&object.kind, written);
+            let listed = RouteMatch::of_route(object, position);
             let asked = Asked {
                 matches,
                 request,
@@ -611,7 +607,7 @@ impl ListenerNode<'_> {
 mod tests {
     use std::cmp::Ordering;
 
-    use kube_json::json;
+    use kube_json::{Value, json};
     use proptest::prelude::*;
 
     use super::*;
