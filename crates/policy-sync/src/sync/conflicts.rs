@@ -27,15 +27,11 @@ pub fn report_same_target(
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
-        let mut nodes: Vec<Node> = known
-            .nodes
-            .iter()
-            .filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1)
-            .map(|(node, _)| *node)
-            .collect();
-        nodes.sort_unstable();
+        let several = known.nodes.iter();
+        let several =
+            several.filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1);
         let mut said = PerReason::new();
-        for node in nodes {
+        for node in several.map(|(node, _)| *node) {
             let Some(resolution) = resolve(attachments, kind, node) else {
                 continue;
             };

@@ -40,7 +40,7 @@ pub struct SyncedObject<'a> {
 }
 
 /// One Gateway or listener, or route or rule, that a synced object is attached to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SyncedTarget<'a> {
     /// The Gateways that it goes with, sorted; more than one only behind a route.
     pub gateways: Vec<OurGatewayId>,
@@ -61,7 +61,7 @@ pub struct SyncedTarget<'a> {
 
 impl<'a> SyncedTarget<'a> {
     /// A target that nothing on any cluster changes.
-    pub(super) const fn new(
+    pub(super) fn new(
         gateways: Vec<OurGatewayId>,
         pointer: String,
         route_namespace: Option<&'a str>,
@@ -69,11 +69,8 @@ impl<'a> SyncedTarget<'a> {
         Self {
             gateways,
             pointer,
-            selected: None,
             route_namespace,
-            displaced: Vec::new(),
-            withheld_from: BTreeSet::new(),
-            instead: BTreeMap::new(),
+            ..Self::default()
         }
     }
 }

@@ -2,11 +2,12 @@
 //! [`Delegation`]s by which routes get requests from rules of other routes. Also the nodes that a path leads through, and
 //! the Gateways whose traffic reaches a node.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity};
 use kube_json::Text;
 
+use super::build::sorted;
 use super::listener::ListenerNode;
 use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
@@ -428,10 +429,8 @@ impl Topology<'_> {
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).gateways.clone(),
             Node::Backend(backend) | Node::Port(backend, _) => {
                 let routes = self.backends.get(backend).routes.iter();
-                let gateways: BTreeSet<GatewayId> = routes
-                    .flat_map(|route| self.routes.get(*route).gateways.iter().copied())
-                    .collect();
-                gateways.into_iter().collect()
+                let gateways = routes.flat_map(|route| &self.routes.get(*route).gateways);
+                sorted(gateways.copied().collect())
             }
             Node::Class(class) => self.classes.get(class).gateways.clone(),
             Node::Namespace(namespace) => self.namespaces.get(namespace).gateways.clone(),
@@ -447,11 +446,8 @@ impl Topology<'_> {
                 let known = self.backends.get(backend);
                 let routes = known.routes.iter();
                 let itself = (!known.meshed.is_empty()).then_some(backend);
-                let services: BTreeSet<BackendId> = routes
-                    .flat_map(|route| self.routes.get(*route).services.iter().copied())
-                    .chain(itself)
-                    .collect();
-                services.into_iter().collect()
+                let services = routes.flat_map(|route| &self.routes.get(*route).services);
+                sorted(services.copied().chain(itself).collect())
             }
             Node::Namespace(namespace) => self.namespaces.get(namespace).services.clone(),
             Node::Mesh(_) => self.mesh_services().collect(),
