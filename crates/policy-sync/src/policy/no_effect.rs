@@ -185,14 +185,12 @@ fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: 
     let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
         return None;
     };
-    let meant =
-        |listener: ListenerId| node == Node::Gateway(gateway) || node == Node::Listener(gateway, listener);
-    let attached = &topology.gateways.get(gateway).attached;
-    let concerned = attached.iter().filter(|(listener, route)| {
-        meant(*listener)
-            && profile
-                .targeting
-                .concerns_route(&topology.routes.get(*route).object.kind)
+    let meant: BTreeSet<_> = topology.listeners_at(node).into_iter().collect();
+    let attached = topology.gateways.get(gateway).attached.iter();
+    let attached = attached.filter(|(listener, _)| meant.contains(&(gateway, *listener)));
+    let concerned = attached.filter(|(_, route)| {
+        let kind = &topology.routes.get(*route).object.kind;
+        profile.targeting.concerns_route(kind)
     });
     let (through_sets, own): (Vec<_>, Vec<_>) = concerned.partition(|(listener, _)| of_set(*listener));
     let own: BTreeSet<_> = own.into_iter().map(|(_, route)| route).collect();

@@ -178,7 +178,16 @@ impl<'a> Syncing<'a> {
         match (with.first(), without.first(), stays) {
             (_, None, false) => None,
             (with, Some(gateway), false) => Some(self.unsynced(policy, declared, *gateway, with.is_some())),
-            (None, None, true) => self.not_ours(policy, declared, (node, &leading)),
+            // Nothing of ours leads there.
+            (None, None, true) if !self.routes.kinds.any(policy.kind) => None,
+            (None, None, true) => match leading.first() {
+                // Nobody ships what only a mesh leads to.
+                None if !topology.services_of(node).is_empty() => {
+                    Some(target_stays(policy, declared, OR_ELSE.to_owned()))
+                }
+                None => Some(no_path(self.attachments, policy, declared, node)),
+                Some(first) => self.other_class(policy, declared, (node, *first)),
+            },
             (Some(gateway), _, true) => {
                 let missing = self
                     .target_entry(node, *gateway)
@@ -200,26 +209,6 @@ impl<'a> Syncing<'a> {
                     .unwrap_or("target the Gateway or one of its listeners");
                 Some(finding.help(format!("{kind}, and {target}")))
             }
-        }
-    }
-
-    /// A policy on what nothing of ours leads to.
-    fn not_ours(
-        self,
-        policy: &Policy<'_>,
-        declared: &Declared,
-        (node, leading): (Node, &[GatewayId]),
-    ) -> Option<Finding> {
-        if !self.routes.kinds.any(policy.kind) {
-            return None;
-        }
-        match leading.first() {
-            // Nobody ships what only a mesh leads to.
-            None if !self.attachments.topology.services_of(node).is_empty() => {
-                Some(target_stays(policy, declared, OR_ELSE.to_owned()))
-            }
-            None => Some(no_path(self.attachments, policy, declared, node)),
-            Some(first) => self.other_class(policy, declared, (node, *first)),
         }
     }
 

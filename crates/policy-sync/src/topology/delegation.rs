@@ -216,12 +216,24 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
                 if why == Some(Why::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
                     break;
                 }
-                match self.child((above, id, rule), child, matches, way) {
-                    Ok(rules) => {
+                match self.child(id, child, matches, way) {
+                    Ok(taking) => {
                         followed = true;
-                        if seen.insert(child) {
-                            self.follow((above, id, rule), child, rules, way);
+                        if !seen.insert(child) {
+                            continue;
                         }
+                        let listed = taking.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
+                        let delegation = self.found.add(Delegation {
+                            above,
+                            from: (id, rule),
+                            child,
+                            rules: listed.collect(),
+                        });
+                        way.push(child);
+                        for (rule, position, matches) in &taking {
+                            self.rule(Some(delegation), (child, *rule, *position), matches, way);
+                        }
+                        way.pop();
                     }
                     // Of what a wildcard means, it is enough that somebody takes it.
                     Err(because) => why = why.or(Some(because)),
@@ -285,7 +297,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
     /// What the rules of a route take of what a rule hands on to it; or why it takes nothing.
     fn child(
         &mut self,
-        (_, parent, _): (Option<DelegationId>, RouteId, RuleId),
+        parent: RouteId,
         child: RouteId,
         matches: &[RouteMatch<'a>],
         way: &[RouteId],
@@ -337,28 +349,6 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             return Err(Why::Outside(identity()));
         }
         Ok(taking)
-    }
-
-    /// Notes that a route takes part, and follows its own rules.
-    fn follow(
-        &mut self,
-        (above, parent, rule): (Option<DelegationId>, RouteId, RuleId),
-        child: RouteId,
-        rules: Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>,
-        way: &mut Vec<RouteId>,
-    ) {
-        let listed = rules.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
-        let delegation = self.found.add(Delegation {
-            above,
-            from: (parent, rule),
-            child,
-            rules: listed.collect(),
-        });
-        way.push(child);
-        for (rule, position, matches) in &rules {
-            self.rule(Some(delegation), (child, *rule, *position), matches, way);
-        }
-        way.pop();
     }
 
     fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
