@@ -158,17 +158,13 @@ const MOST_NAMES: usize = 10;
 ///
 /// On a live hub, an evaluation that is used instead of the decisions deletes works: so the help proposes it only if no
 /// cluster leaves.
-#[expect(
-    clippy::option_option,
-    reason = "whether it is empty, and the reason, if it is known"
-)]
 pub(super) fn differs(
     hub: &Hub,
     inventory: &Inventory<'_>,
     difference: &Difference,
-    why_empty: Option<Option<&Problem>>,
+    why_empty: Option<&Problem>,
 ) -> Finding {
-    let problem = why_empty.flatten().map(|problem| finding(hub, problem));
+    let problem = why_empty.map(|problem| finding(hub, problem));
     let Difference { namespace, name, .. } = difference;
     let part = |clusters: &[String], text: &str| {
         (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))

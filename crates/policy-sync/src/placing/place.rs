@@ -152,9 +152,8 @@ impl Placing<'_> {
                 let clusters = evaluation.clusters_of(namespace, name);
                 let of_placement =
                     |problem: &&Problem| (&problem.namespace, &problem.name) == (namespace, name);
-                let why_empty = clusters
-                    .is_none_or(|clusters| clusters.is_empty())
-                    .then(|| problems.iter().find(of_placement));
+                let is_empty = clusters.is_none_or(|clusters| clusters.is_empty());
+                let why_empty = problems.iter().find(of_placement).filter(|_| is_empty);
                 differs(hub, inventory, difference, why_empty)
             }));
         }

@@ -550,10 +550,11 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
-        let place = |field: &str| match &declared.namespace {
-            None if field == "namespace" => policy.object.place("/metadata/namespace"),
-            _ => policy.object.place(&format!("{}/{field}", declared.pointer)),
-        };
+        let reference = (
+            policy.object,
+            declared.pointer.as_str(),
+            declared.namespace.as_deref(),
+        );
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
                 // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
@@ -564,11 +565,11 @@ impl<'a> Resolver<'_, 'a> {
                         "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
             }
-            (_, Some(near)) => near.explain(finding, &lacked, place),
+            (_, Some(near)) => near.explain(finding, &lacked, reference),
             (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
             (None, None) if self.is_of_core_group(declared, namespace) => {
                 let mut finding = finding.help("did you mean `group: \"\"`?");
-                finding.place = place("group");
+                finding.place = policy.object.place(&format!("{}/group", declared.pointer));
                 finding
             }
             (None, None) if of_gateway => finding.help("correct the name, or add the object"),

@@ -374,10 +374,10 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
-            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer));
             let what = format!("sends requests to {service}, which is not in the input");
             let finding = object.finding(Code::ROUTE_INVALID, &format!("{}/name", backend.pointer), what);
-            let finding = near.explain(finding, &service.to_string(), place);
+            let reference = (object, backend.pointer.as_str(), backend.namespace);
+            let finding = near.explain(finding, &service.to_string(), reference);
             findings.push(finding.severity(Severity::Warning));
         }
     }

@@ -300,10 +300,10 @@ impl<'a> Topology<'a> {
                 let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
                 let near = near.find_for(set.gateway_namespace, &named);
                 match near.filter(|near| near.is(is_gateway)) {
-                    Some(near) => near.explain(finding, &named.to_string(), |field| match field {
-                        "namespace" if set.gateway_namespace.is_none() => object.place("/metadata/namespace"),
-                        field => object.place(&format!("/spec/parentRef/{field}")),
-                    }),
+                    Some(near) => {
+                        let reference = (object, "/spec/parentRef", set.gateway_namespace);
+                        near.explain(finding, &named.to_string(), reference)
+                    }
                     None => finding.help(help),
                 }
             }
