@@ -95,8 +95,7 @@ impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
     pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
-        let mut targets: BTreeMap<(String, String, String, String), (Identity, Vec<Found<'_>>)> =
-            BTreeMap::new();
+        let mut targets: BTreeMap<[String; 4], (Identity, Vec<Found<'_>>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -106,12 +105,12 @@ impl PolicyView<'_> {
                         .entry((kind, Arc::as_ptr(&path.effective), node))
                         .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
                         .clone();
-                    let key = (
+                    let key = [
                         identity.namespace.clone().unwrap_or_default(),
                         identity.name.clone(),
                         identity.group_kind.kind.clone(),
                         identity.group_kind.group.clone(),
-                    );
+                    ];
                     // The results on one target are in the order in which they were found.
                     let (_, results) = targets.entry(key).or_insert_with(|| (identity, Vec::new()));
                     let locators = seen.attachments.topology.path_locators(&path.path);

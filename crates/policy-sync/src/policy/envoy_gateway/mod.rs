@@ -23,13 +23,16 @@ use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
 pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
 
+/// Listeners with their Gateways, by port.
+type ByPort = HashMap<i64, Vec<(GatewayId, ListenerId)>>;
+
 /// The listeners by port, to find policies that share a port with listeners that they are not for.
 pub(crate) struct SharedPorts<'f, 'a> {
     topology: &'f Topology<'a>,
     /// The classes whose Gateways run as one.
     merging: &'f BTreeSet<ClassId>,
     /// By the first of the Gateways that run as one, and by port, the listeners that do not end TLS.
-    plain: HashMap<Option<GatewayId>, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
+    plain: HashMap<Option<GatewayId>, ByPort>,
 }
 
 impl<'f, 'a> SharedPorts<'f, 'a> {
@@ -90,7 +93,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
     }
 
     /// The listeners of all Gateways that run as one with a Gateway.
-    fn there(&mut self, gateway: GatewayId) -> &HashMap<i64, Vec<(GatewayId, ListenerId)>> {
+    fn there(&mut self, gateway: GatewayId) -> &ByPort {
         let topology = self.topology;
         let class = topology.gateways.get(gateway).class;
         let gateways = if self.merging.contains(&class) {
@@ -99,7 +102,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             std::slice::from_ref(&gateway)
         };
         self.plain.entry(gateways.first().copied()).or_insert_with(|| {
-            let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
+            let mut by_port = ByPort::new();
             let nodes = gateways.iter().map(|gateway| Node::Gateway(*gateway));
             for (gateway, listener) in nodes.flat_map(|node| topology.listeners_at(node)) {
                 let port = topology.listeners.get(listener).port;
