@@ -212,7 +212,7 @@ impl<'a> Analysis<'a> {
         sync::add_grants(
             &placed.grants,
             &gateways,
-            self.attached.routes.chosen(),
+            &self.attached.routes.chosen,
             (&mut synced.objects, &mut variants),
             (placed.hub, placed.loaded.config.secrets == Secrets::Copy),
         );

@@ -162,8 +162,9 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 Some(view.routes.clusters(view.hub, view.clusters, route))
             }
             Node::ListenerSet(set) => {
-                let set = view.routes.set(set)?;
-                let gateway = view.hub.topology.gateways.get(set.node).object;
+                view.routes.sets.get(&set)?;
+                let gateway = view.hub.topology.listener_sets.get(set).gateway;
+                let gateway = view.hub.topology.gateways.get(gateway).object;
                 let clusters = view.clusters_of(&gateway.key()).iter();
                 Some(clusters.map(String::as_str).collect())
             }

@@ -11,7 +11,7 @@ use super::instance::Instance;
 use crate::api::gateway::Gateway;
 use crate::diagnostic::Findings;
 use crate::hub::OurClass;
-use crate::outcome::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
+use crate::outcome::predicted::{UNKNOWN, handled, no_listeners, programmed_on};
 use crate::outcome::{
     Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster,
 };
@@ -52,7 +52,7 @@ pub(super) fn gateway_status(
     let programmed = if gateway.listeners.is_empty() {
         no_listeners()
     } else if instances.is_empty() || !applied {
-        condition("Programmed", "Unknown", "Pending", UNKNOWN.to_owned())
+        Condition::new("Programmed", "Unknown", "Pending", UNKNOWN.to_owned())
     } else {
         on_all("Programmed").unwrap_or_else(|| {
             let clusters = instances.iter().map(|instance| instance.cluster().to_owned());
@@ -93,7 +93,7 @@ pub(super) fn policy_condition(
     let mut clusters: Vec<&str> = says.iter().map(|(cluster, _)| *cluster).collect();
     clusters.dedup();
     let message = format!("{kind} on clusters [{}]", clusters.join(" "));
-    everywhere(kind, says.into_iter()).unwrap_or_else(|| condition(kind, "True", kind, message))
+    everywhere(kind, says.into_iter()).unwrap_or_else(|| Condition::new(kind, "True", kind, message))
 }
 
 /// The condition that is not True because some clusters object; `None` when none does
@@ -105,7 +105,7 @@ fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String
         .collect();
     (!against.is_empty()).then(|| {
         let message = ConditionMessage::OfClusters(against);
-        condition(kind, "False", NOT_EVERYWHERE, message)
+        Condition::new(kind, "False", NOT_EVERYWHERE, message)
     })
 }
 

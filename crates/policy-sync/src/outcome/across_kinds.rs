@@ -41,14 +41,10 @@ fn refused_on_clusters(view: &PolicyView<'_>, findings: &mut Findings) {
         let Some(((_, why), declared)) = refused.first().zip(policy.targets.first()) else {
             continue;
         };
-        let message = format!(
-            "{} is refused on {}: {}",
-            policy.object.identity(),
-            fitting_names(&clusters, CLUSTERS_WIDTH),
-            why.message.to_string().trim_end_matches('.')
-        );
+        let (there, why) = (fitting_names(&clusters, CLUSTERS_WIDTH), why.message.to_string());
+        let what = format!("is refused on {there}: {}", why.trim_end_matches('.'));
         findings.push(
-            Finding::new(Code::POLICY_NO_EFFECT, policy.object.place(&declared.pointer), message)
+            policy.object.finding(Code::POLICY_NO_EFFECT, &declared.pointer, what)
                 .label("no setting of the policy takes effect there")
                 .help("target all listeners of that port, or give this one a port of its own; an EnvoyProxy with `mergeGateways` makes one Gateway of all"),
         );
@@ -99,11 +95,10 @@ fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
         }
     }
     for ((_, pointer), (policy, clusters)) in found {
-        let clusters: Vec<&str> = clusters.into_iter().collect();
         let message = format!(
             "{} reads `auth` where no AuthPolicy is in effect, on {}",
             policy.identity(),
-            fitting_names(&clusters, CLUSTERS_WIDTH)
+            fitting_names(clusters, CLUSTERS_WIDTH)
         );
         findings.push(
             Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&pointer), message)
@@ -180,13 +175,11 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
                 if !said.insert((hostname, one.policy.identity(), one.gateway.identity())) {
                     continue;
                 }
-                let message = format!(
-                    "{} publishes `{hostname}` without `loadBalancing`, and {} with it",
-                    one.policy.identity(),
-                    other.policy.identity()
-                );
+                let with_it = other.policy.identity();
+                let what = format!("publishes `{hostname}` without `loadBalancing`, and {with_it} with it");
                 findings.push(
-                    Finding::new(Code::POLICY_NO_EFFECT, one.policy.place("/spec"), message)
+                    one.policy
+                        .finding(Code::POLICY_NO_EFFECT, "/spec", what)
                         .label("a record has one form: Kuadrant refuses the other")
                         .related(other.policy.place("/spec/loadBalancing"), "it is balanced here")
                         .related(one.gateway.place("/metadata/name"), "the Gateway that is not")
@@ -210,15 +203,12 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
         }
     }
     for (policy, clusters, hostnames) in alone.into_values() {
-        let clusters: Vec<&str> = clusters.into_iter().collect();
-        let message = format!(
-            "{} has no `loadBalancing`, and {} publish {}",
-            policy.identity(),
-            fitting_names(&clusters, CLUSTERS_WIDTH),
-            first_names(&hostnames, MOST_NAMED)
-        );
+        let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
+        let hostnames = first_names(&hostnames, MOST_NAMED);
+        let what = format!("has no `loadBalancing`, and {clusters} publish {hostnames}");
         findings.push(
-            Finding::new(Code::POLICY_NO_EFFECT, policy.place("/spec"), message)
+            policy
+                .finding(Code::POLICY_NO_EFFECT, "/spec", what)
                 .label("such a record is that of one cluster")
                 .help("add `loadBalancing`, or give each cluster a hostname of its own"),
         );
@@ -249,19 +239,13 @@ fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, fi
         if elsewhere.is_empty() {
             continue;
         }
-        let message = format!(
-            "{} says geo {geo} for clusters whose label says otherwise: {}",
-            one.policy.identity(),
-            first_names(&elsewhere, MOST_NAMED)
-        );
+        let clusters = first_names(&elsewhere, MOST_NAMED);
+        let what = format!("says geo {geo} for clusters whose label says otherwise: {clusters}");
         findings.push(
-            Finding::new(
-                Code::POLICY_NO_EFFECT,
-                one.policy.place("/spec/loadBalancing/geo"),
-                message,
-            )
-            .label("on every cluster, whatever its label says")
-            .help("write a policy for the Gateway of each region, with a Placement of its own"),
+            one.policy
+                .finding(Code::POLICY_NO_EFFECT, "/spec/loadBalancing/geo", what)
+                .label("on every cluster, whatever its label says")
+                .help("write a policy for the Gateway of each region, with a Placement of its own"),
         );
     }
 }

@@ -70,12 +70,6 @@ struct Resultant {
     clusters: Arc<[String]>,
 }
 
-/// The results on one target, in the order in which they were found.
-#[derive(Default)]
-struct Target<'v> {
-    results: Vec<Found<'v>>,
-}
-
 /// A result, and where it holds.
 struct Found<'v> {
     result: Result,
@@ -101,7 +95,7 @@ impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
     pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
-        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
+        let mut targets: BTreeMap<[String; 4], (Identity, Vec<Found<'_>>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -111,24 +105,23 @@ impl PolicyView<'_> {
                         .entry((kind, Arc::as_ptr(&path.effective), node))
                         .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
                         .clone();
-                    let key = (
+                    let key = [
                         identity.namespace.clone().unwrap_or_default(),
                         identity.name.clone(),
                         identity.group_kind.kind.clone(),
                         identity.group_kind.group.clone(),
-                    );
-                    let (_, target) = targets
-                        .entry(key)
-                        .or_insert_with(|| (identity, Target::default()));
+                    ];
+                    // The results on one target are in the order in which they were found.
+                    let (_, results) = targets.entry(key).or_insert_with(|| (identity, Vec::new()));
                     let locators = seen.attachments.topology.path_locators(&path.path);
-                    target.add(result, locators, section, seen.clusters);
+                    add(results, (result, locators, section), seen.clusters);
                 }
             }
         }
         let mut names: BTreeSet<(String, String)> = BTreeSet::new();
         let mut lists = ClusterLists::default();
         let targets = targets.into_values();
-        targets.map(move |(identity, target)| json!(target.document(&identity, &mut names, &mut lists)))
+        targets.map(move |(identity, results)| json!(document(results, &identity, &mut names, &mut lists)))
     }
 
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
@@ -195,69 +188,65 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         .collect()
 }
 
-impl<'v> Target<'v> {
-    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &'v [String]) {
-        let known = self.results.iter().position(|known| known.result == result);
-        let position = known.unwrap_or_else(|| {
-            self.results.push(Found {
-                result,
-                paths: Vec::new(),
-                sections: BTreeSet::new(),
-                classes: Vec::new(),
-            });
-            self.results.len().saturating_sub(1)
+/// Adds that a result holds on a path.
+fn add<'v>(
+    results: &mut Vec<Found<'v>>,
+    (result, path, section): (Result, Vec<String>, Option<String>),
+    clusters: &'v [String],
+) {
+    let Some(found) = results.iter_mut().find(|known| known.result == result) else {
+        results.push(Found {
+            result,
+            paths: vec![path],
+            sections: BTreeSet::from([section]),
+            classes: vec![clusters],
         });
-        if let Some(found) = self.results.get_mut(position) {
-            if !found.paths.contains(&path) {
-                found.paths.push(path);
-            }
-            found.sections.insert(section);
-            if found
-                .classes
-                .last()
-                .is_none_or(|last| !std::ptr::eq(*last, clusters))
-            {
-                found.classes.push(clusters);
-            }
-        }
+        return;
+    };
+    if !found.paths.contains(&path) {
+        found.paths.push(path);
     }
+    found.sections.insert(section);
+    let last = found.classes.last();
+    if last.is_none_or(|last| !std::ptr::eq(*last, clusters)) {
+        found.classes.push(clusters);
+    }
+}
 
-    /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
-    fn document(
-        mut self,
-        identity: &Identity,
-        names: &mut BTreeSet<(String, String)>,
-        lists: &mut ClusterLists<'v>,
-    ) -> EffectivePolicy {
-        let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
-        self.results.sort_by_key(kind_of);
-        let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
-        let policies = self
-            .results
-            .into_iter()
-            .map(|found| {
-                let kind = kind_of(&found);
-                let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-                found.entry(identity, alone, lists)
-            })
-            .collect();
-        let kind = &identity.group_kind;
-        let namespace = identity.namespace.clone().unwrap_or_default();
-        let mut name = format!("{}-{}", kind.kind.to_lowercase(), identity.name);
-        if !names.insert((namespace.clone(), name.clone())) {
-            name = format!("{name}.{}", kind.group);
-            names.insert((namespace, name.clone()));
-        }
-        EffectivePolicy {
-            api_version: API_VERSION,
-            kind: "EffectivePolicy",
-            metadata: Metadata {
-                name,
-                namespace: identity.namespace.clone(),
-            },
-            target_ref: reference_to(identity, None),
-            policies,
-        }
+/// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
+fn document<'v>(
+    mut results: Vec<Found<'v>>,
+    identity: &Identity,
+    names: &mut BTreeSet<(String, String)>,
+    lists: &mut ClusterLists<'v>,
+) -> EffectivePolicy {
+    let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
+    results.sort_by_key(kind_of);
+    let kinds: Vec<GroupKind> = results.iter().map(kind_of).collect();
+    let policies = results
+        .into_iter()
+        .map(|found| {
+            let kind = kind_of(&found);
+            let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
+            found.entry(identity, alone, lists)
+        })
+        .collect();
+    let kind = &identity.group_kind;
+    let namespace = identity.namespace.clone().unwrap_or_default();
+    let mut name = format!("{}-{}", kind.kind.to_lowercase(), identity.name);
+    if !names.insert((namespace.clone(), name.clone())) {
+        name = format!("{name}.{}", kind.group);
+        names.insert((namespace, name.clone()));
+    }
+    EffectivePolicy {
+        api_version: API_VERSION,
+        kind: "EffectivePolicy",
+        metadata: Metadata {
+            name,
+            namespace: identity.namespace.clone(),
+        },
+        target_ref: reference_to(identity, None),
+        policies,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{Work, pointer};
+use apimachinery::Work;
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
@@ -140,7 +140,8 @@ impl EffectiveResult {
         let mut sources = BTreeMap::new();
         if spec.is_some() {
             for (key, leaf) in effective.content.iter() {
-                flatten_leaf(&leaf.value, &leaf.at, &mut |pointer| {
+                // A rule has several fields.
+                flatten(&leaf.value, leaf.at.to_string(), &mut |pointer, _| {
                     sources.insert(pointer, author(key, leaf));
                 });
             }
@@ -185,20 +186,6 @@ impl EffectiveResult {
                 .map(|id| attachments.locator(*id).to_string())
                 .collect(),
         }
-    }
-}
-
-/// The pointers of the fields of a leaf: a rule has several.
-fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (key, value) in map {
-                flatten(value, pointer::child(at, key), &mut |pointer, _| {
-                    field(pointer);
-                });
-            }
-        }
-        _ => field(at.to_owned()),
     }
 }
 
@@ -309,7 +296,9 @@ impl PolicyEntry {
         let accepted = accepted(hub, id, None);
         let everywhere = view.fates.of(&hub.locator(id));
         if accepted.is_true() && is_on_hub_only(&hub.topology, view.routes, hub.policy(id)) {
-            return Self::new(hub, (id, on_hub_only()), everywhere);
+            let message = "on the hub only: it is not shipped, so no controller accepts it".to_owned();
+            let not_shipped = Condition::new("Accepted", "Unknown", "NotShipped", message);
+            return Self::new(hub, (id, not_shipped), everywhere);
         }
         let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
         let refusals = view.refusals.get(&id).into_iter().flatten();
@@ -340,7 +329,7 @@ impl PolicyEntry {
         }
         let kind = hub.policy(id).object.kind.as_str();
         let shape = hub.profile(id).status;
-        let (ancestors, _) = ancestors(hub, id, &gateways, |gateway| {
+        entry.ancestors = ancestors(hub, id, &gateways, |gateway| {
             let name = hub.topology.locator(Node::Gateway(gateway));
             let mut total = Tally::default();
             for fate in everywhere.into_iter().flat_map(|everywhere| &everywhere.fates) {
@@ -355,7 +344,6 @@ impl PolicyEntry {
                 (_, outcome) => effect_of(kind, shape, outcome, &total.keys()),
             }
         });
-        entry.ancestors = ancestors;
         if let Some(why) = on_all_clusters {
             let conditions = entry
                 .ancestors
@@ -378,13 +366,9 @@ impl PolicyEntry {
 
     /// The entry of a policy that lives on clusters that are alike.
     pub fn of_clusters(view: &PolicyView<'_>, there: Seen<'_>, id: PolicyId) -> Self {
-        let Seen {
-            clusters,
-            attachments,
-            ..
-        } = there;
+        let attachments = there.attachments;
         let fates = view.fates.of(&attachments.locator(id));
-        let fates = fates.map(|fates| fates.on(clusters));
+        let fates = fates.map(|fates| fates.on(there.clusters));
         Self::new(attachments, (id, accepted(attachments, id, None)), fates.as_ref())
     }
 
@@ -471,18 +455,6 @@ impl PolicyEntry {
             on_clusters,
             state,
         }
-    }
-}
-
-/// What is said of a policy that no controller sees.
-fn on_hub_only() -> Condition {
-    Condition {
-        kind: "Accepted".to_owned(),
-        status: "Unknown",
-        reason: "NotShipped".to_owned(),
-        message: "on the hub only: it is not shipped, so no controller accepts it"
-            .to_owned()
-            .into(),
     }
 }
 
@@ -721,11 +693,7 @@ fn elsewhere(view: &PolicyView<'_>) -> Vec<ElsewhereEntry> {
 fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
     let mut found: Vec<WithoutPaths> = Vec::new();
     for seen in view.seen() {
-        let Seen {
-            attachments,
-            effective,
-            ..
-        } = seen;
+        let (attachments, effective) = (seen.attachments, seen.effective);
         for (position, kind) in attachments.kinds.iter() {
             for gateway in attachments.topology.gateways.ids() {
                 if !effective.has(Start::Gateway(gateway)) || !effective.on(position, gateway).is_empty() {

@@ -19,7 +19,7 @@ use crate::policy::{
     StatusShape, accepted,
 };
 use crate::sync::SyncedRoutes;
-use crate::topology::{Node, Path, Start, Topology};
+use crate::topology::{Node, Start};
 use apimachinery::{ApiVersion, Identity};
 
 /// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
@@ -181,7 +181,19 @@ impl PolicyView<'_> {
     pub fn where_applied<'v>(&self, on: &OnPath<'v>, lists: &mut ClusterLists<'v>) -> (Arc<[String]>, bool) {
         let (seen, _, path) = on.found;
         let clusters = lists.joined(&on.classes);
-        let all = self.clusters_of_path(&seen.attachments.topology, &path.path);
+        let all = match path.path.start {
+            Start::Gateway(gateway) => {
+                let gateway = seen.attachments.topology.gateways.get(gateway);
+                // Nothing says where else a Gateway may be that lives on clusters.
+                if gateway.local {
+                    usize::MAX
+                } else {
+                    self.clusters_of(&gateway.known_as().key()).len()
+                }
+            }
+            // No Gateway says where a path goes that begins at a Service of a mesh.
+            Start::Service(_) => self.spokes.iter().map(|spoke| spoke.clusters.len()).sum(),
+        };
         let is_everywhere = self.cluster.is_some() || clusters.len() >= all;
         (clusters, is_everywhere)
     }
@@ -192,14 +204,18 @@ impl PolicyView<'_> {
             .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
     }
 
-    /// Every place where policies were evaluated, the hub first.
-    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
-        let hub = Seen {
+    /// The hub as a place where policies were evaluated.
+    pub fn seen_on_hub(&self) -> Seen<'_> {
+        Seen {
             clusters: &[],
             attachments: self.hub,
             effective: &self.hub_effective,
-        };
-        std::iter::once(hub).chain(self.spokes.iter().map(|spoke| Seen {
+        }
+    }
+
+    /// Every place where policies were evaluated, the hub first.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        std::iter::once(self.seen_on_hub()).chain(self.spokes.iter().map(|spoke| Seen {
             clusters: spoke.clusters,
             attachments: &spoke.attachments,
             effective: &spoke.effective,
@@ -265,22 +281,6 @@ impl PolicyView<'_> {
             overlaid: None,
         });
         objects.collect()
-    }
-
-    /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
-    /// Service of a mesh, as no Gateway says where that goes. Nothing says where else a Gateway may be that lives on
-    /// clusters.
-    pub fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
-        match path.start {
-            Start::Gateway(gateway) => {
-                let gateway = topology.gateways.get(gateway);
-                if gateway.local {
-                    return usize::MAX;
-                }
-                self.clusters_of(&gateway.known_as().key()).len()
-            }
-            Start::Service(_) => self.spokes.iter().map(|spoke| spoke.clusters.len()).sum(),
-        }
     }
 
     /// The clusters that an object of the hub goes to: those of the Gateways that lead to it, or that bring a policy to
@@ -373,14 +373,7 @@ impl<'v> ClusterLists<'v> {
         let lists = &mut self.lists;
         let joined = self.by_classes.entry(by).or_insert_with(|| {
             let names: BTreeSet<&String> = classes.iter().copied().flatten().collect();
-            let list: Arc<[String]> = names.into_iter().cloned().collect();
-            match lists.get(&list) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    lists.insert(Arc::clone(&list));
-                    list
-                }
-            }
+            share(lists, names.into_iter().cloned().collect::<Arc<[String]>>())
         });
         Arc::clone(joined)
     }

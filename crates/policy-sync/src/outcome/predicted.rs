@@ -15,7 +15,7 @@ use crate::api::route::{Route, stands_for_routes};
 use crate::diagnostic::{Finding, Findings, Place, first_names};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::{Condition, ConditionMessage, affecting};
+use crate::policy::{Condition, affecting};
 use crate::topology::{GatewayId, Node, Refusal, RouteId, Topology};
 
 /// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
@@ -63,15 +63,6 @@ struct AffectingKind<'v> {
 /// a million.
 const STEPS_PER_POLICY: u64 = 150;
 
-fn too_many_affect() -> Finding {
-    Finding::too_costly("naming the policies that affect each target", Place::Run, "no status is reported")
-        .note("a route is affected by the policies that target it or its Gateways")
-        .help(
-            "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
-             --cluster NAME`)",
-        )
-}
-
 impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
     /// in each group by locator. Not if they would name too many policies.
@@ -89,7 +80,16 @@ impl Prediction<'_, '_> {
         for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
         }
-        let affecting = self.affecting().ok_or_else(|| Box::new(too_many_affect()))?;
+        let affecting = self.affecting().ok_or_else(|| {
+            let stage = "naming the policies that affect each target";
+            let finding = Finding::too_costly(stage, Place::Run, "no status is reported")
+                .note("a route is affected by the policies that target it or its Gateways")
+                .help(
+                    "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
+                     --cluster NAME`)",
+                );
+            Box::new(finding)
+        })?;
         affect(affecting, self.view, &mut targets);
         Ok(targets.into_values().chain(self.policies()).collect())
     }
@@ -119,7 +119,7 @@ impl Prediction<'_, '_> {
                 let message = format!("Invalid parameters in gateway class: {refused}");
                 status
                     .conditions
-                    .push(condition("Programmed", "False", "Pending", message));
+                    .push(Condition::new("Programmed", "False", "Pending", message));
                 statuses.push(status);
             }
         }
@@ -132,17 +132,10 @@ impl Prediction<'_, '_> {
         let view = self.view;
         view.hub.topology.routes.iter().filter_map(|(number, route)| {
             let clusters = view.routes.clusters(view.hub, view.clusters, number);
-            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
+            let kinds = &view.routes.kinds;
             let brings = |gateway| {
-                let ours = view.routes.kinds.gateway(Node::Gateway(gateway));
-                ours.is_some_and(|ours| {
-                    self.ours
-                        .gateways
-                        .get(ours)
-                        .params
-                        .synced_route(group, kind)
-                        .is_some()
-                })
+                let ours = kinds.gateway(Node::Gateway(gateway));
+                ours.is_some_and(|ours| kinds.syncs_route(ours, route.object))
             };
             let conditions = route_conditions(view, number, brings);
             (!clusters.is_empty() || conditions.iter().any(|condition| condition.status == "False")).then(
@@ -162,7 +155,7 @@ impl Prediction<'_, '_> {
         for seen in self.view.seen() {
             let attachments = seen.attachments;
             let topology = &attachments.topology;
-            for ((node, kind), authors) in affecting(attachments, seen.effective)? {
+            for ((node, policies), authors) in affecting(attachments, seen.effective)? {
                 let of_hub = seen.clusters.is_empty();
                 // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
                 if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
@@ -171,13 +164,16 @@ impl Prediction<'_, '_> {
                 let there = all
                     .entry((group(seen, node), topology.locator(node)))
                     .or_default();
-                there.without_conditions = has_no_conditions(&topology.identity(node));
+                let kind = topology.identity(node).group_kind;
+                // Core kinds whose status has no conditions, or that have no status.
+                there.without_conditions =
+                    kind.group.is_empty() && ["Secret", "ConfigMap"].contains(&kind.kind.as_str());
                 let gateways = topology.gateways_of(node).into_iter();
                 there.gateways.extend(gateways.map(|gateway| {
                     let gateway = topology.gateways.get(gateway);
                     (!gateway.local).then(|| gateway.known_as().key())
                 }));
-                let profile = &attachments.kinds.get(kind).profile;
+                let profile = &attachments.kinds.get(policies).profile;
                 let key = (profile.group.clone(), profile.kind.clone());
                 let known = there.kinds.entry(key).or_default();
                 let mut names = BTreeSet::new();
@@ -301,7 +297,7 @@ fn affect(
             let affected_by = |names: &BTreeSet<String>| {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let message = format!("Object affected by {kind} [{}]", names.join(" "));
-                condition(&affected, "True", "Accepted", message)
+                Condition::new(&affected, "True", "Accepted", message)
             };
             status
                 .conditions
@@ -311,12 +307,6 @@ fn affect(
                 .extend(affecting_kind.on_clusters(clusters, affected_by));
         }
     }
-}
-
-/// Core kinds whose status has no conditions, or that have no status.
-fn has_no_conditions(identity: &Identity) -> bool {
-    let kind = &identity.group_kind;
-    kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "ConfigMap")
 }
 
 fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
@@ -359,26 +349,11 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// A condition.
-pub fn condition(
-    kind: &str,
-    status: &'static str,
-    reason: &str,
-    message: impl Into<ConditionMessage>,
-) -> Condition {
-    Condition {
-        kind: kind.to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message: message.into(),
-    }
-}
-
 /// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
 pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
-        Err(failure) => condition(
+        Err(failure) => Condition::new(
             InvalidParameters::CONDITION,
             "False",
             InvalidParameters::REASON,
@@ -394,7 +369,7 @@ pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
 /// What MGC says of a class and a Gateway that it takes care of.
 pub fn handled(class: &OurClass<'_>) -> Condition {
     let message = InvalidParameters::accepted_message(class.class.controller_name);
-    condition("Accepted", "True", "Accepted", message)
+    Condition::new("Accepted", "True", "Accepted", message)
 }
 
 /// The conditions of a Gateway of ours, as MGC writes them once every work is applied
@@ -410,7 +385,7 @@ fn gateway_status(
     } else if clusters.is_empty() {
         let because = gateway.placement.filter(|_| not_found).map(placement_not_found);
         let message = format!("{UNKNOWN}{}", because.unwrap_or_default());
-        condition("Programmed", "Unknown", "Pending", message)
+        Condition::new("Programmed", "Unknown", "Pending", message)
     } else {
         programmed_on(clusters)
     };
@@ -423,13 +398,13 @@ fn gateway_status(
 /// Programmed, everywhere.
 pub fn programmed_on(clusters: &[String]) -> Condition {
     let message = format!("gateway placed on clusters [{}]", clusters.join(" "));
-    condition("Programmed", "True", "Programmed", message)
+    Condition::new("Programmed", "True", "Programmed", message)
 }
 
 /// A Gateway without listeners cannot be placed.
 pub fn no_listeners() -> Condition {
     let message = "gateway failed to be placed on all clusters []".to_owned();
-    condition("Programmed", "False", "Invalid", message)
+    Condition::new("Programmed", "False", "Invalid", message)
 }
 
 /// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
@@ -591,5 +566,5 @@ fn route_condition(
     let sentences = sentences.collect::<Vec<_>>().join("; ");
     let message = first.map_or_else(|| otherwise.to_owned(), |_| sentences);
     let status = if first.is_some() { "False" } else { "True" };
-    condition(kind, status, first.unwrap_or(kind), message)
+    Condition::new(kind, status, first.unwrap_or(kind), message)
 }

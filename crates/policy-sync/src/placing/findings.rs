@@ -1,5 +1,6 @@
 //! The problems of an evaluation, as findings, at the places of its objects in the input.
 
+use apimachinery::{GroupKind, Identity};
 use ocm_placement::{
     CLUSTER_SET_LABEL, Difference, Evaluation, InvalidField, Inventory, Location, Lost, Object as Placed,
     ObjectId, Problem, ProblemKind,
@@ -157,17 +158,13 @@ const MOST_NAMES: usize = 10;
 ///
 /// On a live hub, an evaluation that is used instead of the decisions deletes works: so the help proposes it only if no
 /// cluster leaves.
-#[expect(
-    clippy::option_option,
-    reason = "whether it is empty, and the reason, if it is known"
-)]
 pub(super) fn differs(
     hub: &Hub,
     inventory: &Inventory<'_>,
     difference: &Difference,
-    why_empty: Option<Option<&Problem>>,
+    why_empty: Option<&Problem>,
 ) -> Finding {
-    let problem = why_empty.flatten().map(|problem| finding(hub, problem));
+    let problem = why_empty.map(|problem| finding(hub, problem));
     let Difference { namespace, name, .. } = difference;
     let part = |clusters: &[String], text: &str| {
         (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
@@ -223,6 +220,16 @@ pub(super) fn differs(
         .chain([object_of(hub, &difference.placement)])
         .fold(finding, |finding, object| finding.follows_from(object.place("")));
     parts.into_iter().flatten().fold(finding, Finding::note)
+}
+
+/// The finding that a name is not in the input, where one that is near it is.
+pub(super) fn did_you_mean(finding: Finding, hub: &Hub, missing: &Identity, near: &str) -> Finding {
+    let finding = finding.help(format!("did you mean `{near}`?"));
+    let GroupKind { group, kind } = &missing.group_kind;
+    let near = hub.objects.find(group, kind, missing.namespace.as_deref(), near);
+    near.into_iter().fold(finding, |finding, near| {
+        finding.lacks(missing.to_string(), near.place("/metadata/name"))
+    })
 }
 
 /// Every object of the hub under its number, which leads back here.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use apimachinery::{Field, Identity};
 use ocm_placement::{CLUSTER_SET_LABEL, Inventory};
 
-use super::findings::{invalid_field, objects};
+use super::findings::{did_you_mean, invalid_field, objects};
 use crate::api::ocm::{GROUP, refusals, validate};
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity, nearest};
 use crate::hub::Hub;
@@ -163,12 +163,8 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
             &field.pointer(),
             format!("names the cluster set `{name}`, which is not in the input"),
         );
-        let set = of_kind("ManagedClusterSet").find(|set| set.name == near)?;
-        Some(
-            finding
-                .help(format!("did you mean `{near}`?"))
-                .lacks(format!("ManagedClusterSet {name}"), set.place("/metadata/name")),
-        )
+        let missing = Identity::new(GROUP, "ManagedClusterSet", None, name);
+        Some(did_you_mean(finding, hub, &missing, near))
     };
     let labels = of_kind("ManagedCluster").filter_map(|cluster| {
         let labels = cluster.root().get("metadata").get("labels");

@@ -8,13 +8,13 @@ use apimachinery::Identity;
 use apimachinery::names::check_cluster_name;
 use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
-use super::findings::{all_problems, differs, finding};
+use super::findings::{all_problems, did_you_mean, differs, finding};
 use crate::api::Reading;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity, nearest, shell_name, shell_word};
-use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 
@@ -33,19 +33,24 @@ pub fn place(
 ) -> Table<OurGatewayId, Arc<[String]>> {
     let mut placing = Placing {
         hub,
-        given: GivenDecisions::new(hub, findings),
+        given: given_decisions(hub, findings),
         evaluation: None,
         source,
         evaluated: BTreeMap::new(),
         lists: BTreeSet::new(),
         unable: BTreeSet::new(),
     };
-    if ours
-        .gateways
-        .rows()
-        .iter()
-        .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
-    {
+    // It decides about a Gateway, or is compared with its decisions.
+    let is_evaluated = |gateway: &Gateway<'_>| {
+        let has = |name| {
+            input
+                .inventory
+                .has_placement(gateway.object.namespace_or_empty(), name)
+        };
+        source != PlacementSource::Decisions && gateway.placement.is_some_and(has)
+    };
+    let mut gateways = ours.gateways.rows().iter();
+    if gateways.any(|ours| is_evaluated(&ours.gateway)) {
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
     let clusters = ours.gateways.map(|(_, ours)| {
@@ -53,7 +58,7 @@ pub fn place(
             .clusters(&ours.gateway, input.inventory, findings)
             .unwrap_or_default()
     });
-    placing.report(hub, input.inventory, findings);
+    placing.report(input.inventory, findings);
     clusters
 }
 
@@ -72,15 +77,6 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// Whether the evaluation decides about this Gateway, or is compared with its decisions.
-    fn wants_evaluation(&self, gateway: &Gateway<'_>, inventory: &Inventory<'_>) -> bool {
-        let Some(name) = gateway.placement else {
-            return false;
-        };
-        self.source != PlacementSource::Decisions
-            && inventory.has_placement(gateway.object.namespace_or_empty(), name)
-    }
-
     fn clusters(
         &mut self,
         gateway: &Gateway<'_>,
@@ -92,13 +88,16 @@ impl Placing<'_> {
             return None;
         };
         let namespace = gateway.object.namespace_or_empty();
-        let given = self
-            .given
-            .get(namespace, name)
-            .filter(|_| self.source != PlacementSource::Evaluate);
-        if let Some(given) = given {
+        let given = self.given.get(&(namespace, name));
+        if let Some(given) = given.filter(|_| self.source != PlacementSource::Evaluate) {
             if given.is_empty() {
-                findings.push(no_clusters(gateway, name));
+                let message = format!("the decisions for placement `{name}` contain no cluster");
+                let place = gateway.object.place(PLACEMENT_LABEL_POINTER);
+                findings.push(
+                    Finding::new(Code::PLACEMENT_NO_CLUSTERS, place, message)
+                        .label(format!("{} is on no cluster", gateway.object.identity()))
+                        .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected"),
+                );
             }
             return Some(Arc::clone(given));
         }
@@ -106,11 +105,9 @@ impl Placing<'_> {
         if let Some(known) = self.evaluated.get(&key) {
             return Some(Arc::clone(known));
         }
-        let evaluated = match &self.evaluation {
-            Some(evaluation) => evaluation.clusters_of(namespace, name),
-            None => None,
-        };
-        let Some(evaluated) = evaluated else {
+        let evaluation = self.evaluation.as_ref();
+        let Some(evaluated) = evaluation.and_then(|evaluation| evaluation.clusters_of(namespace, name))
+        else {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
         };
@@ -134,7 +131,8 @@ impl Placing<'_> {
 
     /// The findings of the evaluation about the Placements that it decided, and about those where its answer differs
     /// from the decisions that were used.
-    fn report(&self, hub: &Hub, inventory: &Inventory<'_>, findings: &mut Findings) {
+    fn report(&self, inventory: &Inventory<'_>, findings: &mut Findings) {
+        let hub = self.hub;
         let Some(evaluation) = &self.evaluation else {
             return;
         };
@@ -154,9 +152,8 @@ impl Placing<'_> {
                 let clusters = evaluation.clusters_of(namespace, name);
                 let of_placement =
                     |problem: &&Problem| (&problem.namespace, &problem.name) == (namespace, name);
-                let why_empty = clusters
-                    .is_none_or(|clusters| clusters.is_empty())
-                    .then(|| problems.iter().find(of_placement));
+                let is_empty = clusters.is_none_or(|clusters| clusters.is_empty());
+                let why_empty = problems.iter().find(of_placement).filter(|_| is_empty);
                 differs(hub, inventory, difference, why_empty)
             }));
         }
@@ -179,26 +176,17 @@ impl Placing<'_> {
         .missing(Identity::new(GROUP, "Placement", None, name));
         // If the Placement exists and cannot be read, its own finding says why.
         let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
-        let finding = match unread {
-            Some(object) => finding.follows_from(object.place("")),
-            None => finding,
-        };
+        let unread = unread.into_iter();
+        let finding = unread.fold(finding, |finding, object| finding.follows_from(object.place("")));
         let placements = inventory.placements().filter(|_| !decisions_only);
-        let known: BTreeSet<(&str, &str)> = placements.chain(self.given.placements()).collect();
+        let known: BTreeSet<(&str, &str)> = placements.chain(self.given.keys().copied()).collect();
         let here = known
             .iter()
             .filter(|(other, _)| *other == namespace)
             .map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
-            let finding = finding.help(format!("did you mean `{near}`?"));
-            let placements = &self.hub.objects;
-            return match placements.find(GROUP, "Placement", Some(namespace), near) {
-                Some(placement) => finding.lacks(
-                    format!("Placement {namespace}/{name}"),
-                    placement.place("/metadata/name"),
-                ),
-                None => finding,
-            };
+            let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
+            return did_you_mean(finding, self.hub, &missing, near);
         }
         match known
             .iter()
@@ -269,96 +257,44 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
     ))
 }
 
-fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
-    Finding::new(
-        Code::PLACEMENT_NO_CLUSTERS,
-        gateway.object.place(PLACEMENT_LABEL_POINTER),
-        format!("the decisions for placement `{placement}` contain no cluster"),
-    )
-    .label(format!("{} is on no cluster", gateway.object.identity()))
-    .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
-}
-
 /// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once, without empty names.
-#[derive(Debug, Default)]
-pub(super) struct GivenDecisions<'a> {
-    by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, Arc<[String]>>>,
-}
+pub(super) type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
 
-impl<'a> GivenDecisions<'a> {
-    /// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
-    /// which OCM writes for `not scheduled yet`, is skipped.
-    pub(super) fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
-        let managed: Vec<&str> = hub
-            .objects
-            .of_kind(GROUP, "ManagedCluster")
-            .iter()
-            .map(|o| o.name.as_str())
-            .collect();
-        let mut known = None;
-        let mut by_namespace: BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<String>>> = BTreeMap::new();
-        for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
-            let Some(placement) = object.label(PLACEMENT_LABEL) else {
-                continue;
-            };
-            let given = by_namespace
-                .entry(object.namespace_or_empty())
-                .or_default()
-                .entry(placement)
-                .or_default();
-            given.extend(cluster_names(
-                &hub.objects,
-                object,
-                &managed,
-                &mut known,
-                findings,
-            ));
-        }
-        let shared =
-            |(placement, given): (&'a str, BTreeSet<String>)| (placement, given.into_iter().collect());
-        let by_namespace = by_namespace.into_iter();
-        Self {
-            by_namespace: by_namespace
-                .map(|(namespace, placements)| (namespace, placements.into_iter().map(shared).collect()))
-                .collect(),
+/// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
+/// which OCM writes for `not scheduled yet`, is skipped.
+pub(super) fn given_decisions<'a>(hub: &'a Hub, findings: &mut Findings) -> GivenDecisions<'a> {
+    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+    let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    let mut known = None;
+    let mut given: BTreeMap<(&'a str, &'a str), BTreeSet<String>> = BTreeMap::new();
+    for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
+        if let Some(placement) = object.label(PLACEMENT_LABEL) {
+            let here = given.entry((object.namespace_or_empty(), placement)).or_default();
+            here.extend(cluster_names(hub, object, &managed, &mut known, findings));
         }
     }
-
-    /// The decisions for a placement, or `None` when no PlacementDecision carries its label.
-    pub(super) fn get(&self, namespace: &str, placement: &str) -> Option<&Arc<[String]>> {
-        self.by_namespace.get(namespace)?.get(placement)
-    }
-
-    /// The placements that have decisions, by namespace and name.
-    fn placements(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.by_namespace
-            .iter()
-            .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))
-    }
+    let given = given.into_iter();
+    given
+        .map(|(placement, clusters)| (placement, clusters.into_iter().collect()))
+        .collect()
 }
 
 /// Which Placements decisions of the input decide about, and not an evaluation.
 #[derive(Debug, Default)]
-pub struct Decided<'a> {
-    given: GivenDecisions<'a>,
-    by_evaluation: bool,
-}
+pub struct Decided<'a>(GivenDecisions<'a>);
 
 impl<'a> Decided<'a> {
     /// Mistakes in the decisions were reported where Gateways were placed.
     pub fn new(hub: &'a Hub, source: PlacementSource) -> Self {
-        Self {
-            given: GivenDecisions::new(hub, &mut Findings::new()),
-            by_evaluation: source == PlacementSource::Evaluate,
-        }
+        Self(match source {
+            PlacementSource::Evaluate => GivenDecisions::new(),
+            PlacementSource::Decisions | PlacementSource::Auto => given_decisions(hub, &mut Findings::new()),
+        })
     }
 
     /// The clusters that are decided for a Placement; `None` where the evaluation decides.
-    pub fn of(&self, namespace: &str, placement: &str) -> Option<&[String]> {
-        if self.by_evaluation {
-            return None;
-        }
-        self.given.get(namespace, placement).map(AsRef::as_ref)
+    pub fn of<'s>(&'s self, namespace: &'s str, placement: &'s str) -> Option<&'s [String]> {
+        self.0.get(&(namespace, placement)).map(AsRef::as_ref)
     }
 }
 
@@ -366,23 +302,16 @@ impl<'a> Decided<'a> {
 pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
     let managed = managed.map(|object| object.name.as_str());
-    let inhabited = hub.spokes.keys().map(String::as_str);
-    managed
-        .chain(decided_clusters(&hub.objects))
-        .chain(inhabited)
-        .collect()
-}
-
-/// The names in the PlacementDecisions of a hub, as they are written.
-fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
-    let decisions = objects.of_kind(GROUP, "PlacementDecision").iter();
+    let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
     let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
-    decisions.filter_map(|decision| decision.text("clusterName"))
+    let decided = decisions.filter_map(|decision| decision.text("clusterName"));
+    let inhabited = hub.spokes.keys().map(String::as_str);
+    managed.chain(decided).chain(inhabited).collect()
 }
 
 /// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.
 fn cluster_names<'a>(
-    objects: &Objects,
+    hub: &Hub,
     object: &Object,
     managed: &[&'a str],
     known: &mut Option<NameIndex<'a>>,
@@ -417,19 +346,12 @@ fn cluster_names<'a>(
                 object.place(&field.pointer()),
                 format!("there is no ManagedCluster `{name}` in the input"),
             )
-            .label("the decision is used regardless")
-            .missing(Identity::new(GROUP, "ManagedCluster", None, name));
+            .label("the decision is used regardless");
+            let missing = Identity::new(GROUP, "ManagedCluster", None, name);
+            let finding = finding.missing(missing.clone());
             let known = known.get_or_insert_with(|| NameIndex::new(managed.iter().copied()));
             let finding = match known.nearest(name) {
-                Some(near) => {
-                    let finding = finding.help(format!("did you mean `{near}`?"));
-                    match objects.find(GROUP, "ManagedCluster", None, near) {
-                        Some(cluster) => {
-                            finding.lacks(format!("ManagedCluster {name}"), cluster.place("/metadata/name"))
-                        }
-                        None => finding,
-                    }
-                }
+                Some(near) => did_you_mean(finding, hub, &missing, near),
                 None => finding.help(
                     "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
                 ),

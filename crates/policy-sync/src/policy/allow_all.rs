@@ -4,6 +4,7 @@ use kube_json::Value;
 
 use super::model::Content;
 use super::profile::{Open, Profile};
+use crate::topology::items;
 
 impl Profile {
     /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.
@@ -31,18 +32,14 @@ impl Profile {
 fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
     let (mut permits, mut is_open) = (false, false);
     for policy in policies {
-        let rules = policy
-            .get("rules")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
+        let rules = items(policy.get("rules"));
         match policy.get("action").and_then(Value::as_str).unwrap_or("ALLOW") {
             "ALLOW" => {
                 permits = true;
-                is_open |= rules.into_iter().any(matches_everything);
+                is_open |= rules.iter().any(matches_everything);
             }
             "AUDIT" => {}
-            _ if rules.count() > 0 => return false,
+            _ if !rules.is_empty() => return false,
             _ => {}
         }
     }
@@ -50,10 +47,7 @@ fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
 }
 
 fn matches_everything(rule: &Value) -> bool {
-    let is_empty = |field: &str| {
-        let list = rule.get(field).and_then(Value::as_array);
-        list.is_none_or(Vec::is_empty)
-    };
+    let is_empty = |field: &str| items(rule.get(field)).is_empty();
     // Istio skips a rule that is null.
     rule.is_object() && ["from", "to", "when"].into_iter().all(is_empty)
 }

@@ -124,19 +124,16 @@ impl<'a> Attachments<'a> {
         resolve_targets(unresolved, (&mut topology, sources), grants, options, findings);
         attachments.policies = Table::of(policies);
         attachments.topology = topology;
-        attachments.find_waypoints();
+        // A policy that targets a waypoint applies to the Services that it serves.
+        let mut kinds = attachments.kinds.rows().iter();
+        if kinds.any(|kind| kind.profile.of_workloads) {
+            let topology = &attachments.topology;
+            let served = topology.backends.ids();
+            let served = served.filter_map(|id| Some((id, waypoint_of(topology, id).ok()?)));
+            attachments.waypoints = served.collect();
+        }
         attachments.place(sources, grants);
         attachments
-    }
-
-    /// Finds the waypoints of Services: a policy that targets a waypoint applies to the Services that it serves.
-    fn find_waypoints(&mut self) {
-        let mut kinds = self.kinds.rows().iter();
-        if kinds.any(|kind| kind.profile.of_workloads) {
-            let backends = self.topology.backends.ids();
-            let served = backends.filter_map(|id| Some((id, waypoint_of(&self.topology, id).ok()?)));
-            self.waypoints = served.collect();
-        }
     }
 
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
@@ -154,15 +151,10 @@ impl<'a> Attachments<'a> {
                     .entry(node)
                     .or_default()
                     .accepted
-                    .push(entry_of(id, policy));
+                    .push(Entry::new(id, Arc::clone(&policy.layers)));
             }
         }
         self.void_what_is_refused(sources, grants);
-        self.settle_all();
-        self.void_at_listeners();
-    }
-
-    fn settle_all(&mut self) {
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
@@ -178,6 +170,7 @@ impl<'a> Attachments<'a> {
                 }
             }
         }
+        self.void_at_listeners();
     }
 
     /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as
@@ -238,16 +231,12 @@ impl<'a> Attachments<'a> {
                 if policy.kind != "ClientTrafficPolicy" {
                     continue;
                 }
-                let nothing = Entry {
-                    policy: entry.policy,
-                    layers: Arc::from([]),
-                };
+                let nothing = Entry::new(entry.policy, []);
                 let wants_host = wants_default_host(policy);
                 for (gateway, listener) in topology.listeners_at(*node) {
-                    let set = topology.listeners.get(listener).set.map(Node::ListenerSet);
-                    let own = [Some(Node::Listener(gateway, listener)), set];
-                    let closer = own.into_iter().flatten().take_while(|closer| closer != node);
-                    if closer.into_iter().any(|closer| held.contains(&closer)) {
+                    let nodes = topology.nodes_at(gateway, listener);
+                    let mut closer = nodes.take_while(|closer| closer != node);
+                    if closer.any(|closer| held.contains(&closer)) {
                         continue;
                     }
                     let (keeps_its_place, why) = if ports.shares_port(*node, listener) {
@@ -376,10 +365,9 @@ impl<'a> Attachments<'a> {
         })
     }
 
-    /// Policies as they are written, even where their controller refuses them.
-    pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
-        let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
-        entries.iter().map(written).collect()
+    /// A policy as it is written, even where its controller refuses it.
+    pub(super) fn entry(&self, id: PolicyId) -> Entry {
+        Entry::new(id, Arc::clone(&self.policy(id).layers))
     }
 
     /// Whether a path ends at a listener only because no route is known that hangs there.
@@ -391,15 +379,10 @@ impl<'a> Attachments<'a> {
     /// A path for people; one that leads to no route is described by what it stands for.
     pub fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
-        match self.last_step_label(kind, path) {
-            Some(last) => format!("{label} > {last}"),
-            None => label,
+        if self.leads_to_no_route(kind, path) {
+            return format!("{label} > any route");
         }
-    }
-
-    /// What stands at the end of such a label for the routes that are not known.
-    pub fn last_step_label(&self, kind: KindId, path: &Path) -> Option<&'static str> {
-        self.leads_to_no_route(kind, path).then_some("any route")
+        label
     }
 
     /// The policy that excludes another one on a node, if its kind refuses a second one there.
@@ -424,14 +407,6 @@ impl<'a> Attachments<'a> {
             .iter()
             .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
         in_its_way.next().map(|entry| entry.policy)
-    }
-}
-
-/// A policy with all its settings.
-pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
-    Entry {
-        policy,
-        layers: Arc::clone(&known.layers),
     }
 }
 

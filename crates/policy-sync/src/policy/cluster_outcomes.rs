@@ -111,6 +111,14 @@ impl<'a> Fate<'a> {
         self.kept_away.by.iter()
     }
 
+    fn lose(&mut self, winners: &[TakenBy<'a>]) {
+        self.kept_away.lost = true;
+        for (winner, local, rule) in winners {
+            let locator = Arc::from(winner.identity().locator());
+            self.kept_away.lost_to(&locator, winner, *local, [*rule]);
+        }
+    }
+
     /// Over all Gateways.
     pub fn total(&self) -> Tally<'a> {
         let mut total = self.kept_away.clone();
@@ -243,13 +251,10 @@ impl<'a> Fates<'a> {
             Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect());
         let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
         for (id, policy) in attachments.policies.iter() {
-            let starts: BTreeSet<_> = policy
-                .nodes()
-                .into_iter()
-                .flat_map(|node| attachments.starts_of(id, node))
-                .collect();
+            let nodes = policy.nodes().into_iter();
+            let mut starts = nodes.flat_map(|node| attachments.starts_of(id, node));
             // On the hub as a cluster, what goes to clusters is not there.
-            let is_there = !clusters.is_empty() || starts.iter().any(|start| counts(*start));
+            let is_there = !clusters.is_empty() || starts.any(&counts);
             for (_, authored) in policy.authors(id).filter(|_| is_there) {
                 fates.entry(Arc::clone(&authored.locator)).or_default();
             }
@@ -403,15 +408,5 @@ impl<'a> KeptAway<'a> {
             });
         }
         self.groups = groups;
-    }
-}
-
-impl<'a> Fate<'a> {
-    fn lose(&mut self, winners: &[TakenBy<'a>]) {
-        self.kept_away.lost = true;
-        for (winner, local, rule) in winners {
-            let locator = Arc::from(winner.identity().locator());
-            self.kept_away.lost_to(&locator, winner, *local, [*rule]);
-        }
     }
 }

@@ -66,10 +66,11 @@ impl Serialize for ConditionMessage {
 }
 
 impl Condition {
-    pub(super) fn new(kind: &str, status: bool, reason: &str, message: String) -> Self {
+    /// A condition.
+    pub fn new(kind: &str, status: &'static str, reason: &str, message: impl Into<ConditionMessage>) -> Self {
         Self {
             kind: kind.to_owned(),
-            status: if status { "True" } else { "False" },
+            status,
             reason: reason.to_owned(),
             message: message.into(),
         }
@@ -104,7 +105,7 @@ const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy
 pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
     let message = format!("{kind} is on no cluster");
-    Some(Condition::new(condition, false, "Unknown", message))
+    Some(Condition::new(condition, "False", "Unknown", message))
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
@@ -119,37 +120,39 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
     // kgateway: kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
     let (status, reason, message) = match (shape, outcome) {
         (StatusShape::EnvoyGateway, Outcome::Partial) => (
-            true,
+            "True",
             "Overridden",
             format!("{kind} is in part overridden by [{by}]"),
         ),
-        (StatusShape::EnvoyGateway, Outcome::Overridden) => (true, "Overridden", overridden),
-        (StatusShape::Kgateway, Outcome::Overridden) => (false, "Overridden", OVERRIDDEN.to_owned()),
-        (_, Outcome::Overridden) => (false, "Overridden", overridden),
-        (StatusShape::Kuadrant, Outcome::Whole) => {
-            (true, "Enforced", format!("{kind} has been successfully enforced"))
-        }
+        (StatusShape::EnvoyGateway, Outcome::Overridden) => ("True", "Overridden", overridden),
+        (StatusShape::Kgateway, Outcome::Overridden) => ("False", "Overridden", OVERRIDDEN.to_owned()),
+        (_, Outcome::Overridden) => ("False", "Overridden", overridden),
+        (StatusShape::Kuadrant, Outcome::Whole) => (
+            "True",
+            "Enforced",
+            format!("{kind} has been successfully enforced"),
+        ),
         (StatusShape::Kuadrant, Outcome::Partial) => {
-            (true, "Enforced", format!("{kind} has been partially enforced"))
+            ("True", "Enforced", format!("{kind} has been partially enforced"))
         }
         (StatusShape::Kuadrant, Outcome::NoPath) => (
-            false,
+            "False",
             "Unknown",
             format!("{kind} is not in the path to any existing routes"),
         ),
-        (StatusShape::Ancestors, Outcome::Whole) => (true, "Programmed", format!("{kind} is programmed")),
+        (StatusShape::Ancestors, Outcome::Whole) => ("True", "Programmed", format!("{kind} is programmed")),
         (StatusShape::Ancestors, Outcome::Partial) => (
-            true,
+            "True",
             "PartiallyProgrammed",
             format!("{kind} is programmed, in part overridden by [{by}]"),
         ),
-        (StatusShape::Kgateway, Outcome::Whole) => (true, "Attached", "Attached to all targets".to_owned()),
-        (StatusShape::Kgateway, Outcome::Partial) => (true, "Merged", MERGED.to_owned()),
+        (StatusShape::Kgateway, Outcome::Whole) => ("True", "Attached", "Attached to all targets".to_owned()),
+        (StatusShape::Kgateway, Outcome::Partial) => ("True", "Merged", MERGED.to_owned()),
         (StatusShape::Ancestors, Outcome::NoPath) => {
-            (false, "Unknown", format!("{kind} is on no path from a Gateway"))
+            ("False", "Unknown", format!("{kind} is on no path from a Gateway"))
         }
         (StatusShape::Kgateway, Outcome::NoPath) => {
-            (false, "Pending", format!("{kind} is on no path from a Gateway"))
+            ("False", "Pending", format!("{kind} is on no path from a Gateway"))
         }
         _ => return None,
     };
@@ -173,7 +176,7 @@ pub struct AncestorStatus {
 }
 
 /// A ParentReference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorRef {

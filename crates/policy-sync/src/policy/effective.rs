@@ -22,7 +22,7 @@ pub struct Effective {
     /// The policies on the way with the level of each, least specific first, established first on a level.
     pub chain: Vec<(Level, PolicyId)>,
     /// How many steps from the start each of them first is on the way.
-    steps: HashMap<PolicyId, usize>,
+    pub(super) steps: HashMap<PolicyId, usize>,
     /// The settings that did not survive.
     pub losses: Vec<Loss>,
     /// Those of the chain that their controller refuses here: no setting of theirs takes effect.
@@ -30,26 +30,6 @@ pub struct Effective {
 }
 
 impl Effective {
-    /// `at` gives the step of each policy of the chain.
-    pub(super) fn new(
-        content: Arc<Content>,
-        (chain, at): (Vec<(Level, PolicyId)>, &[usize]),
-        losses: Vec<Loss>,
-        refused: BTreeSet<PolicyId>,
-    ) -> Self {
-        let mut steps = HashMap::new();
-        for ((_, policy), step) in chain.iter().zip(at) {
-            steps.entry(*policy).or_insert(*step);
-        }
-        Self {
-            content,
-            chain,
-            steps,
-            losses,
-            refused,
-        }
-    }
-
     /// The policies that something of the result comes from, each once.
     pub fn sources(&self, attachments: &Attachments<'_>) -> BTreeSet<AuthoredId> {
         let content = self.content.iter();
@@ -119,7 +99,8 @@ pub(super) struct Losses<'r> {
     dictating: Option<AuthoredId>,
     everybody: BTreeSet<AuthoredId>,
     below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
-    noted: Vec<Loss>,
+    /// Everything that was noted.
+    pub(super) noted: Vec<Loss>,
     work: &'r Work,
 }
 
@@ -189,11 +170,6 @@ impl<'r> Losses<'r> {
         }
     }
 
-    /// Everything that was noted.
-    pub(super) fn all(self) -> Vec<Loss> {
-        self.noted
-    }
-
     /// Whose is in the place of what holds nowhere under its name; `None`: nothing is lost.
     fn instead_of(
         &mut self,
@@ -201,9 +177,8 @@ impl<'r> Losses<'r> {
         key: &Arc<str>,
         layers: &[Layer],
     ) -> Option<BTreeSet<AuthoredId>> {
-        let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
         // Rules have no fields that could live on below another name.
-        if self.profile.unit.is_by_name() && !is_by_fields {
+        if let MergeUnit::Rules(_) = self.profile.unit {
             return Some(BTreeSet::new());
         }
         let (content, author_of) = (self.content, self.author_of);
@@ -213,11 +188,8 @@ impl<'r> Losses<'r> {
             below.map(|(key, leaf)| author_of(key, leaf)).collect()
         });
         // A field that was merged deeply lives on below its name.
-        if is_by_fields && below.contains(&id) {
-            return None;
-        }
-        if self.profile.unit.is_by_name() {
-            return Some(BTreeSet::new());
+        if let MergeUnit::Fields(_) = self.profile.unit {
+            return (!below.contains(&id)).then(BTreeSet::new);
         }
         let own = || layers.iter().filter_map(|layer| layer.content.get(key));
         let displaced = own()

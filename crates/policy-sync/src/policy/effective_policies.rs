@@ -181,7 +181,13 @@ pub(crate) fn affecting(
             return None;
         }
         let sources = path.effective.sources(attachments);
-        for (level, node) in levels_of(attachments, &path.path) {
+        let topology = &attachments.topology;
+        let class = path
+            .path
+            .gateway()
+            .map(|gateway| topology.gateways.get(gateway).class);
+        let class = class.map(|class| (Level::GatewayClass, Node::Class(class)));
+        for (level, node) in class.into_iter().chain(topology.levels(&path.path)) {
             let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);
             let here: Vec<AuthoredId> = above
                 .flat_map(|(_, id)| attachments.policy(*id).authors(*id))
@@ -222,17 +228,6 @@ pub(crate) fn affecting(
     }
     by_node.retain(|_, policies| !policies.is_empty());
     Some(by_node)
-}
-
-fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
-    let class = path.gateway().map(|gateway| {
-        let class = attachments.topology.gateways.get(gateway).class;
-        (Level::GatewayClass, Node::Class(class))
-    });
-    class
-        .into_iter()
-        .chain(attachments.topology.levels(path))
-        .collect()
 }
 
 /// The reach of a policy: the locators of every node of every path that it is on, at its own level or below.

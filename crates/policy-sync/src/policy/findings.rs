@@ -12,7 +12,7 @@ use super::model::{Declared, Policy, PolicyId, Rule};
 use super::no_effect::{items, report_no_effect, report_shared_paths, report_shared_sockets};
 use super::profile::StatusShape;
 use super::status::accepted;
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
 use crate::topology::{GatewayId, Level, Node};
 
@@ -30,22 +30,16 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         let object = policy.object;
         refused(attachments, id, findings);
         beyond(attachments, id, findings);
-        let place = policy.targets.first().map_or_else(
-            || object.place("/spec"),
-            |declared| object.place(&declared.pointer),
-        );
         let gateways: BTreeSet<GatewayId> = policy
             .nodes()
             .into_iter()
             .flat_map(|node| attachments.topology.gateways_of(node))
             .collect();
         if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
-            let (name, number) = (object.identity(), gateways.len());
-            let message = format!("{name} has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
-            findings.push(
-                Finding::new(Code::POLICY_TOO_MANY_ANCESTORS, place.clone(), message)
-                    .help("split the policy, or target fewer Gateways"),
-            );
+            let number = gateways.len();
+            let what = format!("has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
+            let finding = object.finding(Code::POLICY_TOO_MANY_ANCESTORS, policy.pointer(), what);
+            findings.push(finding.help("split the policy, or target fewer Gateways"));
         }
         if !accepted(attachments, id, None).is_true() {
             continue;
@@ -59,7 +53,7 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {
-                wholly_overridden(attachments, everywhere, id, place, findings);
+                wholly_overridden(attachments, everywhere, id, findings);
             }
             None if fates.is_some() => {}
             Some((_, Outcome::NoPath)) | None => unreachable(attachments, id, findings),
@@ -203,7 +197,6 @@ fn wholly_overridden(
     attachments: &Attachments<'_>,
     everywhere: &Everywhere<'_>,
     id: PolicyId,
-    place: Place,
     findings: &mut Findings,
 ) {
     let policy = attachments.policy(id);
@@ -226,6 +219,7 @@ fn wholly_overridden(
     }
     let name = policy.object.identity();
     let message = format!("no setting of {name} is in effect anywhere");
+    let place = policy.object.place(policy.pointer());
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
         .label("overridden as a whole")
         .help("remove the policy, or ask the owner of the other one");

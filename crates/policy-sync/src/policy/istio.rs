@@ -186,16 +186,6 @@ pub(super) struct Workloads<'a> {
     by_label: HashMap<(&'a str, &'a str), Vec<usize>>,
 }
 
-/// Which workloads a policy without a target holds for.
-pub(super) enum Holds {
-    /// All of the mesh or of a namespace.
-    Everywhere(Node),
-    /// These, as far as they are known.
-    On(Vec<Node>),
-    /// None: Istio ignores it, as it selects workloads from the root namespace.
-    Nowhere,
-}
-
 impl<'a> Workloads<'a> {
     pub(super) fn new(root_namespace: Option<&str>) -> Self {
         Self {
@@ -215,8 +205,9 @@ impl<'a> Workloads<'a> {
         self.root_namespace == namespace
     }
 
-    /// Which workloads a policy without a target holds for.
-    pub(super) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Holds {
+    /// Which workloads a policy without a target holds for, as far as they are known: those of the mesh or of a namespace
+    /// are that node. `None`: Istio ignores the policy, as it selects workloads from the root namespace.
+    pub(super) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Option<Vec<Node>> {
         let own = policy.namespace_or_empty();
         let is_root = self.is_root(own);
         let spec = policy.root().get("spec");
@@ -231,21 +222,21 @@ impl<'a> Workloads<'a> {
             .collect();
         // No label has a value that is no text: such a selector must not come to hold for more than it asks for.
         let Some(wanted) = wanted else {
-            return Holds::On(Vec::new());
+            return Some(Vec::new());
         };
         let Some((key, value)) = wanted.first_key_value() else {
             // A policy that selects nothing in particular is of all workloads.
             let namespace = topology.namespace(own);
-            return Holds::Everywhere(if is_root {
+            return Some(vec![if is_root {
                 Node::Mesh(namespace)
             } else {
                 Node::Namespace(namespace)
-            });
+            }]);
         };
         // What PeerAuthentications select counts outside the root namespace only
         // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
         if is_root && policy.is("security.istio.io", "PeerAuthentication") {
-            return Holds::Nowhere;
+            return None;
         }
         self.learn(topology);
         let known = self.known.as_deref().unwrap_or_default();
@@ -254,7 +245,7 @@ impl<'a> Workloads<'a> {
         let found = found.filter(|(_, namespace, labels)| {
             (is_root || *namespace == own) && wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
         });
-        Holds::On(found.map(|(node, ..)| *node).collect())
+        Some(found.map(|(node, ..)| *node).collect())
     }
 
     /// Looks at every Gateway and every Service once.

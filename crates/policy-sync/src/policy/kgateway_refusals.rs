@@ -103,12 +103,11 @@ fn without_grant(
         let from = (GROUP, "GatewayExtension", own.as_str());
         (!grants.permit(from, &namespace, (&group, &kind, &to))).then(|| Rejection {
             message: format!("missing reference grant: {extension} has a backend in namespace {namespace}"),
-            pointer: None,
             help: format!(
                 "add a ReferenceGrant to namespace `{namespace}`, from {GROUP} `GatewayExtension` in namespace `{own}` to \
                  {kind}"
             ),
-            at: None,
+            ..Rejection::default()
         })
     })
 }

@@ -28,6 +28,7 @@ pub(crate) type Refused<'i> = &'i (dyn Fn(&Object) -> Option<String> + Sync);
 
 /// The options from the configuration and the parameters.
 #[derive(Clone, Copy, Default)]
+#[expect(missing_debug_implementations, reason = "it contains functions")]
 pub struct Options<'o> {
     /// Profiles; `None`: the built-in ones.
     pub profiles: Option<&'o Profiles>,
@@ -66,17 +67,6 @@ impl Options<'_> {
     }
 }
 
-impl std::fmt::Debug for Options<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Options")
-            .field("ages", &self.ages)
-            .field("kinds", &self.kinds)
-            .field("routes", &self.routes)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Asks the definitions of the input which targets the policies that are there may name. Where that takes more work than a
 /// run spends, none of them says anything.
 pub fn learn_targets(profiles: &mut Profiles, hub: &Hub, findings: &mut Findings) {
@@ -108,9 +98,8 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     let built_in = || Cow::Owned(Profiles::built_in());
     let profiles = options.profiles.map_or_else(built_in, Cow::Borrowed);
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    let definition = ("apiextensions.k8s.io", "CustomResourceDefinition");
-    let there = sources.of_kind(definition.0, definition.1);
-    let of_hub = sources.hub_of_kind(definition.0, definition.1);
+    let there = sources.of_kind(GROUP, KIND);
+    let of_hub = sources.hub_of_kind(GROUP, KIND);
     for object in of_hub.chain(there.map(|(object, _)| object)) {
         let spec = object.root().get("spec");
         let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
@@ -189,31 +178,25 @@ impl<'d> Definition<'d> {
 
     /// Which kind of policy it is has to be in a label.
     fn label(&self) -> Option<Finding> {
-        let pointer = pointer::child("/metadata/labels", POLICY_LABEL);
-        let finding = match self.object.label(POLICY_LABEL) {
-            None => self.finding(
-                "/metadata",
-                format!(
-                    "{} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind",
-                    self.kind
-                ),
+        let kind = self.kind;
+        let (pointer, message) = match self.object.label(POLICY_LABEL) {
+            None => (
+                "/metadata".to_owned(),
+                format!("{kind} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind"),
             ),
-            Some(value)
-                if !["Direct", "Inherited", "true"]
-                    .iter()
-                    .any(|known| value.eq_ignore_ascii_case(known)) =>
-            {
-                self.finding(
-                    &pointer,
-                    format!(
-                        "the label `{POLICY_LABEL}` of {} is `{value}`; GEP-713 allows Direct and Inherited",
-                        self.kind
-                    ),
+            Some(value) => {
+                let mut known = ["Direct", "Inherited", "true"].iter();
+                if known.any(|known| value.eq_ignore_ascii_case(known)) {
+                    return None;
+                }
+                let allowed = "GEP-713 allows Direct and Inherited";
+                (
+                    pointer::child("/metadata/labels", POLICY_LABEL),
+                    format!("the label `{POLICY_LABEL}` of {kind} is `{value}`; {allowed}"),
                 )
             }
-            Some(_) => return None,
         };
-        Some(finding.help(
+        Some(self.finding(&pointer, message).help(
             "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
         ))
     }

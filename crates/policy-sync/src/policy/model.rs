@@ -16,7 +16,7 @@ use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::api::route::AdmittedNamespaces;
 use crate::object::{Object, Rank};
-use crate::topology::{ListenerId, Node, Reference};
+use crate::topology::{ListenerId, Node, Topology};
 
 /// A policy as written, among those that the one of this number stands for: see [`Authored`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,8 +104,16 @@ pub struct Entry {
     pub layers: Arc<[Layer]>,
 }
 
+impl Entry {
+    /// A policy with these settings.
+    pub(crate) fn new(policy: PolicyId, layers: impl Into<Arc<[Layer]>>) -> Self {
+        let layers = layers.into();
+        Self { policy, layers }
+    }
+}
+
 /// A target as declared, and the result of resolving it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Declared {
     /// API group, `""` for core.
     pub group: String,
@@ -137,9 +145,10 @@ pub(super) struct Selects {
 }
 
 /// The result of resolving a declared target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Target {
     /// Not looked at: the policy is invalid.
+    #[default]
     Unresolved,
     /// It is this node.
     Attached(Node),
@@ -163,9 +172,7 @@ impl Declared {
             name: reference.name.to_owned(),
             section: reference.section_name.map(str::to_owned),
             pointer: reference.pointer.clone(),
-            target: Target::Unresolved,
-            is_held: false,
-            selector: None,
+            ..Self::default()
         }
     }
 
@@ -174,16 +181,13 @@ impl Declared {
         Self {
             group: selector.group.to_owned(),
             kind: selector.kind.to_owned(),
-            namespace: None,
-            name: String::new(),
             section: selector.section_name.map(str::to_owned),
             pointer: selector.pointer.clone(),
-            target: Target::Unresolved,
-            is_held: false,
             selector: Some(Selects {
                 labels: selector.selector.clone(),
                 namespaces: selector.namespaces.clone(),
             }),
+            ..Self::default()
         }
     }
 
@@ -198,15 +202,11 @@ impl Declared {
         })
     }
 
-    /// The lookup in the hierarchy; `namespace` is the resolved one.
-    pub(crate) fn locator<'r>(&'r self, namespace: &'r str) -> Reference<'r> {
-        Reference {
-            group: &self.group,
-            kind: &self.kind,
-            namespace,
-            name: &self.name,
-            section: self.section.as_deref(),
-        }
+    /// The object that it names, whether or not that has such a section. `own` is the namespace of the policy.
+    pub(crate) fn whole(&self, topology: &Topology<'_>, own: &str) -> Option<Node> {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        let found = topology.find_whole((&self.group, &self.kind), namespace, &self.name);
+        found.node()
     }
 
     /// For people, if the kind alone is ambiguous: `Backend.acme.example shop/queue`.
@@ -300,10 +300,8 @@ pub struct Copied<'a> {
 impl Authored<'_> {
     /// Where it is against others of its level.
     pub(super) fn standing(&self) -> Standing<'_> {
-        Standing {
-            side: self.layers.last().map_or(Side::Defaults, |layer| layer.side),
-            rank: &self.rank,
-        }
+        let side = self.layers.last().map_or(Side::Defaults, |layer| layer.side);
+        (side, &self.rank)
     }
 }
 
@@ -339,6 +337,12 @@ impl<'a> Policy<'a> {
         self.targets.iter().any(|declared| !declared.is_held)
     }
 
+    /// The pointer of its first target, or of its spec.
+    pub(crate) fn pointer(&self) -> &str {
+        let first = self.targets.first();
+        first.map_or("/spec", |declared| &declared.pointer)
+    }
+
     /// Its targets that are attached, with their nodes.
     pub(super) fn attached(&self) -> impl Iterator<Item = (&Declared, Node)> {
         let targets = self.targets.iter();
@@ -348,20 +352,20 @@ impl<'a> Policy<'a> {
         })
     }
 
+    /// Its targets that are a node.
+    pub(crate) fn targets_at(&self, node: Node) -> impl Iterator<Item = &Declared> {
+        let targets = self.targets.iter();
+        targets.filter(move |declared| declared.target == Target::Attached(node))
+    }
+
     /// The nodes that it is attached to, each once.
     pub fn nodes(&self) -> BTreeSet<Node> {
         self.attached().map(|(_, node)| node).collect()
     }
 }
 
-/// Where a policy stands when it meets another one of its level.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Standing<'r> {
-    /// Defaults or overrides.
-    side: Side,
-    /// Its rank.
-    pub(super) rank: &'r Rank,
-}
+/// Where a policy stands when it meets another one of its level: defaults or overrides, and its rank.
+pub(super) type Standing<'r> = (Side, &'r Rank);
 
 /// The rule that decided between two policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -441,9 +445,9 @@ impl Rule {
     ) -> Self {
         match levels {
             Ordering::Greater => Self::MoreSpecificDefaults,
-            Ordering::Less if loser.side == Side::Overrides => Self::LessSpecificOverrides,
-            Ordering::Less if winner.side == Side::Defaults && may_prefer => Self::ParentPreferred,
-            Ordering::Less if winner.side == Side::Defaults => Self::Refused,
+            Ordering::Less if loser.0 == Side::Overrides => Self::LessSpecificOverrides,
+            Ordering::Less if winner.0 == Side::Defaults && may_prefer => Self::ParentPreferred,
+            Ordering::Less if winner.0 == Side::Defaults => Self::Refused,
             Ordering::Less => Self::OverridesBeatDefaults,
             Ordering::Equal => Self::on_one_level(winner, loser),
         }
@@ -451,14 +455,14 @@ impl Rule {
 
     /// The rule by which `winner` beat `loser` on one level. That the newer one won is no mistake: it challenged
     /// defaults (docs/systems/kuadrant.md#policies-on-one-target).
-    pub(super) fn on_one_level(winner: Standing<'_>, loser: Standing<'_>) -> Self {
-        if winner.side == Side::Overrides && loser.side == Side::Defaults {
+    pub(super) fn on_one_level((side, winner): Standing<'_>, (other, loser): Standing<'_>) -> Self {
+        if side == Side::Overrides && other == Side::Defaults {
             return Self::OverridesBeatDefaults;
         }
-        if winner.rank.priority < loser.rank.priority {
+        if winner.priority < loser.priority {
             return Self::Priority;
         }
-        match (winner.rank.by_age(loser.rank), winner.rank.key < loser.rank.key) {
+        match (winner.by_age(loser), winner.key < loser.key) {
             (Ordering::Less, _) => Self::Older,
             (Ordering::Greater, _) => Self::NewerChallenger,
             (Ordering::Equal, true) => Self::FirstByName,
@@ -525,7 +529,7 @@ mod tests {
     #[test]
     fn each_rule_between_levels_has_its_case() {
         let rank = Rank::default();
-        let standing = |side| Standing { side, rank: &rank };
+        let standing = |side| (side, &rank);
         let (defaults, overrides) = (Side::Defaults, Side::Overrides);
         for (levels, winner, loser, may_prefer, rule) in [
             (
@@ -605,7 +609,7 @@ mod tests {
                 Rule::LaterChallenger,
             ),
         ] {
-            let [won, lost] = [&winner, &loser].map(|(side, rank)| Standing { side: *side, rank });
+            let [won, lost] = [&winner, &loser].map(|(side, rank)| (*side, rank));
             assert_eq!(Rule::on_one_level(won, lost), rule, "{winner:?} {loser:?}");
         }
     }

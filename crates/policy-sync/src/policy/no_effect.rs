@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::model::{KindId, PolicyId};
+use super::model::PolicyId;
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, Topology};
+use crate::topology::{
+    self, GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, RouteMatch, Topology,
+};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -183,14 +185,12 @@ fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: 
     let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
         return None;
     };
-    let meant =
-        |listener: ListenerId| node == Node::Gateway(gateway) || node == Node::Listener(gateway, listener);
-    let attached = &topology.gateways.get(gateway).attached;
-    let concerned = attached.iter().filter(|(listener, route)| {
-        meant(*listener)
-            && profile
-                .targeting
-                .concerns_route(&topology.routes.get(*route).object.kind)
+    let meant: BTreeSet<_> = topology.listeners_at(node).into_iter().collect();
+    let attached = topology.gateways.get(gateway).attached.iter();
+    let attached = attached.filter(|(listener, _)| meant.contains(&(gateway, *listener)));
+    let concerned = attached.filter(|(_, route)| {
+        let kind = &topology.routes.get(*route).object.kind;
+        profile.targeting.concerns_route(kind)
     });
     let (through_sets, own): (Vec<_>, Vec<_>) = concerned.partition(|(listener, _)| of_set(*listener));
     let own: BTreeSet<_> = own.into_iter().map(|(_, route)| route).collect();
@@ -199,7 +199,6 @@ fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: 
         .filter(|(_, route)| !own.contains(route))
         .map(|(_, route)| topology.routes.get(route).object.identity().to_string())
         .collect();
-    let open: Vec<String> = open.into_iter().collect();
     (!open.is_empty()).then(|| first_names(&open, MOST_NAMED))
 }
 
@@ -251,18 +250,11 @@ fn report_ignored_on_tcp(
     findings: &mut Findings,
 ) {
     let topology = &attachments.topology;
-    let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
-        return;
-    };
-    let listeners = topology.gateways.get(gateway).listeners.iter();
-    let tcp = listeners.filter(|listener| {
-        let is_meant = node == Node::Gateway(gateway) || node == Node::Listener(gateway, **listener);
-        is_meant && topology.listeners.get(**listener).protocol == "TCP"
-    });
-    let tcp: Vec<String> = tcp
-        .map(|listener| format!("`{}`", topology.listeners.get(*listener).name))
-        .collect();
-    if tcp.is_empty() {
+    let listeners = topology.listeners_at(node).into_iter();
+    let listeners = listeners.map(|(_, listener)| topology.listeners.get(listener));
+    let tcp = listeners.filter(|listener| listener.protocol == "TCP");
+    let tcp: Vec<String> = tcp.map(|listener| format!("`{}`", listener.name)).collect();
+    if tcp.is_empty() || matches!(node, Node::ListenerSet(_)) {
         return;
     }
     let is_tcp_alone = matches!(node, Node::Listener(..));
@@ -314,14 +306,12 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
     for (gateway, node) in topology.gateways.iter() {
         let mut first_of: BTreeMap<Option<i64>, PolicyId> = BTreeMap::new();
         for listener in &node.listeners {
-            let Some(policy) = policy_at(attachments, kind, gateway, *listener) else {
+            let mut nodes = topology.nodes_at(gateway, *listener);
+            let Some(policy) = nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy)) else {
                 continue;
             };
-            let (name, port) = {
-                let listener = topology.listeners.get(*listener);
-                (&listener.name, listener.port)
-            };
-            let first = *first_of.entry(port).or_insert(policy);
+            let ListenerNode { name, port, .. } = topology.listeners.get(*listener);
+            let first = *first_of.entry(*port).or_insert(policy);
             if first == policy || !said.insert((first, policy)) {
                 continue;
             }
@@ -435,15 +425,9 @@ fn host_paths(
     if node.object.kind != "HTTPRoute" {
         return Vec::new();
     }
-
-    let path_of = |one: &Value| Some(one.pointer("/path/value")?.as_str()?.to_owned());
-    let mut paths = BTreeSet::new();
-    for (_, rule) in items(node.object.value.get("spec"), "rules") {
-        let mut matches = items(Some(rule), "matches").peekable();
-        let any = matches.peek().is_none().then_some(None);
-        let matches = matches.map(|(_, one)| path_of(one)).chain(any);
-        paths.extend(matches.map(|path| path.unwrap_or_else(|| "/".to_owned())));
-    }
+    let rules = topology::items(node.object.value.pointer("/spec/rules")).iter();
+    let matches = rules.flat_map(|rule| RouteMatch::of_rule("HTTPRoute", rule));
+    let paths: BTreeSet<String> = matches.map(|one| one.path().to_owned()).collect();
     let hosts = listener.common_hostnames(&node.route).into_iter();
     let at = |host: String| {
         paths
@@ -453,28 +437,11 @@ fn host_paths(
     hosts.flat_map(at).collect()
 }
 
-/// The policy that Envoy Gateway takes for a listener.
-fn policy_at(
-    attachments: &Attachments<'_>,
-    kind: KindId,
-    gateway: GatewayId,
-    listener: ListenerId,
-) -> Option<PolicyId> {
-    let set = attachments.topology.listeners.get(listener).set;
-    let nodes = [
-        Some(Node::Listener(gateway, listener)),
-        set.map(Node::ListenerSet),
-        Some(Node::Gateway(gateway)),
-    ];
-    let mut nodes = nodes.into_iter().flatten();
-    nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy))
-}
-
 /// The items of a list of a mapping, with their positions.
 pub(super) fn items<'v>(
     holder: Option<&'v Value>,
     name: &str,
 ) -> impl Iterator<Item = (usize, &'v Value)> + use<'v> {
-    let list = holder.and_then(|holder| holder.get(name)?.as_array());
-    list.into_iter().flatten().enumerate()
+    let list = holder.and_then(|holder| holder.get(name));
+    topology::items(list).iter().enumerate()
 }

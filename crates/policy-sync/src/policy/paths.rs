@@ -257,7 +257,7 @@ impl<'l, 'a> Walk<'l, 'a> {
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
             } else {
-                self.emit_for_any(path, &join(&head, stops.iter().copied()));
+                self.emit_if(false, path, &join(&head, stops.iter().copied()));
             }
         }
         if !self.goes_on_to_routes() {
@@ -377,10 +377,8 @@ impl<'l, 'a> Walk<'l, 'a> {
             };
             let is_end = self.ends(Level::Rule);
             let always = self.profile.class == Class::Inherited || !self.ends(Level::Route);
-            if is_end && (always || self.is_refined || named(stop)) {
-                self.emit(path, &join(&above, [*stop]));
-            } else if !is_end && self.is_refined {
-                self.emit_for_any(path, &join(&above, [*stop]));
+            if !is_end || always || self.is_refined || named(stop) {
+                self.emit_if(is_end, path, &join(&above, [*stop]));
             }
         }
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
@@ -478,21 +476,14 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    /// Adds what applies to anything that might come below the end of a path.
-    fn emit_for_any(&mut self, path: Path, stops: &[Stop<'l>]) {
-        if self.is_refined {
-            let found = self.found.len();
-            self.emit(path, stops);
-            self.for_any.extend(self.found.drain(found..));
-        }
-    }
-
-    /// Adds a path that ends there, or else what applies to anything that might come below.
+    /// Adds a path that ends there, or else, in full detail, what applies to anything that might come below.
     fn emit_if(&mut self, is_end: bool, path: Path, stops: &[Stop<'l>]) {
         if is_end {
             self.emit(path, stops);
-        } else {
-            self.emit_for_any(path, stops);
+        } else if self.is_refined {
+            let found = self.found.len();
+            self.emit(path, stops);
+            self.for_any.extend(self.found.drain(found..));
         }
     }
 
@@ -579,7 +570,10 @@ fn combine(
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
         let written: Vec<(Level, Vec<Entry>)> = levels()
-            .map(|(level, entries)| (level, attachments.as_written(entries)))
+            .map(|(level, entries)| {
+                let written = entries.iter().map(|entry| attachments.entry(entry.policy));
+                (level, written.collect())
+            })
             .collect();
         let written = written
             .iter()
@@ -591,7 +585,10 @@ fn combine(
         } else {
             merge(profile, &levels, &|id| attachments.locator(id))
         }
-    } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+    } else if generations
+        .iter()
+        .all(|(inherited, _)| *inherited == Inherited::default())
+    {
         let levels = levels_to_merge(profile.dictates, levels());
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
@@ -629,14 +626,20 @@ fn combine(
                 noting.note(author, &authored.layers);
             }
         }
-        losses = noting.all();
+        losses = noting.noted;
     }
     if profile.status == StatusShape::EnvoyGateway
         && let Some(enabled) = with_enabled_ones(&content)
     {
         content = Arc::new(enabled);
     }
-    Effective::new(content, (chain, &steps_of(stops)), losses, refused)
+    Effective {
+        content,
+        chain,
+        steps: steps_of(stops),
+        losses,
+        refused,
+    }
 }
 
 /// What an owner says of how its policies meet those below, and its policies, level by level.
@@ -678,9 +681,9 @@ fn generations<'l>(
     generations
 }
 
-/// How many steps below the start of its path each of the stops is: policies of one step are peers.
-fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
-    let mut steps: Vec<usize> = Vec::with_capacity(stops.len());
+/// How many steps below the start of the path each policy first is: policies of one step are peers.
+fn steps_of(stops: &[&Stop<'_>]) -> HashMap<PolicyId, usize> {
+    let mut steps = HashMap::new();
     let mut last: Option<(Level, Node)> = None;
     let mut step = 0_usize;
     for (level, node, entries) in stops {
@@ -690,7 +693,9 @@ fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
             step = step.saturating_add(1);
         }
         last = Some((*level, *node));
-        steps.extend(std::iter::repeat_n(step, entries.len()));
+        for entry in *entries {
+            steps.entry(entry.policy).or_insert(step);
+        }
     }
     steps
 }

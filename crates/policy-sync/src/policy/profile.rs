@@ -8,7 +8,7 @@ use super::targeting::Targeting;
 use crate::topology::Level;
 
 /// Where the settings of a policy are in its spec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Wrappers {
     /// In the spec itself.
@@ -18,11 +18,12 @@ pub enum Wrappers {
     /// In `default` only (GKE).
     Default,
     /// In `defaults`, `overrides`, `default`, `override`, bare, or several of them (GEP-2649).
+    #[default]
     Any,
 }
 
 /// How two specs become one (GEP-713, merge strategies).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Strategy {
     /// No merging; only the established policy applies.
@@ -30,6 +31,7 @@ pub enum Strategy {
     /// One of the two as a whole.
     Atomic,
     /// Unit by unit: a rule, or a field by JSON merge patch.
+    #[default]
     Patch,
     /// Field by field, and the lists of [`Profile::list_keys`] element by element: Kubernetes' strategic merge patch.
     StrategicPatch,
@@ -100,10 +102,11 @@ pub struct Inheritance {
 }
 
 /// Whose strategy applies when two policies meet, and which policies meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Dictates {
     /// The established policy's; all policies on a path meet (GEP-713).
+    #[default]
     Established,
     /// The most specific policy's (Envoy Gateway's `mergeType`): it applies alone, or merges with the closest policy on
     /// the Gateway's side and no other.
@@ -111,10 +114,11 @@ pub enum Dictates {
 }
 
 /// The order of two policies on one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Precedence {
     /// The oldest wins, both in defaults and in overrides (GEP-713's earlier text).
+    #[default]
     OldestWins,
     /// The established policy's strategy decides, so the challenger overrides its defaults (today's GEP-713).
     EstablishedChallenger,
@@ -139,12 +143,13 @@ pub struct RulePath {
 }
 
 /// The unit that a merge never splits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MergeUnit {
     /// The whole spec.
     Whole,
     /// A field: RFC 7386.
+    #[default]
     JsonMergePatch,
     /// A named rule.
     Rules(Vec<RulePath>),
@@ -197,7 +202,7 @@ impl Filled {
 }
 
 /// What happens to two policies of one kind on one target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
@@ -206,6 +211,7 @@ pub enum SameTarget {
     /// whole (NGINX).
     PerField,
     /// All are accepted and merged, or one is overridden as a whole.
+    #[default]
     Merge,
     /// All apply.
     AddUp,
@@ -214,22 +220,24 @@ pub enum SameTarget {
 }
 
 /// Which nodes a path lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Paths {
     /// Every level down to its end: one path per listener and rule (Kuadrant).
     EveryLevel,
     /// Listeners, rules, and ports only if a policy of the kind names one.
+    #[default]
     WhereItMatters,
 }
 
 /// Conditions and messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StatusShape {
     /// Accepted and Enforced, flat, with Kuadrant's words.
     Kuadrant,
     /// Accepted and Programmed, flat and in `status.ancestors`.
+    #[default]
     Ancestors,
     /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
     EnvoyGateway,
@@ -281,7 +289,7 @@ impl StatusShape {
 
 /// Everything that is known about a policy kind. Each field's default is that of a labeled kind that nobody
 /// described.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
@@ -372,31 +380,10 @@ impl Profile {
         Self {
             group: group.to_owned(),
             kind: kind.to_owned(),
-            versions: Vec::new(),
-            class: Class::Inherited,
-            targeting: Targeting::default(),
-            namespace_wide: false,
-            of_workloads: false,
-            unset_modes: false,
             in_mesh: true,
-            wrappers: Wrappers::Any,
             strategy_fields: vec!["strategy".to_owned(), "mergeType".to_owned()],
-            dictates: Dictates::Established,
-            strategy: Strategy::Patch,
-            unit: MergeUnit::JsonMergePatch,
-            list_keys: Vec::new(),
-            filled: Vec::new(),
-            priority_field: None,
-            weight_annotation: None,
-            inheritance: None,
-            exclusive_fields: Vec::new(),
-            precedence: Precedence::OldestWins,
-            same_target: SameTarget::Merge,
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
-            paths: Paths::WhereItMatters,
-            status: StatusShape::Ancestors,
-            open: Vec::new(),
-            authorizes: false,
+            ..Self::default()
         }
     }
 
@@ -478,12 +465,13 @@ impl Profile {
 }
 
 /// What a policy of the kind affects (GEP-713: Direct and Inherited).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Class {
     /// Only its own target.
     Direct,
     /// Its target and what is below it.
+    #[default]
     Inherited,
 }
 

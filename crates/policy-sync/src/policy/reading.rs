@@ -61,7 +61,12 @@ pub(crate) fn read_policy<'a>(
     let read = read(&spec, profile, id);
     policy.layers = Arc::from(read.layers);
     for problem in read.problems {
-        report(&mut policy, problem, findings);
+        if problem.severity == Severity::Error {
+            policy.invalid.get_or_insert_with(|| problem.message.clone());
+        }
+        let place = object.key_place(&problem.pointer);
+        let finding = Finding::new(problem.code, place, problem.message);
+        findings.push(finding.severity(problem.severity).help(problem.help));
     }
     policy.authored = vec![Authored {
         object,
@@ -152,15 +157,6 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
     }
 }
 
-fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {
-    if problem.severity == Severity::Error {
-        policy.invalid.get_or_insert_with(|| problem.message.clone());
-    }
-    let place = policy.object.key_place(&problem.pointer);
-    let finding = Finding::new(problem.code, place, problem.message);
-    findings.push(finding.severity(problem.severity).help(problem.help));
-}
-
 /// Something about a spec that an API server, or its controller, would not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
@@ -193,7 +189,10 @@ impl Settings {
     }
 }
 
-const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
+/// Whether a field of a spec names targets.
+fn is_of_targets(field: &str) -> bool {
+    TargetField::ALL.iter().any(|known| known.name() == field)
+}
 
 /// The selector of the workloads that a policy applies to, for kinds that apply to workloads.
 const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
@@ -217,7 +216,19 @@ pub fn read(spec: &Value, profile: &Profile, policy: PolicyId) -> Settings {
     if let Some(spec) = spec.as_object() {
         reading.spec(spec);
     }
-    reading.finish()
+    let sides = [Side::Defaults, Side::Overrides].into_iter().zip(reading.sides);
+    let layers = sides.filter_map(|(side, wrapped)| {
+        Some(Layer {
+            side,
+            strategy: wrapped.strategy.unwrap_or(profile.strategy),
+            content: Arc::new(wrapped.content),
+            base: wrapped.base?,
+        })
+    });
+    Settings {
+        layers: layers.collect(),
+        problems: reading.problems,
+    }
 }
 
 struct SettingsReading<'p> {
@@ -243,7 +254,7 @@ impl SettingsReading<'_> {
         for (key, value) in spec {
             let wrapper = wrappers.iter().any(|(name, ..)| name == key);
             let selects = self.profile.of_workloads && SELECTOR_FIELDS.contains(&key.as_str());
-            if !wrapper && !selects && !TARGET_FIELDS.contains(&key.as_str()) {
+            if !wrapper && !selects && !is_of_targets(key) {
                 bare.insert(key.clone(), value.clone());
             }
         }
@@ -395,11 +406,8 @@ impl SettingsReading<'_> {
                 }
             }
             MergeUnit::Fields(apart) => {
-                let units = Units {
-                    apart,
-                    lists: &self.profile.list_keys,
-                };
-                units.visit(settings, &Spot::default(), &mut |spot, value| {
+                let units = (apart.as_slice(), self.profile.list_keys.as_slice());
+                visit(units, settings, &Spot::default(), &mut |spot, value| {
                     let at: Arc<str> = Arc::from(spot.at.as_str());
                     let leaf = Leaf {
                         element: spot.element(),
@@ -445,22 +453,6 @@ impl SettingsReading<'_> {
             code: Code::POLICY_IGNORED_FIELD,
             severity: Severity::Warning,
         });
-    }
-
-    fn finish(self) -> Settings {
-        let sides = [Side::Defaults, Side::Overrides].into_iter().zip(self.sides);
-        let layers = sides.filter_map(|(side, wrapped)| {
-            Some(Layer {
-                side,
-                strategy: wrapped.strategy.unwrap_or(self.profile.strategy),
-                content: Arc::new(wrapped.content),
-                base: wrapped.base?,
-            })
-        });
-        Settings {
-            layers: layers.collect(),
-            problems: self.problems,
-        }
     }
 }
 
@@ -512,12 +504,6 @@ fn vocabulary(profile: &Profile) -> String {
     }
 }
 
-/// Where settings are taken apart ([`MergeUnit::Fields`]).
-struct Units<'u> {
-    apart: &'u [String],
-    lists: &'u [ListKey],
-}
-
 /// The place of a field.
 #[derive(Clone, Default)]
 struct Spot<'u> {
@@ -530,29 +516,31 @@ struct Spot<'u> {
     list: Option<&'u ListKey>,
 }
 
-impl<'u> Units<'u> {
-    /// Calls `field` for every field of a mapping, and instead of one that is taken apart for those below it.
-    fn visit(&self, value: &Value, spot: &Spot<'u>, field: &mut impl FnMut(&Spot<'u>, &Value)) {
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
-            if is_key && spot.pattern.ends_with("/*") {
-                continue;
+/// Calls `field` for every field of a mapping, and for those below it instead of one that is taken apart
+/// ([`MergeUnit::Fields`]) or is one of the lists.
+fn visit<'u>(
+    (apart, lists): (&[String], &'u [ListKey]),
+    value: &Value,
+    spot: &Spot<'u>,
+    field: &mut impl FnMut(&Spot<'u>, &Value),
+) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
+        if is_key && spot.pattern.ends_with("/*") {
+            continue;
+        }
+        let spot = spot.below(key, key, key);
+        let list = lists.iter().find(|list| list.pointer == spot.pattern);
+        if value.as_object().is_some_and(|fields| !fields.is_empty()) && apart.contains(&spot.pattern) {
+            visit((apart, lists), value, &spot, field);
+        } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
+            for (position, (number, element)) in elements.into_iter().enumerate() {
+                let of_list = Spot { list, ..spot.clone() };
+                let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
+                visit((apart, lists), element, &spot, field);
             }
-            let spot = spot.below(key, key, key);
-            let list = self.lists.iter().find(|list| list.pointer == spot.pattern);
-            if value.as_object().is_some_and(|fields| !fields.is_empty())
-                && self.apart.contains(&spot.pattern)
-            {
-                self.visit(value, &spot, field);
-            } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
-                for (position, (number, element)) in elements.into_iter().enumerate() {
-                    let of_list = Spot { list, ..spot.clone() };
-                    let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
-                    self.visit(element, &spot, field);
-                }
-            } else {
-                field(&spot, value);
-            }
+        } else {
+            field(&spot, value);
         }
     }
 }
@@ -615,7 +603,7 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     let mut written = Map::new();
     for (key, value) in spec.as_object().into_iter().flatten() {
         let holds = |layer: &Layer| layer.base.strip_prefix("/spec/") == Some(key.as_str());
-        if TARGET_FIELDS.contains(&key.as_str()) || names_strategy(key) {
+        if is_of_targets(key) || names_strategy(key) {
             written.insert(key.clone(), value.clone());
         } else if let (true, Value::Object(wrapped)) = (layers.iter().any(holds), value) {
             let strategies = wrapped.iter().filter(|(key, _)| names_strategy(key));

@@ -10,22 +10,20 @@ use super::model::{PolicyId, Target};
 use super::profile::StatusShape;
 use crate::topology::{GatewayId, Node};
 
-/// `status.ancestors` of a policy, and how many there are in truth; none for kinds with flat conditions. `gateways` are the
+/// `status.ancestors` of a policy; none for kinds with flat conditions. `gateways` are the
 /// hub's, on whose paths it is; `effect` is its fate there.
 pub fn ancestors(
     attachments: &Attachments<'_>,
     id: PolicyId,
     gateways: &BTreeSet<GatewayId>,
     effect: impl Fn(GatewayId) -> Option<Condition>,
-) -> (Vec<AncestorStatus>, usize) {
+) -> Vec<AncestorStatus> {
     let shape = attachments.profile(id).status;
     if !shape.lists_ancestors() {
-        return (Vec::new(), 0);
+        return Vec::new();
     }
     if shape == StatusShape::EnvoyGateway {
-        let ancestors = status::ancestors(attachments, id);
-        let all = ancestors.len();
-        return (ancestors, all);
+        return status::ancestors(attachments, id);
     }
     if let Some(mut patched) = status::patched(attachments, id) {
         let is_accepted = patched.conditions.iter().all(Condition::is_true);
@@ -33,7 +31,7 @@ pub fn ancestors(
         patched
             .conditions
             .extend(gateway.and_then(|gateway| effect(*gateway)));
-        return (vec![patched], 1);
+        return vec![patched];
     }
     let mut entries = Vec::new();
     for gateway in gateways {
@@ -51,9 +49,8 @@ pub fn ancestors(
             conditions: conditions.clone(),
         }));
     }
-    let all = entries.len();
     entries.truncate(MAX_ANCESTORS);
-    (entries, all)
+    entries
 }
 
 /// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
@@ -62,7 +59,8 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
     let policy = attachments.policy(id);
     let kind = policy.object.kind.as_str();
     let shape = attachments.profile(id).status;
-    let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
+    let refused =
+        |reason: &str, message: String| Condition::new(shape.acceptance(), "False", reason, message);
     if let Some(why) = policy.invalid.as_ref().or(policy.inadmissible.as_ref()) {
         // The message of a finding, without its help.
         let name = format!("{}: ", policy.object.identity());
@@ -128,6 +126,6 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
             }
             _ => ("Accepted", format!("{kind} has been accepted")),
         };
-        Condition::new(shape.acceptance(), true, reason, message)
+        Condition::new(shape.acceptance(), "True", reason, message)
     })
 }

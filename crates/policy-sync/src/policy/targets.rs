@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 
-use super::istio::{Holds, WAYPOINT_CLASS, Workloads, waypoint_of};
+use super::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
 use super::model::{Declared, Policy, Selects, Target};
 use super::profile::Profile;
@@ -114,13 +114,9 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a policy without a target applies to.
     fn workloads_of(&mut self, policy: &mut Policy<'a>) {
-        let nodes = match self.workloads.of(policy.object, self.topology) {
-            Holds::Everywhere(node) => vec![node],
-            Holds::On(nodes) => nodes,
-            Holds::Nowhere => {
-                self.selects_from_root(policy);
-                return;
-            }
+        let Some(nodes) = self.workloads.of(policy.object, self.topology) else {
+            self.selects_from_root(policy);
+            return;
         };
         if self.can_afford(nodes.len(), policy, "/spec") {
             let held = nodes.into_iter().map(|node| self.held(node));
@@ -287,8 +283,15 @@ impl<'a> Resolver<'_, 'a> {
                 // What others define, some controller may know.
                 let is_foreign = declared.group != GROUP;
                 if let (Target::Attached(_), false, false) = (&target, is_listed, is_foreign) {
+                    let kind = with_article(&declared.kind);
+                    let message = format!("targets {kind}, on which no known controller acts");
+                    let pointer = format!("{}/kind", declared.pointer);
+                    let finding = policy.object.finding(Code::POLICY_NO_EFFECT, &pointer, message);
+                    let finding = finding
+                        .label("not among the documented targets")
+                        .help("target one of the documented kinds");
                     let note = profile.targeting.note(&declared.group, &declared.kind);
-                    self.findings.push(unlisted_target(policy.object, declared, note));
+                    self.findings.push(note.into_iter().fold(finding, Finding::note));
                 }
                 if let (Target::Attached(Node::Backend(backend)), true) = (&target, profile.of_workloads) {
                     self.at_waypoint(policy, declared, *backend);
@@ -412,10 +415,11 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str) -> Option<Target> {
-        match self.topology.locate(declared.locator(namespace)) {
+        let (kind, section) = ((&*declared.group, &*declared.kind), declared.section.as_deref());
+        match self.topology.locate(kind, namespace, &declared.name, section) {
             Located::Node(node) => Some(Target::Attached(node)),
             Located::Missing => None,
-            Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
+            Located::Elsewhere => self.backend(declared, namespace, section),
         }
     }
 
@@ -546,10 +550,11 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
-        let place = |field: &str| match &declared.namespace {
-            None if field == "namespace" => policy.object.place("/metadata/namespace"),
-            _ => policy.object.place(&format!("{}/{field}", declared.pointer)),
-        };
+        let reference = (
+            policy.object,
+            declared.pointer.as_str(),
+            declared.namespace.as_deref(),
+        );
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
                 // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
@@ -560,11 +565,11 @@ impl<'a> Resolver<'_, 'a> {
                         "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
             }
-            (_, Some(near)) => near.explain(finding, &lacked, place),
+            (_, Some(near)) => near.explain(finding, &lacked, reference),
             (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
             (None, None) if self.is_of_core_group(declared, namespace) => {
                 let mut finding = finding.help("did you mean `group: \"\"`?");
-                finding.place = place("group");
+                finding.place = policy.object.place(&format!("{}/group", declared.pointer));
                 finding
             }
             (None, None) if of_gateway => finding.help("correct the name, or add the object"),
@@ -625,21 +630,6 @@ fn shown_kind(declared: &Declared) -> String {
     } else {
         format!("{}.{}", declared.kind, declared.group)
     }
-}
-
-/// A target that a kind's documentation does not list: known controllers do nothing with it.
-fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
-    let kind = with_article(&declared.kind);
-    let message = format!("targets {kind}, on which no known controller acts");
-    let finding = policy
-        .finding(
-            Code::POLICY_NO_EFFECT,
-            &format!("{}/kind", declared.pointer),
-            message,
-        )
-        .label("not among the documented targets")
-        .help("target one of the documented kinds");
-    note.into_iter().fold(finding, Finding::note)
 }
 
 /// Objects of one kind in one namespace.

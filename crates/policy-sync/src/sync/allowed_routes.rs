@@ -7,14 +7,14 @@ use std::rc::Rc;
 use apimachinery::Field;
 use kube_json::Value;
 
-use super::routes::{SyncedParent, SyncedSet};
+use super::routes::SyncedParent;
 use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
+use crate::topology::{ListenerId, ListenerNode, ListenerSetNode, NAMESPACE_NAME_LABEL, Refusal, RouteId};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -29,12 +29,7 @@ const MOST_CLUSTERS: usize = 3;
 /// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
 /// accepts the route: less traffic would pass there than on the hub.
 pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> NamespaceLabels {
-    let Syncing {
-        attachments,
-        routes,
-        clusters,
-        ..
-    } = syncing;
+    let (attachments, routes, clusters) = (syncing.attachments, syncing.routes, syncing.clusters);
     let mut check = Check {
         syncing,
         known: HashMap::new(),
@@ -58,20 +53,11 @@ pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> Namespa
         };
         findings.extend(finding((owner, gateway), node, *cause, refused, syncing.hub));
     }
-    for set in routes.sets().values() {
-        let clusters = clusters.get(set.gateway);
-        findings.extend(check.set(set, clusters));
+    for (set, gateway) in &routes.sets {
+        let set = *attachments.topology.listener_sets.get(*set);
+        findings.extend(check.set(set, clusters.get(*gateway)));
     }
     check.labels
-}
-
-/// Why a listener refuses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// Routes of this kind.
-    Kind,
-    /// Routes of this namespace.
-    Namespace,
 }
 
 /// The object that a listener refuses.
@@ -85,8 +71,8 @@ struct Refused<'a> {
     on_the_hub: bool,
 }
 
-/// The listener that refuses, and the reason.
-type RefusedKey = (OurGatewayId, ListenerId, Cause);
+/// The listener that refuses, and the reason: the kind or the namespace of the routes.
+type RefusedKey = (OurGatewayId, ListenerId, Refusal);
 
 struct Check<'c> {
     syncing: Syncing<'c>,
@@ -108,7 +94,7 @@ impl<'c> Check<'c> {
             .collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
-                let key = (parent.gateway, *first, Cause::Kind);
+                let key = (parent.gateway, *first, Refusal::Kind);
                 self.refuse(key, (route, parent), (&[], clusters), false);
             }
             return;
@@ -130,7 +116,7 @@ impl<'c> Check<'c> {
             let refusing = match self.known.get(&key) {
                 Some(known) => Rc::clone(known),
                 None => {
-                    let admitted = listener.namespaces();
+                    let admitted = &listener.admission.namespaces;
                     let refusing = self.refusing(admitted, &home, route.namespace_or_empty(), clusters);
                     let refusing: Rc<[String]> = Rc::from(refusing);
                     self.known.insert(key, Rc::clone(&refusing));
@@ -144,7 +130,7 @@ impl<'c> Check<'c> {
             let on_the_hub = gateway.attached.binary_search(&(*listener, id)).is_ok();
             if on_the_hub && !refusing.is_empty() {
                 reported = true;
-                let key = (parent.gateway, *listener, Cause::Namespace);
+                let key = (parent.gateway, *listener, Refusal::Namespace);
                 self.refuse(key, (route, parent), (refusing, clusters), true);
             }
         }
@@ -157,7 +143,7 @@ impl<'c> Check<'c> {
         if let (Some((listener, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
             && clusters.iter().any(refuse_all)
         {
-            let key = (parent.gateway, *listener, Cause::Namespace);
+            let key = (parent.gateway, *listener, Refusal::Namespace);
             self.refuse(key, (route, parent), (refusing, clusters), false);
         }
     }
@@ -179,12 +165,12 @@ impl<'c> Check<'c> {
     }
 
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
-    fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
+    fn set(&mut self, set: ListenerSetNode<'c>, clusters: &[String]) -> Option<Finding> {
         let topology = &self.syncing.attachments.topology;
-        let gateway = topology.gateways.get(set.node).object;
+        let gateway = topology.gateways.get(set.gateway).object;
         let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
         let own = set.object.namespace_or_empty();
-        let admitted = topology.allowed_listeners(set.node);
+        let admitted = topology.allowed_listeners(set.gateway);
         let refusing = self.refusing(&admitted, &home, own, clusters);
         if refusing.is_empty() {
             return None;
@@ -281,7 +267,7 @@ fn with_clusters(finding: Finding, on: &[String]) -> Finding {
 fn finding(
     (owner, gateway): (&Object, &Object),
     listener: &ListenerNode<'_>,
-    cause: Cause,
+    cause: Refusal,
     refused: &Refused<'_>,
     hub: &Hub,
 ) -> Option<Finding> {
@@ -307,11 +293,11 @@ fn finding(
     }
     let namespaces = allowed.get("namespaces");
     let label = match (cause, namespaces.text("from")) {
-        (Cause::Kind, _) => format!("accepts no {}", first.kind),
-        (Cause::Namespace, None) => "accepts only routes of its own namespace, by default".to_owned(),
-        (Cause::Namespace, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
-        (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
-        (Cause::Namespace, Some(_)) => "accepts routes of no namespace".to_owned(),
+        (Refusal::Kind, _) => format!("accepts no {}", first.kind),
+        (_, None) => "accepts only routes of its own namespace, by default".to_owned(),
+        (_, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
+        (_, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
+        (_, Some(_)) => "accepts routes of no namespace".to_owned(),
     };
     let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message)
         .label(label)
@@ -323,7 +309,7 @@ fn finding(
     finding = with_clusters(finding, &refused.on);
     let home = gateway.namespace_or_empty();
     let own = first.namespace_or_empty();
-    if cause == Cause::Kind {
+    if cause == Refusal::Kind {
         let help = format!(
             "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
             first.api_version.group, first.kind, listener.protocol
@@ -340,10 +326,10 @@ fn finding(
         "`allowedRoutes: {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
     );
     let is_known = hub.objects.find("", "Namespace", None, own).is_some();
-    let is_selector = namespaces.text("from") == Some("Selector");
-    let selected = AdmittedNamespaces::read(&namespaces, "Same");
+    let admitted = &listener.admission.namespaces;
+    let is_selector = matches!(admitted, AdmittedNamespaces::Selector(_));
     Some(finding.help(match (is_selector, refused.on_the_hub) {
-        (true, _) if matches!(selected, AdmittedNamespaces::Selector(None)) => format!(
+        (true, _) if matches!(admitted, AdmittedNamespaces::Selector(None)) => format!(
             "its `selector` is missing or unreadable, so it selects no Namespace: write \
              `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
              In, NotIn, Exists and DoesNotExist"

@@ -93,34 +93,25 @@ pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> Stri
 
 /// Whether the two can be shipped once both merge, and did not both merge before.
 fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
-    let merging = [one, other].map(|meeting| Entry {
-        policy: meeting.entry.policy,
-        layers: meeting
-            .entry
-            .layers
-            .iter()
-            .map(|layer| Layer {
-                strategy: Strategy::Patch,
-                ..layer.clone()
-            })
-            .collect(),
+    let merging = [one, other].map(|meeting| {
+        let layers = meeting.entry.layers.iter().map(|layer| Layer {
+            strategy: Strategy::Patch,
+            ..layer.clone()
+        });
+        Entry::new(meeting.entry.policy, layers.collect::<Vec<_>>())
     });
-    let layers = |meeting: &Meeting| meeting.entry.layers.to_vec();
-    let was = layers(one).into_iter().chain(layers(other));
-    let Some(objects) =
-        shipped(profile, &merging).filter(|_| was.into_iter().any(|layer| !layer.strategy.merges()))
-    else {
+    let mut was = one.entry.layers.iter().chain(other.entry.layers.iter());
+    if was.all(|layer| layer.strategy.merges()) {
+        return false;
+    }
+    let Some(objects) = shipped(profile, &merging) else {
         return false;
     };
-    let objects: Vec<Entry> = objects
-        .into_iter()
-        .map(|object| Entry {
-            policy: object.name_giver.policy,
-            layers: object
-                .instead
-                .map_or_else(|| object.name_giver.layers.clone(), Into::into),
-        })
-        .collect();
+    let objects = objects.into_iter().map(|object| match object.instead {
+        Some(layers) => Entry::new(object.name_giver.policy, layers),
+        None => object.name_giver.clone(),
+    });
+    let objects: Vec<Entry> = objects.collect();
     is_order_independent(profile, &merging, &objects, &[])
 }
 

@@ -10,7 +10,7 @@ use super::order_independence::{commute, is_order_independent};
 use super::same_target::{Resolution, resolve};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::well_known::ORIGIN_CREATION;
-use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, disagree, meet};
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, disagree, meet};
 use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
@@ -27,15 +27,11 @@ pub fn report_same_target(
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
-        let mut nodes: Vec<Node> = known
-            .nodes
-            .iter()
-            .filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1)
-            .map(|(node, _)| *node)
-            .collect();
-        nodes.sort_unstable();
+        let several = known.nodes.iter();
+        let several =
+            several.filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1);
         let mut said = PerReason::new();
-        for node in nodes {
+        for node in several.map(|(node, _)| *node) {
             let Some(resolution) = resolve(attachments, kind, node) else {
                 continue;
             };
@@ -236,8 +232,7 @@ fn synced_meeting(attachments: &Attachments<'_>, entry: &Entry, node: Node) -> M
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {
     let policy = attachments.policy(id);
-    let mut targets = policy.targets.iter();
-    let declared = targets.find(|declared| declared.target == Target::Attached(node));
+    let declared = policy.targets_at(node).next();
     let pointer = declared.map_or("/spec", |declared| declared.pointer.as_str());
     policy.object.place(pointer)
 }

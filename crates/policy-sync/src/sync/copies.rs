@@ -69,11 +69,17 @@ fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     if metadata.keys().any(|name| is_live(name)) {
         metadata.retain(|name, _| !is_live(name));
     }
+    let is_dropped = |name: &str| {
+        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
     for section in ["annotations", "labels"] {
         let Some(entries) = metadata.get(section) else {
             continue;
         };
-        let kept = kept_entries(entries);
+        let mut kept = entries.as_object().cloned().unwrap_or_default();
+        if kept.keys().any(|name| is_dropped(name)) {
+            kept.retain(|name, _| !is_dropped(name));
+        }
         if kept.is_empty() {
             metadata.remove(section);
         } else {
@@ -90,17 +96,6 @@ fn set(map: &mut Map, name: &str, value: Value) {
     if map.get(name) != Some(&value) {
         map.insert(name, value);
     }
-}
-
-fn kept_entries(entries: &Value) -> Map {
-    let is_dropped = |name: &str| {
-        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    };
-    let mut kept = entries.as_object().cloned().unwrap_or_default();
-    if kept.keys().any(|name| is_dropped(name)) {
-        kept.retain(|name, _| !is_dropped(name));
-    }
-    kept
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).
@@ -175,7 +170,47 @@ pub(super) fn downstream_route(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Value {
     let mut route = shipped(content, name, namespace);
-    move_parents(&mut route, parents, gateways);
+    let downstream = |is_meant: &dyn Fn(&str) -> bool| {
+        let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
+        Some(gateways.get(*gateway).namespace())
+    };
+    let spec = route.get_mut("spec").and_then(Value::as_object_mut);
+    let Some(spec) = spec else { return route };
+    // Only a ListenerSet has it.
+    if let Some(reference) = spec.get_mut("parentRef").and_then(Value::as_object_mut)
+        && let Some(Some(namespace)) = downstream(&|parent| parent == "/spec/parentRef")
+    {
+        reference.insert("namespace", json!(namespace));
+    }
+    let references = spec.get_mut("parentRefs").and_then(Value::as_array_mut);
+    let Some(references) = references else {
+        return route;
+    };
+    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
+    // route.
+    let mut index = 0_usize;
+    references.retain_mut(|reference| {
+        let at = index;
+        index = index.saturating_add(1);
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
+        let is_set = is_listener_set(owner.0, owner.1);
+        if owner != (GROUP, "Gateway") && !is_set {
+            return true;
+        }
+        let is_meant = |parent: &str| {
+            let position = parent.strip_prefix("/spec/parentRefs/");
+            position.and_then(|position| position.parse().ok()) == Some(at)
+        };
+        let Some(namespace) = downstream(&is_meant) else {
+            return false;
+        };
+        // A ListenerSet stays in its own namespace.
+        if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
+            reference.insert("namespace", json!(namespace));
+        }
+        true
+    });
     route
 }
 
@@ -224,53 +259,6 @@ pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Ve
         }
     });
     sets.chain(routes).collect()
-}
-
-/// Makes the references to Gateways those of the spoke.
-fn move_parents(
-    route: &mut Value,
-    parents: &[(&str, OurGatewayId)],
-    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-) {
-    let downstream = |is_meant: &dyn Fn(&str) -> bool| {
-        let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
-        Some(gateways.get(*gateway).namespace())
-    };
-    let spec = route.get_mut("spec").and_then(Value::as_object_mut);
-    let Some(spec) = spec else { return };
-    // Only a ListenerSet has it.
-    if let Some(reference) = spec.get_mut("parentRef").and_then(Value::as_object_mut)
-        && let Some(Some(namespace)) = downstream(&|parent| parent == "/spec/parentRef")
-    {
-        reference.insert("namespace", json!(namespace));
-    }
-    let references = spec.get_mut("parentRefs").and_then(Value::as_array_mut);
-    let Some(references) = references else { return };
-    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
-    // route.
-    let mut index = 0_usize;
-    references.retain_mut(|reference| {
-        let at = index;
-        index = index.saturating_add(1);
-        let text = |name: &str| reference.get(name).and_then(Value::as_str);
-        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
-        let is_set = is_listener_set(owner.0, owner.1);
-        if owner != (GROUP, "Gateway") && !is_set {
-            return true;
-        }
-        let is_meant = |parent: &str| {
-            let position = parent.strip_prefix("/spec/parentRefs/");
-            position.and_then(|position| position.parse().ok()) == Some(at)
-        };
-        let Some(namespace) = downstream(&is_meant) else {
-            return false;
-        };
-        // A ListenerSet stays in its own namespace.
-        if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
-            reference.insert("namespace", json!(namespace));
-        }
-        true
-    });
 }
 
 #[cfg(test)]

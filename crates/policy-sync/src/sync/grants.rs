@@ -45,10 +45,8 @@ fn from_of(object: &Object) -> From<'_> {
 /// The object that a reference leads to, if that is in another namespace.
 fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
     match needed {
-        Needed::Object(to) => {
-            Some(to).filter(|to| to.namespace.as_deref().is_some_and(|there| there != namespace))
-        }
-        Needed::SecretNamed(_) | Needed::Labelled(..) => None,
+        Needed::Object(to) if to.namespace.as_deref().is_some_and(|there| there != namespace) => Some(to),
+        _ => None,
     }
 }
 

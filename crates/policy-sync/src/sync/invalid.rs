@@ -20,7 +20,7 @@ use crate::hub::{Hub, OurGateway};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{KindId, Policy, Profiles};
-use crate::topology::{GatewayId, Located, Node, Reference};
+use crate::topology::{GatewayId, Node};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
@@ -145,13 +145,8 @@ impl<'a> Syncing<'a> {
 
     fn is_named(self, reference: &TargetRef<'_>, own: &str) -> bool {
         let topology = &self.attachments.topology;
-        let located = topology.locate(Reference {
-            group: reference.group,
-            kind: reference.kind,
-            namespace: reference.namespace.unwrap_or(own),
-            name: reference.name,
-            section: None,
-        });
+        let namespace = reference.namespace.unwrap_or(own);
+        let whole = topology.find_whole((reference.group, reference.kind), namespace, reference.name);
         // A class of ours may have no Gateway yet.
         let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
             && self.ours.classes.contains_key(reference.name);
@@ -159,7 +154,7 @@ impl<'a> Syncing<'a> {
             let mut gateways = topology.gateways_of(node).into_iter();
             gateways.any(|gateway| self.our_gateway(gateway).is_some())
         };
-        is_our_class || matches!(located, Located::Node(node) if leads_to_ours(node))
+        is_our_class || whole.node().is_some_and(leads_to_ours)
     }
 
     /// The first thing of ours that a selector finds.

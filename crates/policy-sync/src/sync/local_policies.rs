@@ -128,10 +128,7 @@ impl<'a> LocalPolicies<'a> {
             };
             let known = policies.map(|(id, policy)| LocalPolicy {
                 object: policy.object,
-                entry: Entry {
-                    policy: id,
-                    layers: Arc::clone(&policy.layers),
-                },
+                entry: Entry::new(id, Arc::clone(&policy.layers)),
             });
             let mut policies: Table<PolicyId, Policy<'_>> = policies;
             let sources = Sources {
@@ -304,10 +301,7 @@ fn without_idle_layers(profile: &Profile, policy: Entry) -> Arc<[Layer]> {
     let mut left = policy.clone();
     for idle in policy.layers.iter() {
         let rest = left.layers.iter().filter(|layer| layer.side != idle.side);
-        let rest = Entry {
-            policy: policy.policy,
-            layers: rest.cloned().collect(),
-        };
+        let rest = Entry::new(policy.policy, rest.cloned().collect::<Vec<_>>());
         if is_order_independent(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
             left = rest;
         }

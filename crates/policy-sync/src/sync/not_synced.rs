@@ -13,19 +13,18 @@ use super::routes::{SyncedRoutes, set_of};
 use super::synced_object::Syncing;
 use crate::api::crd::Scope;
 use crate::api::kinds::KindInfo;
+use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
 use crate::hub::{OurGatewayId, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Declared, Policy, Profile, Target, no_path};
-use crate::topology::{GatewayId, Located, Node, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayId, Node, RouteId, RouteNode, Topology};
 
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
 pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        attachments, routes, ..
-    } = syncing;
+    let (attachments, routes) = (syncing.attachments, syncing.routes);
     let kinds = &routes.kinds;
     for (kind, known) in attachments.kinds.iter() {
         let profile = &known.profile;
@@ -39,10 +38,20 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
         }
     }
     // A kind that names no target, such as PeerAuthentication, ships as an object that is chosen.
-    let is_unchosen = |policy: &&Policy<'_>| !policy.local && routes.chosen().get(policy.object).is_none();
+    let is_unchosen = |policy: &&Policy<'_>| !policy.local && routes.chosen.get(policy.object).is_none();
     for policy in attachments.policies.rows().iter().filter(is_unchosen) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
-            findings.push(placed_by_label(policy.object));
+            // A policy goes where its targets go, whatever its label says.
+            let message = format!(
+                "the placement label of {} is ignored: a policy goes to the clusters of its targets",
+                policy.object.identity()
+            );
+            let place = policy.object.place(PLACEMENT_LABEL_POINTER);
+            findings.push(
+                Finding::new(Code::POLICY_IGNORED_FIELD, place, message)
+                    .label("only Gateways are placed by this label")
+                    .help("remove the label; for other clusters, target a Gateway that is placed there"),
+            );
         }
         let is_of_workloads = attachments.kinds.get(policy.kind).profile.of_workloads;
         if policy.targets.is_empty() && is_of_workloads && kinds.any(policy.kind) {
@@ -70,12 +79,10 @@ fn selects_nothing(policy: &Object) -> Option<Finding> {
     let selectors = ["/spec/selector/matchLabels", "/spec/workloadSelector/labels"];
     let mut selectors = selectors.into_iter();
     let selector = selectors.find(|pointer| policy.value.pointer(pointer).is_some())?;
-    let message = format!(
-        "{} is not shipped: it selects nothing of the input",
-        policy.identity()
-    );
+    let what = "is not shipped: it selects nothing of the input";
     Some(
-        Finding::new(Code::POLICY_NOT_SYNCED, policy.place(selector), message)
+        policy
+            .finding(Code::POLICY_NOT_SYNCED, selector, what)
             .label("no Gateway has these labels on its pods, and no Service selects by them")
             .help("select `gateway.networking.k8s.io/gateway-name`, or name the Gateway in `targetRefs`"),
     )
@@ -128,20 +135,6 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
     }
 }
 
-/// A policy goes where its targets go, whatever its label says.
-fn placed_by_label(policy: &Object) -> Finding {
-    Finding::new(
-        Code::POLICY_IGNORED_FIELD,
-        policy.place(PLACEMENT_LABEL_POINTER),
-        format!(
-            "the placement label of {} is ignored: a policy goes to the clusters of its targets",
-            policy.identity()
-        ),
-    )
-    .label("only Gateways are placed by this label")
-    .help("remove the label; for other clusters, target a Gateway that is placed there")
-}
-
 /// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
 pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
@@ -185,7 +178,16 @@ impl<'a> Syncing<'a> {
         match (with.first(), without.first(), stays) {
             (_, None, false) => None,
             (with, Some(gateway), false) => Some(self.unsynced(policy, declared, *gateway, with.is_some())),
-            (None, None, true) => self.not_ours(policy, declared, (node, &leading)),
+            // Nothing of ours leads there.
+            (None, None, true) if !self.routes.kinds.any(policy.kind) => None,
+            (None, None, true) => match leading.first() {
+                // Nobody ships what only a mesh leads to.
+                None if !topology.services_of(node).is_empty() => {
+                    Some(target_stays(policy, declared, OR_ELSE.to_owned()))
+                }
+                None => Some(no_path(self.attachments, policy, declared, node)),
+                Some(first) => self.other_class(policy, declared, (node, *first)),
+            },
             (Some(gateway), _, true) => {
                 let missing = self
                     .target_entry(node, *gateway)
@@ -207,26 +209,6 @@ impl<'a> Syncing<'a> {
                     .unwrap_or("target the Gateway or one of its listeners");
                 Some(finding.help(format!("{kind}, and {target}")))
             }
-        }
-    }
-
-    /// A policy on what nothing of ours leads to.
-    fn not_ours(
-        self,
-        policy: &Policy<'_>,
-        declared: &Declared,
-        (node, leading): (Node, &[GatewayId]),
-    ) -> Option<Finding> {
-        if !self.routes.kinds.any(policy.kind) {
-            return None;
-        }
-        match leading.first() {
-            // Nobody ships what only a mesh leads to.
-            None if !self.attachments.topology.services_of(node).is_empty() => {
-                Some(target_stays(policy, declared, OR_ELSE.to_owned()))
-            }
-            None => Some(no_path(self.attachments, policy, declared, node)),
-            Some(first) => self.other_class(policy, declared, (node, *first)),
         }
     }
 
@@ -292,11 +274,12 @@ impl<'a> Syncing<'a> {
                 format!("is not synced{with}: its kind is not in the parameters of its class"),
             )
             .label(format!("{} has the class `{class}`", gateway.object.identity()));
-        let finding = match self.ours.classes.get(class) {
-            Some(known) => finding.follows_from(known.class.object.place("")),
-            None => finding,
-        };
-        finding.help(self.kind_entry(policy, id))
+        let known = self.ours.classes.get(class).into_iter();
+        known
+            .fold(finding, |finding, known| {
+                finding.follows_from(known.class.object.place(""))
+            })
+            .help(self.kind_entry(policy, id))
     }
 
     fn kind_info(self, object: &Object) -> Option<&'a KindInfo> {
@@ -400,12 +383,7 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
 
 /// Reports policies of synced kinds that reach Gateways of ours, none of which any cluster receives.
 pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        attachments,
-        ours,
-        clusters,
-        ..
-    } = syncing;
+    let attachments = syncing.attachments;
     for policy in attachments.policies.rows() {
         let reached: BTreeSet<OurGatewayId> = policy
             .nodes()
@@ -414,26 +392,22 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
             .filter_map(|gateway| syncing.our_gateway(gateway))
             .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
             .collect();
-        let goes_anywhere = |gateway: &OurGatewayId| !clusters.get(*gateway).is_empty();
+        let goes_anywhere = |gateway: &OurGatewayId| !syncing.clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
-        let pointer = policy
-            .targets
-            .first()
-            .map_or("/spec", |declared| &declared.pointer);
         let finding = policy
             .object
             .finding(
                 Code::POLICY_UNUSED,
-                pointer,
+                policy.pointer(),
                 "affects no cluster: its targets are not placed",
             )
             .label("placed nowhere")
             .help("place the Gateway, or remove the policy");
         let gateways = reached
             .iter()
-            .map(|gateway| ours.gateways.get(*gateway).gateway.object);
+            .map(|gateway| syncing.ours.gateways.get(*gateway).gateway.object);
         findings.push(gateways.fold(finding, |finding, gateway| {
             let named = gateway.label(PLACEMENT_LABEL);
             let placement = named.and_then(|name| {
@@ -489,38 +463,22 @@ pub fn leave_others_alone(syncing: Syncing<'_>, mut found: Findings) -> Findings
 impl Syncing<'_> {
     /// Whether every target of a policy is known, and no Gateway that leads there is or may be ours.
     fn is_others(self, policy: &Policy<'_>) -> bool {
+        let topology = &self.attachments.topology;
+        let is_behind_others = |declared: &Declared| {
+            let node = match declared.target {
+                Target::Attached(node) => Some(node),
+                // Why it is not attached may be what is wrong.
+                Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
+                    declared.whole(topology, policy.object.namespace_or_empty())
+                }
+                Target::Virtual => None,
+            };
+            let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
+            !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
+        };
         !policy.targets.is_empty()
             && (policy.invalid.is_none() || declares(policy) == policy.targets.len())
-            && policy
-                .targets
-                .iter()
-                .all(|declared| self.is_behind_others(policy, declared))
-    }
-
-    fn is_behind_others(self, policy: &Policy<'_>, declared: &Declared) -> bool {
-        let topology = &self.attachments.topology;
-        let node = match declared.target {
-            Target::Attached(node) => Some(node),
-            // Why it is not attached may be what is wrong.
-            Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => {
-                self.meant(policy, declared)
-            }
-            Target::Virtual => None,
-        };
-        let gateways = node.map(|node| topology.gateways_of(node)).unwrap_or_default();
-        !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
-    }
-
-    /// The node of a reference, or the whole object if it has no such section.
-    fn meant(self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
-        let own = policy.object.namespace_or_empty();
-        let namespace = declared.namespace.as_deref().unwrap_or(own);
-        let mut reference = declared.locator(namespace);
-        reference.section = None;
-        match self.attachments.topology.locate(reference) {
-            Located::Node(node) => Some(node),
-            Located::Missing | Located::Elsewhere => None,
-        }
+            && policy.targets.iter().all(is_behind_others)
     }
 
     /// Whether a Gateway's class is there, and another controller's.
@@ -536,9 +494,9 @@ impl Syncing<'_> {
 /// How many targets a policy declares; reading leaves out what is broken.
 fn declares(policy: &Policy<'_>) -> usize {
     let spec = policy.object.root().get("spec");
-    ["targetRef", "targetRefs", "targetSelectors"]
+    TargetField::ALL
         .into_iter()
-        .map(|name| spec.get(name))
+        .map(|field| spec.get(field.name()))
         .filter(Field::is_present)
         .map(|field| field.items().count().max(1))
         .sum()

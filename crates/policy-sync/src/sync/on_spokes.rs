@@ -59,7 +59,11 @@ impl<'s> OnSpokes<'s> {
         };
         let mut written = None;
         for (gateways, variants) in shipped {
-            let by_name = by_name_there(gateways);
+            let by_name: ByName<'_, '_> = gateways
+                .rows()
+                .iter()
+                .filter_map(|placed| Some(((placed.namespace()?, &*placed.gateway.object.name), placed)))
+                .collect();
             there.add_shipped(gateways, (variants, &by_name), (grants, copied));
             written = written.or(Some(by_name));
         }
@@ -205,13 +209,6 @@ fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labe
 
 /// Our Gateways by namespace and name on the spokes.
 type ByName<'g, 'a> = BTreeMap<(String, &'g str), &'g PlacedGateway<'a>>;
-
-fn by_name_there<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
-    let placed = gateways.rows().iter();
-    placed
-        .filter_map(|placed| Some(((placed.namespace()?, placed.gateway.object.name.as_str()), placed)))
-        .collect()
-}
 
 /// The Secrets that a TLSPolicy has cert-manager make for the listeners of its Gateway
 /// (docs/systems/references.md#who-makes-a-secret).

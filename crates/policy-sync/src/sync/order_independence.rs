@@ -75,14 +75,14 @@ fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcome
 
 /// The result of the policies of one node for a challenger, the settings of a more specific policy.
 pub(super) fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content {
-    let level = |content: Content| Entry {
-        policy: another(),
-        layers: Arc::from([Layer {
+    let level = |content: Content| {
+        let layer = Layer {
             side: Side::Defaults,
             strategy: Strategy::Atomic,
             content: Arc::new(content),
             base: "/spec",
-        }]),
+        };
+        Entry::new(another(), [layer])
     };
     // Where the more specific policy dictates, one of the node decides whether less specific ones count.
     let dictates = profile.dictates == Dictates::Challenger;

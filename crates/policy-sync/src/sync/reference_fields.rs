@@ -46,16 +46,14 @@ enum Holds {
     /// A reference to a Secret in the namespace of Authorino, wherever that is
     /// (docs/systems/references.md#secrets-of-authorino).
     AuthorinoSecret,
-    /// A label selector of Secrets in the namespace of Authorino.
-    AuthorinoSecrets,
-    /// A label selector of Secrets in any namespace.
+    /// A label selector of Secrets in any namespace, or in that of Authorino.
     Secrets,
     /// A reference to an Issuer of the object's own namespace, or to a ClusterIssuer.
     Issuer,
     /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
     SecretStore,
 }
-use Holds::{AuthorinoSecret, AuthorinoSecrets, Backend, Issuer, Name, Reference, SecretStore, Secrets};
+use Holds::{AuthorinoSecret, Backend, Issuer, Name, Reference, SecretStore, Secrets};
 
 const SECRET: Holds = Reference("", "Secret");
 const CONFIG_MAP: Holds = Reference("", "ConfigMap");
@@ -91,7 +89,7 @@ const FIELDS: &[Fields] = &[
         ("tls.validation.caCertificateRefs.*", CONFIG_MAP),
     ]),
     ("kuadrant.io", &["AuthPolicy"], &[
-        ("{rules,defaults.rules,overrides.rules}.authentication.*.{apiKey,x509}.selector", AuthorinoSecrets),
+        ("{rules,defaults.rules,overrides.rules}.authentication.*.{apiKey,x509}.selector", Secrets),
         ("{rules,defaults.rules,overrides.rules}.authentication.*.oauth2Introspection.credentialsRef", AuthorinoSecret),
         ("{rules,defaults.rules,overrides.rules}.metadata.*.uma.credentialsRef", AuthorinoSecret),
         ("{rules,defaults.rules,overrides.rules}.{metadata,callbacks}.*.http.{sharedSecretRef,oauth2.clientSecretRef}", AuthorinoSecret),
@@ -282,7 +280,7 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
             name: field.str()?.to_owned(),
         })),
         AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
-        AuthorinoSecrets | Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
+        Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
         Issuer => match text("kind").unwrap_or("Issuer") {
             "ClusterIssuer" => named("cert-manager.io", "ClusterIssuer", None),
             _ => named("cert-manager.io", "Issuer", own),

@@ -91,7 +91,17 @@ pub fn report_references(
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
-    let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
+    let of_gateways = parallel::map(gateways.rows(), |placed| {
+        let redirected = redirected(placed, there);
+        let mut needed = needed_by(placed.gateway.object, placed.namespace().as_deref());
+        needed.retain(|(_, pointer)| {
+            let reference = pointer.strip_suffix("/name");
+            !redirected
+                .iter()
+                .any(|(known, _)| Some(known.as_str()) == reference)
+        });
+        needed
+    });
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
         let object = placed.gateway.object;
         if let Some(namespace) = placed.namespace() {
@@ -129,19 +139,6 @@ pub fn report_references(
             ));
         }
     }
-}
-
-/// The objects that a Gateway's copy needs, without those that a reference is redirected to.
-fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Needed, String)> {
-    let redirected = redirected(placed, there);
-    let mut needed = needed_by(placed.gateway.object, placed.namespace().as_deref());
-    needed.retain(|(_, pointer)| {
-        let reference = pointer.strip_suffix("/name");
-        !redirected
-            .iter()
-            .any(|(known, _)| Some(known.as_str()) == reference)
-    });
-    needed
 }
 
 /// The references of a Gateway to objects of other namespaces that ship with it: the pointer of each, and the name of
@@ -377,13 +374,10 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
-            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer));
-            let message = format!(
-                "{} sends requests to {service}, which is not in the input",
-                object.identity()
-            );
-            let finding = Finding::new(Code::ROUTE_INVALID, place("name"), message);
-            let finding = near.explain(finding, &service.to_string(), place);
+            let what = format!("sends requests to {service}, which is not in the input");
+            let finding = object.finding(Code::ROUTE_INVALID, &format!("{}/name", backend.pointer), what);
+            let reference = (object, backend.pointer.as_str(), backend.namespace);
+            let finding = near.explain(finding, &service.to_string(), reference);
             findings.push(finding.severity(Severity::Warning));
         }
     }

@@ -16,7 +16,7 @@ use crate::api::params::{Chosen, Role, SyncedResource};
 use crate::diagnostic::{Code, Finding, Findings, NameIndex, Severity};
 use crate::hub::{Grants, Objects, OurGatewayId, Ours};
 use crate::object::Object;
-use crate::policy::{Attachments, Target};
+use crate::policy::Attachments;
 use crate::topology::object_key;
 
 impl<'a> SyncedRoutes<'a> {
@@ -45,9 +45,12 @@ fn choose<'a>(
         let there = shipped_in.entry(route.object.namespace_or_empty()).or_default();
         there.extend(route.parents.iter().map(|parent| parent.gateway));
     }
-    for set in routes.sets().values() {
-        let there = shipped_in.entry(set.object.namespace_or_empty()).or_default();
-        there.insert(set.gateway);
+    for (set, gateway) in &routes.sets {
+        let set = attachments.topology.listener_sets.get(*set).object;
+        shipped_in
+            .entry(set.namespace_or_empty())
+            .or_default()
+            .insert(*gateway);
     }
     let mut found = ChosenObjects {
         objects: BTreeMap::new(),
@@ -95,15 +98,8 @@ fn choose<'a>(
     found
 }
 
-impl<'a> ChosenObjects<'a> {
-    /// All that go anywhere, by kind, namespace, and name.
-    pub fn synced(&self, ours: &'a Ours<'_>) -> Vec<SyncedObject<'a>> {
-        self.objects.values().map(|chosen| chosen.synced(ours)).collect()
-    }
-}
-
 impl<'a> ChosenObject<'a> {
-    fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
+    pub(super) fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
         let with_gateways = self.with_gateways.iter();
         let mut targets: Vec<SyncedTarget<'a>> = with_gateways
             .map(|gateway| SyncedTarget::new(vec![*gateway], String::new(), None))
@@ -142,15 +138,9 @@ fn referred_to(
         .filter(|policy| routes.kinds.any(policy.kind))
     {
         add(policy.object, &|| {
-            let targets = policy
-                .targets
-                .iter()
-                .filter_map(|declared| match declared.target {
-                    Target::Attached(node) => Some(routes.gateways_of(&attachments.topology, node)),
-                    _ => None,
-                });
-            targets
-                .flatten()
+            let nodes = policy.nodes().into_iter();
+            nodes
+                .flat_map(|node| routes.gateways_of(&attachments.topology, node))
                 .filter(|gateway| routes.kinds.syncs(*gateway, policy.kind))
                 .collect()
         });
@@ -186,9 +176,7 @@ fn not_in_the_input(
 /// Reports each object that an entry of `resourcesToSync` chooses and that goes nowhere, although Gateways of the class go
 /// somewhere, and each name that no object has.
 pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
-    let Syncing {
-        hub, ours, routes, ..
-    } = syncing;
+    let (hub, ours, routes) = (syncing.hub, syncing.ours, syncing.routes);
     for (name, class) in &ours.classes {
         let Ok(params) = &class.params else { continue };
         let is_placed = |gateway: OurGatewayId| {
@@ -216,7 +204,7 @@ pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
                 findings.extend(missing.map(|named| not_in_the_input(&known, resource, chosen, named)));
             }
             for object in hub.objects.of_kind(&resource.group, &resource.kind) {
-                let goes = routes.chosen().get(object).is_some_and(|chosen| {
+                let goes = routes.chosen.get(object).is_some_and(|chosen| {
                     let mut gateways = chosen.with_gateways.iter().chain(&chosen.in_place);
                     gateways.any(|gateway| is_placed(*gateway))
                 });

@@ -23,34 +23,6 @@ use crate::topology::{
 /// Most clusters that one finding names.
 const MOST_CLUSTERS: usize = 3;
 
-/// The ListenerSets that go to the spokes.
-pub(super) type SyncedSets<'a> = BTreeMap<ListenerSetId, SyncedSet<'a>>;
-
-/// A ListenerSet of a synced kind on a Gateway of ours.
-#[derive(Debug, Clone, Copy)]
-pub struct SyncedSet<'a> {
-    /// The object.
-    pub object: &'a Object,
-    /// Its Gateway of ours.
-    pub gateway: OurGatewayId,
-    /// The same in the hierarchy.
-    pub node: GatewayId,
-}
-
-fn synced_sets<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> SyncedSets<'a> {
-    let sets = topology.listener_sets.iter();
-    let sets = sets.filter_map(|(id, set)| {
-        let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
-        let synced = SyncedSet {
-            object: set.object,
-            gateway,
-            node: set.gateway,
-        };
-        kinds.syncs_route(gateway, set.object).then_some((id, synced))
-    });
-    sets.collect()
-}
-
 /// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
 pub fn report_outdone_listeners<'t, 'a: 't>(
     spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
@@ -96,8 +68,10 @@ pub struct SyncedRoutes<'a> {
     loose: Vec<Loose<'a>>,
     /// Routes of a synced kind without a parent.
     parentless: Vec<(RouteId, &'a Object)>,
-    sets: SyncedSets<'a>,
-    pub(super) chosen: ChosenObjects<'a>,
+    /// The ListenerSets of synced kinds on Gateways of ours, each with its Gateway.
+    pub sets: BTreeMap<ListenerSetId, OurGatewayId>,
+    /// The objects that go along because an entry of `resourcesToSync` chooses them.
+    pub chosen: ChosenObjects<'a>,
 }
 
 /// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
@@ -166,8 +140,13 @@ impl<'a> SyncedRoutes<'a> {
     /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them. The objects
     /// that are chosen are not there yet.
     pub(super) fn from_topology(topology: &Topology<'a>, kinds: SyncedKinds) -> Self {
+        let sets = topology.listener_sets.iter();
+        let sets = sets.filter_map(|(id, set)| {
+            let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+            kinds.syncs_route(gateway, set.object).then_some((id, gateway))
+        });
         let mut found = Self {
-            sets: synced_sets(topology, &kinds),
+            sets: sets.collect(),
             kinds,
             ..Self::default()
         };
@@ -287,24 +266,9 @@ impl<'a> SyncedRoutes<'a> {
         }
     }
 
-    /// The ListenerSets that go along.
-    pub(super) const fn sets(&self) -> &SyncedSets<'a> {
-        &self.sets
-    }
-
-    /// The objects that go along because an entry of `resourcesToSync` chooses them.
-    pub const fn chosen(&self) -> &ChosenObjects<'a> {
-        &self.chosen
-    }
-
     /// The route, if it goes anywhere.
     pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
         self.routes.get(&route)
-    }
-
-    /// The ListenerSet, if it goes anywhere.
-    pub fn set(&self, set: ListenerSetId) -> Option<&SyncedSet<'a>> {
-        self.sets.get(&set)
     }
 
     /// All of them, by kind, namespace and name.
@@ -336,9 +300,10 @@ impl<'a> SyncedRoutes<'a> {
     ) {
         // One that gets requests from another route needs no parent.
         for (_, object) in self.parentless.iter().filter(|(id, _)| self.get(*id).is_none()) {
-            let message = format!("{} is not shipped: it names no parent", object.identity());
+            let what = "is not shipped: it names no parent";
             findings.push(
-                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place("/spec"), message)
+                object
+                    .finding(Code::ROUTE_NOT_ATTACHED, "/spec", what)
                     .label("no `parentRefs`")
                     .help("name its Gateway in `parentRefs`, or remove the route"),
             );
@@ -360,24 +325,23 @@ fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> boo
 
 impl Loose<'_> {
     fn finding(&self, gateway: &Object) -> Finding {
-        let route = self.object.identity();
         let gateway_name = gateway.identity();
         let (field, message, label, help) = match self.why {
             Why::Port => (
                 "/port",
-                format!("{route} is not shipped with {gateway_name}: no listener has this port"),
+                format!("is not shipped with {gateway_name}: no listener has this port"),
                 "no such port",
                 "correct `port`, or leave it out".to_owned(),
             ),
             Why::Hostname => (
                 "",
-                format!("{route} is not shipped with {gateway_name}: they have no hostname in common"),
+                format!("is not shipped with {gateway_name}: they have no hostname in common"),
                 "no listener serves its hostnames",
                 "correct `hostnames` of the route, or `hostname` of a listener".to_owned(),
             ),
             Why::ListenerSet => (
                 "",
-                format!("{route} is not shipped: its ListenerSet stays on the hub"),
+                "is not shipped: its ListenerSet stays on the hub".to_owned(),
                 "a ListenerSet that is not shipped",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
@@ -385,15 +349,13 @@ impl Loose<'_> {
             ),
             Why::GivesWay => (
                 "",
-                format!(
-                    "{route} is not shipped with {gateway_name}: its listener conflicts with another one"
-                ),
+                format!("is not shipped with {gateway_name}: its listener conflicts with another one"),
                 "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
             Why::OtherClass => (
                 "",
-                format!("{route} is not shipped with {gateway_name}, whose class does not sync its kind"),
+                format!("is not shipped with {gateway_name}, whose class does not sync its kind"),
                 "left out of the copy that its other parents bring",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or remove this parent"
@@ -410,8 +372,10 @@ impl Loose<'_> {
             Some(listener) => (field, listener.as_str(), "the listener"),
             None => (field, "/spec/listeners", "the listeners"),
         };
-        let place = self.object.place(&format!("{}{field}", self.pointer));
-        let mut finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
+        let pointer = format!("{}{field}", self.pointer);
+        let mut finding = self
+            .object
+            .finding(Code::ROUTE_NOT_ATTACHED, &pointer, message)
             .label(label)
             .related(owner.place(related), shown)
             .help(help);
@@ -419,10 +383,8 @@ impl Loose<'_> {
         if self.why == Why::Port {
             finding.severity = Severity::Error;
         }
-        match self.set.filter(|_| self.why == Why::GivesWay) {
-            Some(set) => finding.follows_from(set.place("")),
-            None => finding,
-        }
+        let set = self.set.filter(|_| self.why == Why::GivesWay).into_iter();
+        set.fold(finding, |finding, set| finding.follows_from(set.place("")))
     }
 }
 
@@ -436,18 +398,8 @@ pub(super) struct Destination<'t> {
 }
 
 impl<'t> Destination<'t> {
-    const fn with_gateways(gateways: BTreeSet<OurGatewayId>) -> Self {
-        Self {
-            gateways,
-            namespace: None,
-        }
-    }
-
-    const fn in_place(gateways: BTreeSet<OurGatewayId>, namespace: &'t str) -> Self {
-        Self {
-            gateways,
-            namespace: Some(namespace),
-        }
+    const fn new(gateways: BTreeSet<OurGatewayId>, namespace: Option<&'t str>) -> Self {
+        Self { gateways, namespace }
     }
 }
 
@@ -457,20 +409,19 @@ impl<'a> SyncedRoutes<'a> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
                 let route = self.get(route).into_iter();
-                let route = route
-                    .map(|route| Destination::in_place(route.gateways(), route.object.namespace_or_empty()));
+                let own = |object: &'t Object| Some(object.namespace_or_empty());
+                let route = route.map(|route| Destination::new(route.gateways(), own(route.object)));
                 route.collect()
             }
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
                 Some(set) => {
-                    let set = self.sets.get(&set).into_iter();
-                    let set = set.map(|set| {
-                        Destination::in_place(BTreeSet::from([set.gateway]), set.object.namespace_or_empty())
-                    });
-                    set.collect()
+                    let gateway = self.sets.get(&set).copied();
+                    let namespace = topology.listener_sets.get(set).object.namespace_or_empty();
+                    vec![Destination::new(gateway.into_iter().collect(), Some(namespace))]
                 }
-                None => vec![Destination::with_gateways(
+                None => vec![Destination::new(
                     self.kinds.gateway(node).into_iter().collect(),
+                    None,
                 )],
             },
             Node::Backend(backend) | Node::Port(backend, _) => self.of_backend(topology, backend),
@@ -499,13 +450,13 @@ impl<'a> SyncedRoutes<'a> {
             }
         }
         let mut with_gateways = BTreeSet::new();
-        if let Some(chosen) = backend.object.and_then(|object| self.chosen().get(object)) {
+        if let Some(chosen) = backend.object.and_then(|object| self.chosen.get(object)) {
             in_place.extend(&chosen.in_place);
             with_gateways.extend(&chosen.with_gateways);
         }
         let namespace = backend.name.namespace.as_deref();
-        let in_place = namespace.map(|namespace| Destination::in_place(in_place, namespace));
-        std::iter::once(Destination::with_gateways(with_gateways))
+        let in_place = namespace.map(|_| Destination::new(in_place, namespace));
+        std::iter::once(Destination::new(with_gateways, None))
             .chain(in_place)
             .collect()
     }
@@ -516,10 +467,10 @@ impl<'a> SyncedRoutes<'a> {
         let own = namespace.gateways.iter();
         let own = own.filter(|gateway| topology.gateways.get(**gateway).namespace == id);
         let with_gateways = own.filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
-        let in_place = self.chosen().shipped_in(namespace.name);
+        let in_place = self.chosen.shipped_in.get(namespace.name).cloned();
         vec![
-            Destination::with_gateways(with_gateways.collect()),
-            Destination::in_place(in_place, namespace.name),
+            Destination::new(with_gateways.collect(), None),
+            Destination::new(in_place.unwrap_or_default(), Some(namespace.name)),
         ]
     }
 

@@ -9,7 +9,7 @@ use super::order_independence::{commute, is_order_independent, pairs};
 use crate::diagnostic::broken;
 use crate::policy::{
     Attachments, Composed, Content, Entry, KindId, Layer, Leaf, PolicyId, Precedence, Profile, Rule,
-    SameTarget, Side, Strategy, Target, defines, disagree, one_level, read_settings, rewritten,
+    SameTarget, Side, Strategy, defines, disagree, one_level, read_settings, rewritten,
 };
 use crate::topology::Node;
 
@@ -181,20 +181,6 @@ fn with_content(layer: Layer, content: &Content) -> Layer {
     }
 }
 
-/// The name-giver's spec with these settings, which are [`authored`].
-fn merged_spec(
-    attachments: &Attachments<'_>,
-    profile: &Profile,
-    name_giver: &Entry,
-    layers: &[Layer],
-) -> Value {
-    let object = attachments.policy(name_giver.policy).object;
-    let Some(spec) = object.value.get("spec") else {
-        broken(format_args!("{} merges and has no spec", object.identity()))
-    };
-    rewritten(spec, profile, layers)
-}
-
 /// Settings as their authors wrote them: without the defaults of a schema.
 pub(super) fn authored(attachments: &Attachments<'_>, layers: &[Layer]) -> Vec<Layer> {
     let leaf_of = |leaf: &Leaf| {
@@ -343,10 +329,7 @@ impl SyncedPolicy {
                 read.are_valid().then_some(read.layers)?
             }
         };
-        Some(Entry {
-            policy: self.policy,
-            layers: Arc::from(layers),
-        })
+        Some(Entry::new(self.policy, layers))
     }
 }
 
@@ -363,10 +346,7 @@ fn one_meaning(
     }
     let meant: Vec<Entry> = entries
         .iter()
-        .map(|entry| Entry {
-            policy: entry.policy,
-            layers: Arc::from(authored(attachments, &entry.layers)),
-        })
+        .map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)))
         .collect();
     let merged = || {
         let shipped = shipped(profile, entries)?.into_iter();
@@ -407,6 +387,10 @@ fn synced(
     let name_giver = shipped.name_giver;
     let mut synced = as_written(attachments, name_giver.policy, node);
     if let Some(layers) = &shipped.instead {
+        let object = attachments.policy(name_giver.policy).object;
+        let Some(spec) = object.value.get("spec") else {
+            broken(format_args!("{} merges and has no spec", object.identity()))
+        };
         let layers = authored(attachments, layers);
         let settings: BTreeMap<Arc<str>, PolicyId> = layers
             .iter()
@@ -414,7 +398,7 @@ fn synced(
             .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
             .collect();
         synced.spec = SyncedSpec::Rewritten {
-            spec: Box::new(merged_spec(attachments, profile, name_giver, &layers)),
+            spec: Box::new(rewritten(spec, profile, &layers)),
             settings,
         };
     }
@@ -446,8 +430,7 @@ impl Resolution {
 }
 
 fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> SyncedPolicy {
-    let targets = attachments.policy(policy).targets.iter();
-    let here = targets.filter(|declared| declared.target == Target::Attached(node));
+    let here = attachments.policy(policy).targets_at(node);
     let references: BTreeSet<String> = here.map(|declared| declared.pointer.clone()).collect();
     SyncedPolicy {
         policy,

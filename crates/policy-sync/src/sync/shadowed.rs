@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
 use crate::hub::RowId as _;
 use crate::object::Rank;
 use crate::parallel;
-use crate::topology::{GatewayNode, ListenerId, RouteId, RouteMatch, RouteNode, Topology, items};
+use crate::topology::{GatewayNode, ListenerId, ListenerNode, RouteId, RouteMatch, RouteNode, items};
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
@@ -43,7 +43,11 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             on.entry(*listener).or_default().push(*route);
         }
         for (listener, routes) in on {
-            let alike = served(topology, listener, &routes, &asking);
+            let node = topology.listeners.get(listener);
+            let routes = routes.into_iter();
+            let routes = routes.filter_map(|route| Some((route, asking.get(&route)?)));
+            let mut routes: Vec<(RouteId, &Asking<'_>)> = routes.collect();
+            let alike = served(node, &routes);
             let next = groups.len();
             let group = *group_of.entry(alike).or_insert(next);
             if let Some(listeners) = groups.get_mut(group) {
@@ -51,9 +55,10 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
                 continue;
             }
             groups.push(BTreeSet::from([(position, listener)]));
-            for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
+            routes.sort_by(|(_, a), (_, b)| a.rank.cmp(b.rank));
+            for (loser, winner) in shadowed(node, &routes) {
                 let shadow = shadows
-                    .entry((loser.rule(), winner.rule()))
+                    .entry((loser.rule, winner.rule))
                     .or_insert_with(|| Shadow {
                         loser: loser.at,
                         winner: winner.at,
@@ -114,16 +119,9 @@ type Rule = (RouteId, usize);
 /// One match of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Match {
-    route: RouteId,
-    rule: usize,
+    rule: Rule,
     /// Position among the matches of its route.
     at: usize,
-}
-
-impl Match {
-    const fn rule(self) -> Rule {
-        (self.route, self.rule)
-    }
 }
 
 /// Two rules that match the same requests.
@@ -196,17 +194,11 @@ impl<'a> Asking<'a> {
 
 /// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear:
 /// what loses to what is attached to nothing else.
-fn served(
-    topology: &Topology<'_>,
-    listener: ListenerId,
-    routes: &[RouteId],
-    asking: &BTreeMap<RouteId, Asking<'_>>,
-) -> Vec<u32> {
-    let listener = topology.listeners.get(listener);
+fn served(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec<u32> {
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    for (id, asking) in routes.iter().filter_map(|id| Some((id, asking.get(id)?))) {
+    for (id, asking) in routes {
         let hostnames = listener.common_hostnames(asking.route);
         served.extend([id.row(), count(hostnames.len())]);
         for hostname in hostnames {
@@ -217,29 +209,18 @@ fn served(
     served
 }
 
-/// The matches that lose on all hostnames that a listener serves for their route, each with a winner.
-fn shadowed(
-    topology: &Topology<'_>,
-    listener: ListenerId,
-    routes: &[RouteId],
-    asking: &BTreeMap<RouteId, Asking<'_>>,
-) -> Vec<(Match, Match)> {
-    let listener = topology.listeners.get(listener);
+/// The matches that lose on all hostnames that a listener serves for their route, each with a winner. The routes are in
+/// the order of their ranks.
+fn shadowed(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec<(Match, Match)> {
     // By hostname, then by form: what wins comes first.
     let mut winners: HashMap<Rc<str>, BTreeMap<&Form<'_>, Match>> = HashMap::new();
-    let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
-        .iter()
-        .filter_map(|route| Some((route, asking.get(route)?)))
-        .collect();
-    order.sort_by(|(_, a), (_, b)| a.rank.cmp(b.rank));
     let mut lost = Vec::new();
-    for (id, asking) in order {
+    for (id, asking) in routes {
         let hostnames = listener.common_hostnames(asking.route).into_iter();
         let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
         for (at, asked) in asking.matches.iter().enumerate() {
             let own = Match {
-                route: *id,
-                rule: asked.rule,
+                rule: (*id, asked.rule),
                 at,
             };
             let before: Vec<Match> = hostnames
@@ -250,7 +231,7 @@ fn shadowed(
                 })
                 .collect();
             // A rule that repeats a match is not a conflict.
-            let is_lost = before.iter().all(|winner| winner.rule() != own.rule());
+            let is_lost = before.iter().all(|winner| winner.rule != own.rule);
             if let Some(winner) = before.first().filter(|_| is_lost) {
                 lost.push((own, *winner));
             }

@@ -330,19 +330,25 @@ impl<'s, 'a> Spokes<'s, 'a> {
         routes: &[HubRoute<'a>],
         is_assumed: &(dyn Fn(&HubRoute<'a>) -> bool + Sync),
     ) -> Received<'a> {
-        let mut making = Making::default();
+        let shipped = |object| Original {
+            object,
+            assumed: false,
+        };
         let gateways = items.iter().filter(|item| item.variant.is_none());
         let gateways: BTreeSet<OurGatewayId> = gateways.map(|item| item.gateway).collect();
-        for id in &gateways {
-            let placed = self.gateways.get(*id);
-            if let Some(object) = placed.downstream() {
-                making.add(object, placed.gateway.object, false);
-            }
-        }
+        let placed = gateways.iter().map(|id| self.gateways.get(*id));
+        let placed = placed.filter_map(|placed| Some((placed.downstream()?, shipped(placed.gateway.object))));
+        let mut objects: Vec<(Object, Original<'a>)> = placed.collect();
+        let mut copied = HashMap::new();
         let mut variants: Vec<_> = items.iter().filter_map(|item| item.variant).collect();
         variants.sort_unstable_by_key(|(number, ..)| *number);
         for (_, synced, variant) in variants {
-            self.add_variant(synced, variant, &mut making);
+            for copy in &variant.copies {
+                if !synced.policies.is_empty() {
+                    copied.insert(copy.object.identity(), self.copied(synced, copy));
+                }
+                objects.push((copy.object.clone(), shipped(synced.object)));
+            }
         }
         let assumed = parallel::map(routes, |route| {
             let parents = route.parents.iter();
@@ -350,24 +356,32 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 .filter(|(_, gateway)| gateways.contains(gateway))
                 .peekable();
             parents.peek().filter(|_| is_assumed(route))?;
-            Some((assumed_route(route.object, parents, self.gateways), route.object))
+            let original = Original {
+                object: route.object,
+                assumed: true,
+            };
+            Some((assumed_route(route.object, parents, self.gateways), original))
         });
-        for (copy, object) in assumed.into_iter().flatten() {
-            making.add(copy, object, true);
-        }
-        self.add_namespaces(&mut making);
-        let (objects, originals) = Objects::with(making.objects);
+        objects.extend(assumed.into_iter().flatten());
+        let namespaces = self.namespaces(&objects);
+        objects.extend(
+            namespaces
+                .into_iter()
+                .map(|(copy, object)| (copy, shipped(object))),
+        );
+        // Two objects of one identity are an error of their own; the first stays.
+        let (objects, originals) = Objects::with(objects);
         Received {
             objects,
             originals,
-            copied: making.copied,
+            copied,
         }
     }
 
     /// The Namespaces that are shipped with labels, because something is shipped into them.
-    fn add_namespaces(self, making: &mut Making<'a>) {
+    fn namespaces(self, objects: &[(Object, Original<'a>)]) -> Vec<(Object, &'a Object)> {
         let labelled = self.labels.iter().filter(|(name, _)| {
-            let mut objects = making.objects.iter();
+            let mut objects = objects.iter();
             objects
                 .any(|(copy, original)| !original.assumed && copy.namespace.as_deref() == Some(name.as_str()))
         });
@@ -383,21 +397,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             };
             Some((copy, original))
         });
-        let namespaces: Vec<_> = namespaces.collect();
-        for (copy, original) in namespaces {
-            making.add(copy, original, false);
-        }
-    }
-
-    fn add_variant(self, synced: &SyncedObject<'a>, variant: &Variant, making: &mut Making<'a>) {
-        for copy in &variant.copies {
-            if !synced.policies.is_empty() {
-                making
-                    .copied
-                    .insert(copy.object.identity(), self.copied(synced, copy));
-            }
-            making.add(copy.object.clone(), synced.object, false);
-        }
+        namespaces.collect()
     }
 
     /// What a synced policy stands for. Those that gave way to it are told only where it has one target: on another one
@@ -440,31 +440,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
     /// ours.
     fn assumed_routes(self) -> Vec<HubRoute<'a>> {
-        let topology = &self.syncing.attachments.topology;
-        let mut routes = hub_routes(topology, &self.syncing.routes.kinds);
+        let kinds = &self.syncing.routes.kinds;
+        let mut routes = hub_routes(&self.syncing.attachments.topology, kinds);
         routes.retain(|route| {
-            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
             let mut parents = route.parents.iter();
             !route.parents.is_empty()
-                && parents.all(|(_, gateway)| {
-                    let params = self.gateways.get(*gateway).params;
-                    params.synced_route(group, kind).is_none()
-                })
+                && parents.all(|(_, gateway)| !kinds.syncs_route(*gateway, route.object))
         });
         routes
-    }
-}
-
-/// A spoke while it grows. Two objects of one identity are an error of their own; the first stays.
-#[derive(Default)]
-struct Making<'a> {
-    objects: Vec<(Object, Original<'a>)>,
-    copied: HashMap<Identity, Copied<'a>>,
-}
-
-impl<'a> Making<'a> {
-    fn add(&mut self, copy: Object, object: &'a Object, assumed: bool) {
-        self.objects.push((copy, Original { object, assumed }));
     }
 }
 

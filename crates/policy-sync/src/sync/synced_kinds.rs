@@ -9,7 +9,7 @@ use crate::api::params::SyncedResource;
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::{Attachments, KindId};
+use crate::policy::{Attachments, KindId, Profile};
 use crate::topology::{GatewayId, Node, ObjectKey, object_key};
 
 /// The policy kinds that the classes of our Gateways sync.
@@ -21,11 +21,9 @@ pub struct SyncedKinds {
 
 /// The kinds that go with one Gateway.
 #[derive(Debug)]
-pub(super) struct SyncedWith {
-    /// The Gateway in the hierarchy.
-    pub(super) gateway: GatewayId,
+struct SyncedWith {
     /// The policy kinds.
-    pub(super) kinds: BTreeSet<KindId>,
+    kinds: BTreeSet<KindId>,
     /// The kinds of routes and ListenerSets.
     routes: Vec<GroupKind>,
 }
@@ -33,38 +31,33 @@ pub(super) struct SyncedWith {
 impl SyncedKinds {
     /// Finds our Gateways in the hierarchy, and the kinds of their classes among those of the input.
     pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
-        let gateways = ours.gateways.map(|(_, known)| {
+        let mut in_hierarchy = BTreeMap::new();
+        let gateways = ours.gateways.map(|(id, known)| {
             let object = known.gateway.object;
             let gateway = attachments
                 .topology
                 .find_gateway(object.namespace_or_empty(), &object.name)
                 .unwrap_or_else(|| broken(format_args!("{} is not in the hierarchy", object.identity())));
+            in_hierarchy.insert(gateway, id);
+            let params = &known.params;
             let kinds = attachments.kinds.iter();
             let synced = kinds.filter(|(_, kind)| {
-                let synced = known
-                    .params
-                    .synced_policy(&kind.profile.group, &kind.profile.kind);
-                synced.is_some()
+                let Profile { group, kind, .. } = kind.profile.as_ref();
+                params.synced_policy(group, kind).is_some()
             });
-            let synced = synced.map(|(id, _)| id);
             SyncedWith {
-                gateway,
-                kinds: synced.collect(),
-                routes: known
-                    .params
+                kinds: synced.map(|(id, _)| id).collect(),
+                routes: params
                     .resources_to_sync
                     .iter()
                     .map(SyncedResource::group_kind)
                     .collect(),
             }
         });
-        let ours = gateways.iter().map(|(id, with)| (with.gateway, id)).collect();
-        Self { gateways, ours }
-    }
-
-    /// The kinds that go with a Gateway.
-    pub(super) fn of(&self, gateway: OurGatewayId) -> &SyncedWith {
-        self.gateways.get(gateway)
+        Self {
+            gateways,
+            ours: in_hierarchy,
+        }
     }
 
     /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
@@ -77,12 +70,12 @@ impl SyncedKinds {
 
     /// Whether policies of a kind go with a Gateway.
     pub(crate) fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
-        self.of(gateway).kinds.contains(&kind)
+        self.gateways.get(gateway).kinds.contains(&kind)
     }
 
     /// Whether a route or a ListenerSet goes with a Gateway that it is attached to.
-    pub(super) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
-        let mut kinds = self.of(gateway).routes.iter();
+    pub(crate) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
+        let mut kinds = self.gateways.get(gateway).routes.iter();
         kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
     }
 
@@ -139,10 +132,5 @@ impl<'a> ChosenObjects<'a> {
             .objects
             .get(&(&*kind.group, &*kind.kind, namespace, &*object.name));
         chosen.is_some_and(|chosen| chosen.with_gateways.contains(&gateway))
-    }
-
-    /// The Gateways that bring anything of a namespace that keeps it.
-    pub(super) fn shipped_in(&self, namespace: &str) -> BTreeSet<OurGatewayId> {
-        self.shipped_in.get(namespace).cloned().unwrap_or_default()
     }
 }

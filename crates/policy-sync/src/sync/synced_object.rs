@@ -15,7 +15,7 @@ use crate::diagnostic::broken;
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Attachments, KindId, PolicyId, Rule, Target};
+use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::{GatewayId, Node};
 
 /// One policy or route for the spokes.
@@ -40,7 +40,7 @@ pub struct SyncedObject<'a> {
 }
 
 /// One Gateway or listener, or route or rule, that a synced object is attached to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SyncedTarget<'a> {
     /// The Gateways that it goes with, sorted; more than one only behind a route.
     pub gateways: Vec<OurGatewayId>,
@@ -61,7 +61,7 @@ pub struct SyncedTarget<'a> {
 
 impl<'a> SyncedTarget<'a> {
     /// A target that nothing on any cluster changes.
-    pub(super) const fn new(
+    pub(super) fn new(
         gateways: Vec<OurGatewayId>,
         pointer: String,
         route_namespace: Option<&'a str>,
@@ -69,11 +69,8 @@ impl<'a> SyncedTarget<'a> {
         Self {
             gateways,
             pointer,
-            selected: None,
             route_namespace,
-            displaced: Vec::new(),
-            withheld_from: BTreeSet::new(),
-            instead: BTreeMap::new(),
+            ..Self::default()
         }
     }
 }
@@ -176,22 +173,19 @@ impl<'a> SyncedObjects<'a> {
             };
             grouping.target(target, &destinations, &resolution);
         }
-        let sets = syncing.routes.sets().values();
-        let sets = sets.map(|set| {
-            let parent = (set.gateway, "/spec/parentRef".to_owned());
-            with_parents(set.object, vec![parent], syncing.ours)
+        let sets = syncing.routes.sets.iter().map(|(set, gateway)| {
+            let set = syncing.attachments.topology.listener_sets.get(*set).object;
+            with_parents(set, vec![(*gateway, "/spec/parentRef".to_owned())], syncing.ours)
         });
         let routes = syncing.routes.iter().map(|(_, route)| {
             let parents = route.parents.iter();
             let parents = parents.map(|parent| (parent.gateway, parent.pointer.clone()));
             with_parents(route.object, parents.collect(), syncing.ours)
         });
+        let chosen = syncing.routes.chosen.objects.values();
         Self {
-            objects: syncing
-                .routes
-                .chosen()
-                .synced(syncing.ours)
-                .into_iter()
+            objects: chosen
+                .map(|chosen| chosen.synced(syncing.ours))
                 .chain(sets)
                 .chain(routes)
                 .chain(grouping.policies.into_values())
@@ -370,18 +364,13 @@ impl<'a> Grouping<'a> {
         displaced: Vec<PolicyId>,
         (withheld_from, instead): Changes,
     ) {
-        let Syncing {
-            attachments, ours, ..
-        } = self.syncing;
+        let attachments = self.syncing.attachments;
         let gateways: Vec<OurGatewayId> = destination.gateways.iter().copied().collect();
         let route_namespace = destination.namespace;
         let policy = |id: PolicyId| attachments.policy(id).object;
         let object = policy(synced.policy);
-        let declared = &attachments.policy(synced.policy).targets;
         let selected = |pointer: &str| {
-            let mut here = declared
-                .iter()
-                .filter(|declared| declared.target == Target::Attached(node));
+            let mut here = attachments.policy(synced.policy).targets_at(node);
             here.find(|declared| declared.pointer == pointer)?.selected()
         };
         let (own, settings) = match &synced.spec {
@@ -401,7 +390,7 @@ impl<'a> Grouping<'a> {
                 sources: policies.iter().copied().map(policy).collect(),
                 policies,
                 settings,
-                resource: asked_for(object, Role::Policy, gateways.first().copied(), ours),
+                resource: asked_for(object, Role::Policy, gateways.first().copied(), self.syncing.ours),
                 targets: Vec::new(),
             });
         known

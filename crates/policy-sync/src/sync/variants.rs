@@ -216,27 +216,14 @@ fn downstream_policy(
     set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
     // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
     // docs/systems/policy-sync.md#annotations
-    if let Some(created) = synced
-        .object
-        .root()
-        .get("metadata")
-        .get("creationTimestamp")
-        .str()
-    {
+    let created = synced.object.value.pointer("/metadata/creationTimestamp");
+    if let Some(created) = created.and_then(Value::as_str) {
         set_metadata(&mut policy, "annotations", ORIGIN_CREATION, created);
     }
     if synced.sources.len() > 1 {
-        let sources: Vec<String> = synced
-            .sources
-            .iter()
-            .map(|source| source.identity().locator())
-            .collect();
-        set_metadata(
-            &mut policy,
-            "annotations",
-            "spokewright.dev/sources",
-            &json!(sources).to_string(),
-        );
+        let sources = synced.sources.iter().map(|source| source.identity().locator());
+        let sources = json!(sources.collect::<Vec<_>>()).to_string();
+        set_metadata(&mut policy, "annotations", "spokewright.dev/sources", &sources);
     }
     policy
 }

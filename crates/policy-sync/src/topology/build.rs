@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity, Work};
+use kube_json::Text;
 
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
     object_key,
 };
 use super::listener::ListenerNode;
-use super::names::rule_name;
 use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
@@ -118,10 +118,8 @@ impl<'a> Topology<'a> {
             }
         }
         for namespace in self.namespaces.rows_mut() {
-            namespace.gateways.sort_unstable();
-            namespace.gateways.dedup();
-            namespace.services.sort_unstable();
-            namespace.services.dedup();
+            namespace.gateways = sorted(std::mem::take(&mut namespace.gateways));
+            namespace.services = sorted(std::mem::take(&mut namespace.services));
         }
     }
 
@@ -131,8 +129,7 @@ impl<'a> Topology<'a> {
         *self.class_ids.entry(name).or_insert_with(|| {
             classes.push(ClassNode {
                 name,
-                object: None,
-                gateways: Vec::new(),
+                ..ClassNode::default()
             })
         })
     }
@@ -143,10 +140,7 @@ impl<'a> Topology<'a> {
         *self.namespace_ids.entry(name).or_insert_with(|| {
             namespaces.push(NamespaceNode {
                 name,
-                objects: Vec::new(),
-                on_hub: None,
-                gateways: Vec::new(),
-                services: Vec::new(),
+                ..NamespaceNode::default()
             })
         })
     }
@@ -268,53 +262,44 @@ impl<'a> Topology<'a> {
         id
     }
 
-    /// Adds the rules of a route, and the backends that it may forward to.
+    /// Adds the rules of a route, and the backends that it may forward to, each once.
     fn add_rules(
         &mut self,
         id: RouteId,
         rules: &[RouteRule<'a>],
         (sources, grants): (Sources<'a>, &Grants<'a>),
     ) {
-        self.routes.get_mut(id).rules.reserve_exact(rules.len());
-        for (position, rule) in rules.iter().enumerate() {
-            let backends = self.permitted(id, rule, (sources, grants));
-            for backend in &backends {
-                let routes = &mut self.backends.get_mut(*backend).routes;
-                // Routes come one after the other: a backend that this one has named has it last.
-                if routes.last() != Some(&id) {
-                    routes.push(id);
-                }
-            }
-            let name = rule_name(rule.name, position);
-            let rule = self.rules.push(RuleNode { name, backends });
-            self.routes.get_mut(id).rules.push(rule);
-        }
-    }
-
-    /// The backends of a rule that its route may forward to, each once.
-    fn permitted(
-        &mut self,
-        route: RouteId,
-        rule: &RouteRule<'a>,
-        (sources, grants): (Sources<'a>, &Grants<'a>),
-    ) -> Vec<BackendId> {
-        let node = self.routes.get(route);
+        let node = self.routes.get_mut(id);
+        node.rules.reserve_exact(rules.len());
         let (object, assumed) = (node.object, node.assumed);
         let own = object.namespace_or_empty();
         let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
-        let mut backends = Vec::new();
-        for backend in &rule.backends {
-            let namespace = backend.namespace.unwrap_or(own);
-            let to = (backend.group, backend.kind, backend.name);
-            if grants.permit_there(assumed, from, namespace, to) {
+        for (position, rule) in rules.iter().enumerate() {
+            let mut backends = Vec::new();
+            for backend in &rule.backends {
+                let namespace = backend.namespace.unwrap_or(own);
+                let to = (backend.group, backend.kind, backend.name);
+                if !grants.permit_there(assumed, from, namespace, to) {
+                    continue;
+                }
                 let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
                 let backend = self.backend(name, sources);
                 if !backends.contains(&backend) {
                     backends.push(backend);
                 }
+                let routes = &mut self.backends.get_mut(backend).routes;
+                // Routes come one after the other: a backend that this one has named has it last.
+                if routes.last() != Some(&id) {
+                    routes.push(id);
+                }
             }
+            // Without one of its own, it has its position, counted from 1, as policy-machinery counts
+            // (docs/systems/gep-713.md#sections).
+            let numbered = || format!("rule-{}", position.saturating_add(1)).into();
+            let name = rule.name.map_or_else(numbered, Text::from);
+            let rule = self.rules.push(RuleNode { name, backends });
+            self.routes.get_mut(id).rules.push(rule);
         }
-        backends
     }
 
     /// A backend, new or known.
@@ -344,7 +329,7 @@ impl<'a> Topology<'a> {
 }
 
 /// The same numbers, sorted, each once.
-fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
+pub(super) fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
     ids.sort_unstable();
     ids.dedup();
     ids.shrink_to_fit();

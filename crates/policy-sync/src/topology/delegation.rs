@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::{Identity, Work};
-use kube_json::Value;
 
+use super::build::sorted;
 use super::hierarchy::{Delegation, Delegations, RouteNode, Topology};
 use super::node::{DelegationId, RouteId, RuleId};
-use super::route_match::{NamedMatch, RouteMatch, items};
+use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::GROUP;
 use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
@@ -40,10 +40,15 @@ impl<'a> Topology<'a> {
         if !rules.rows().iter().any(delegates) {
             return;
         }
+        let mut by_namespace = ByNamespace::default();
+        for (id, route) in self.routes.iter().filter(|(_, route)| is_http(route)) {
+            let namespace = route.object.namespace_or_empty();
+            by_namespace.entry(namespace).or_default().push(id);
+        }
         let mut following = Following {
             topology: self,
             rules,
-            by_namespace: by_namespace(&self.routes),
+            by_namespace,
             found: Delegations::default(),
             work: Work::default(),
             taking: BTreeMap::new(),
@@ -74,7 +79,7 @@ impl<'a> Topology<'a> {
                     }
                     continue;
                 }
-                let matches = matches_of(node.object, position);
+                let matches = RouteMatch::of_route(node.object, position);
                 following.rule(None, (id, rule, position), &matches, &mut vec![id]);
             }
         }
@@ -129,8 +134,7 @@ impl<'a> Topology<'a> {
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
             let child = self.routes.get_mut(child);
             child.gateways.extend(gateways);
-            child.gateways.sort_unstable();
-            child.gateways.dedup();
+            child.gateways = sorted(std::mem::take(&mut child.gateways));
             child.refused_at.extend(refused_at);
             child.refused_at.truncate(super::route_attachment::MOST_PARENTS);
         }
@@ -144,15 +148,6 @@ impl<'a> Topology<'a> {
 
 /// HTTPRoutes by namespace.
 type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
-
-fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
-    let mut by_namespace = ByNamespace::default();
-    for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
-        let namespace = route.object.namespace_or_empty();
-        by_namespace.entry(namespace).or_default().push(id);
-    }
-    by_namespace
-}
 
 fn is_http(route: &RouteNode<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
@@ -221,12 +216,24 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
                 if why == Some(Why::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
                     break;
                 }
-                match self.child((above, id, rule), child, matches, way) {
-                    Ok(rules) => {
+                match self.child(id, child, matches, way) {
+                    Ok(taking) => {
                         followed = true;
-                        if seen.insert(child) {
-                            self.follow((above, id, rule), child, rules, way);
+                        if !seen.insert(child) {
+                            continue;
                         }
+                        let listed = taking.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
+                        let delegation = self.found.add(Delegation {
+                            above,
+                            from: (id, rule),
+                            child,
+                            rules: listed.collect(),
+                        });
+                        way.push(child);
+                        for (rule, position, matches) in &taking {
+                            self.rule(Some(delegation), (child, *rule, *position), matches, way);
+                        }
+                        way.pop();
                     }
                     // Of what a wildcard means, it is enough that somebody takes it.
                     Err(because) => why = why.or(Some(because)),
@@ -290,7 +297,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
     /// What the rules of a route take of what a rule hands on to it; or why it takes nothing.
     fn child(
         &mut self,
-        (_, parent, _): (Option<DelegationId>, RouteId, RuleId),
+        parent: RouteId,
         child: RouteId,
         matches: &[RouteMatch<'a>],
         way: &[RouteId],
@@ -313,7 +320,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         let inherits = inherits_matches(route.object);
         let mut taking = Vec::new();
         for (position, rule) in node.rules.iter().copied().enumerate() {
-            let own = matches_of(route.object, position);
+            let own = RouteMatch::of_route(route.object, position);
             if !self
                 .work
                 .pay(own.len().saturating_mul(matches.len()), STEPS_PER_MATCH)
@@ -342,28 +349,6 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             return Err(Why::Outside(identity()));
         }
         Ok(taking)
-    }
-
-    /// Notes that a route takes part, and follows its own rules.
-    fn follow(
-        &mut self,
-        (above, parent, rule): (Option<DelegationId>, RouteId, RuleId),
-        child: RouteId,
-        rules: Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>,
-        way: &mut Vec<RouteId>,
-    ) {
-        let listed = rules.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
-        let delegation = self.found.add(Delegation {
-            above,
-            from: (parent, rule),
-            child,
-            rules: listed.collect(),
-        });
-        way.push(child);
-        for (rule, position, matches) in &rules {
-            self.rule(Some(delegation), (child, *rule, *position), matches, way);
-        }
-        way.pop();
     }
 
     fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
@@ -469,12 +454,6 @@ fn is_child(child: &Route<'_>, parent: &Object) -> bool {
             && reference.namespace.unwrap_or(own) == parent.namespace_or_empty()
     };
     child.parents.is_empty() || child.parents.iter().any(names_it)
-}
-
-/// The matches of a rule of a route.
-fn matches_of(route: &Object, position: usize) -> Vec<RouteMatch<'_>> {
-    let rule = items(route.value.pointer("/spec/rules")).get(position);
-    RouteMatch::of_rule(&route.kind, rule.unwrap_or(&Value::Null))
 }
 
 /// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its

@@ -2,11 +2,12 @@
 //! [`Delegation`]s by which routes get requests from rules of other routes. Also the nodes that a path leads through, and
 //! the Gateways whose traffic reaches a node.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity};
 use kube_json::Text;
 
+use super::build::sorted;
 use super::listener::ListenerNode;
 use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
@@ -21,7 +22,7 @@ use crate::object::{Object, Rank};
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ClassNode<'a> {
     /// Its name.
     pub name: &'a str,
@@ -32,7 +33,7 @@ pub struct ClassNode<'a> {
 }
 
 /// A namespace that some object lives in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NamespaceNode<'a> {
     /// Its name.
     pub name: &'a str,
@@ -104,6 +105,13 @@ impl<'a> GatewayNode<'a> {
     /// The object whose name it is known by: the hub's, if it comes from there.
     pub fn known_as(&self) -> &'a Object {
         self.original.unwrap_or(self.object)
+    }
+
+    /// Its namespace as a route or a ListenerSet sees it. It is unknown how one that is not synced reaches the clusters:
+    /// it is attached there to what it is attached to here.
+    pub(super) fn home(&self, assumed: bool) -> &'a str {
+        let seen = if assumed { self.known_as() } else { self.object };
+        seen.namespace_or_empty()
     }
 }
 
@@ -421,10 +429,8 @@ impl Topology<'_> {
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).gateways.clone(),
             Node::Backend(backend) | Node::Port(backend, _) => {
                 let routes = self.backends.get(backend).routes.iter();
-                let gateways: BTreeSet<GatewayId> = routes
-                    .flat_map(|route| self.routes.get(*route).gateways.iter().copied())
-                    .collect();
-                gateways.into_iter().collect()
+                let gateways = routes.flat_map(|route| &self.routes.get(*route).gateways);
+                sorted(gateways.copied().collect())
             }
             Node::Class(class) => self.classes.get(class).gateways.clone(),
             Node::Namespace(namespace) => self.namespaces.get(namespace).gateways.clone(),
@@ -440,11 +446,8 @@ impl Topology<'_> {
                 let known = self.backends.get(backend);
                 let routes = known.routes.iter();
                 let itself = (!known.meshed.is_empty()).then_some(backend);
-                let services: BTreeSet<BackendId> = routes
-                    .flat_map(|route| self.routes.get(*route).services.iter().copied())
-                    .chain(itself)
-                    .collect();
-                services.into_iter().collect()
+                let services = routes.flat_map(|route| &self.routes.get(*route).services);
+                sorted(services.copied().chain(itself).collect())
             }
             Node::Namespace(namespace) => self.namespaces.get(namespace).services.clone(),
             Node::Mesh(_) => self.mesh_services().collect(),

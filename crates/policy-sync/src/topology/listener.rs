@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::hostname_intersection::{common_hostnames, hostnames_meet};
 use super::node::{ListenerId, ListenerSetId};
 use crate::api::gateway::{GROUP, Listener};
-use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
+use crate::api::route::{Admission, ParentRef, Route, is_route};
 use crate::object::Object;
 
 /// A listener.
@@ -27,7 +27,8 @@ pub struct ListenerNode<'a> {
     pub protocol: &'a str,
     /// Whether TLS ends behind it, so that it sees no request.
     pub(crate) passes_through: bool,
-    admission: Admission,
+    /// The routes that it accepts.
+    pub(crate) admission: Admission,
 }
 
 impl<'a> ListenerNode<'a> {
@@ -88,11 +89,6 @@ impl<'a> ListenerNode<'a> {
     pub(crate) fn admits_kind(&self, route: &Object) -> bool {
         let (group, kind) = (route.api_version.group.as_str(), route.kind.as_str());
         self.admission.admits_kind(group, kind) || (!is_route(group, kind) && !self.admission.lists_kinds)
-    }
-
-    /// Which namespaces it takes routes from.
-    pub(crate) fn namespaces(&self) -> &AdmittedNamespaces {
-        &self.admission.namespaces
     }
 }
 

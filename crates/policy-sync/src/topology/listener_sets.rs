@@ -13,17 +13,10 @@ use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
-use crate::object::{Object, Rank};
+use crate::object::Object;
 
 /// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
-
-/// A set that is still to be attached, and what orders it.
-struct Waiting<'a> {
-    set: ListenerSet<'a>,
-    node: ListenerSetNode<'a>,
-    rank: Rank,
-}
 
 impl<'a> Topology<'a> {
     /// Attaches every ListenerSet to its Gateway.
@@ -42,16 +35,16 @@ impl<'a> Topology<'a> {
                 self.namespace(object.namespace_or_empty());
                 let assumed = sources.original(object).is_some_and(|original| original.assumed);
                 match self.gateway_of_set(&set, assumed, sources) {
-                    Ok(gateway) => waiting.push(Waiting {
-                        rank: seniority.rank(object, sources.original(object)),
-                        set,
-                        node: ListenerSetNode {
+                    Ok(gateway) => {
+                        let node = ListenerSetNode {
                             object,
                             gateway,
                             assumed,
                             local,
-                        },
-                    }),
+                        };
+                        let rank = seniority.rank(object, sources.original(object));
+                        waiting.push((rank, set, node));
+                    }
                     Err(why) => {
                         if !local {
                             let finding = self.detached_finding(&set, &why, near);
@@ -68,10 +61,10 @@ impl<'a> Topology<'a> {
                 }
             }
         }
-        waiting.sort_by(|one, other| one.rank.cmp(&other.rank));
+        waiting.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         let mut serving: HashMap<GatewayId, Ports> = HashMap::new();
-        for waiting in waiting {
-            let gateway = waiting.node.gateway;
+        for (_, set, node) in waiting {
+            let gateway = node.gateway;
             let ports = serving.entry(gateway).or_insert_with(|| {
                 let mut ports = Ports::default();
                 for listener in self.listeners_of((gateway, None), None) {
@@ -79,7 +72,7 @@ impl<'a> Topology<'a> {
                 }
                 ports
             });
-            self.attach_listener_set(&waiting, ports, findings);
+            self.attach_listener_set((&set, node), ports, findings);
         }
     }
 
@@ -101,11 +94,7 @@ impl<'a> Topology<'a> {
                 Err(unread.unwrap_or_else(|| Detached::NotFound(format!("{namespace}/{}", set.gateway))))
             }
             Some(gateway) => {
-                let node = self.gateways.get(gateway);
-                // It is unknown how a set that is not synced reaches the clusters: it hangs there on what it is
-                // attached to here.
-                let original = node.original.filter(|_| assumed);
-                let home = original.unwrap_or(node.object).namespace_or_empty();
+                let home = self.gateways.get(gateway).home(assumed);
                 let allowed = self.allowed_listeners(gateway);
                 let is_admitted = allowed.admits(home, own, |key| self.namespace_label_of(assumed, own, key));
                 is_admitted
@@ -123,14 +112,14 @@ impl<'a> Topology<'a> {
 
     /// Adds the listeners of a set after those of the Gateway and of earlier sets: one that conflicts with them accepts
     /// nothing.
-    fn attach_listener_set(&mut self, waiting: &Waiting<'a>, ports: &mut Ports, findings: &mut Findings) {
-        let ListenerSetNode {
-            object,
-            gateway,
-            local,
-            ..
-        } = waiting.node;
-        let id = self.listener_sets.push(waiting.node);
+    fn attach_listener_set(
+        &mut self,
+        (set, node): (&ListenerSet<'a>, ListenerSetNode<'a>),
+        ports: &mut Ports,
+        findings: &mut Findings,
+    ) {
+        let (object, gateway) = (node.object, node.gateway);
+        let id = self.listener_sets.push(node);
         // A synced object overwrites a local one of its name.
         let key = (
             object.kind.as_str(),
@@ -139,11 +128,11 @@ impl<'a> Topology<'a> {
         );
         self.set_ids.entry(key).or_insert(id);
         let mut own = Vec::new();
-        for listener in &waiting.set.listeners {
-            let mut node = ListenerNode::new(listener, Some(id));
-            if let Some((earlier, clash)) = ports.in_the_way_of(&node) {
-                node.gives_way_to = Some(earlier);
-                if !local {
+        for listener in &set.listeners {
+            let mut row = ListenerNode::new(listener, Some(id));
+            if let Some((earlier, clash)) = ports.in_the_way_of(&row) {
+                row.gives_way_to = Some(earlier);
+                if !node.local {
                     let owner = match self.listeners.get(earlier).set {
                         Some(set) => self.listener_sets.get(set).object,
                         None => self.gateways.get(gateway).object,
@@ -152,7 +141,7 @@ impl<'a> Topology<'a> {
                     findings.push(self.gives_way(this, (owner, earlier), clash, None));
                 }
             }
-            let listener = self.listeners.push(node);
+            let listener = self.listeners.push(row);
             self.gateways.get_mut(gateway).listeners.push(listener);
             own.push(listener);
         }
@@ -311,10 +300,10 @@ impl<'a> Topology<'a> {
                 let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
                 let near = near.find_for(set.gateway_namespace, &named);
                 match near.filter(|near| near.is(is_gateway)) {
-                    Some(near) => near.explain(finding, &named.to_string(), |field| match field {
-                        "namespace" if set.gateway_namespace.is_none() => object.place("/metadata/namespace"),
-                        field => object.place(&format!("/spec/parentRef/{field}")),
-                    }),
+                    Some(near) => {
+                        let reference = (object, "/spec/parentRef", set.gateway_namespace);
+                        near.explain(finding, &named.to_string(), reference)
+                    }
                     None => finding.help(help),
                 }
             }

@@ -19,10 +19,12 @@ mod suggestions;
 mod tests;
 
 pub use hierarchy::Topology;
-pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key};
+pub(crate) use hierarchy::{
+    GatewayNode, ListenerSetNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key,
+};
 pub(crate) use hostname_intersection::covers;
 pub use listener::ListenerNode;
-pub(crate) use names::{Located, Reference};
+pub(crate) use names::Located;
 pub use node::{
     BackendId, ClassId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path, RouteId,
     RuleId, Start,

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use apimachinery::Identity;
-use kube_json::Text;
 
-use super::hierarchy::{GatewayNode, Owner, Topology};
-use super::node::{GatewayId, ListenerId, ListenerSetId, Node, Path};
+use super::hierarchy::{Owner, Topology};
+use super::node::{GatewayId, ListenerId, Node, Path};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
 
@@ -115,21 +114,6 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// A reference to something of the hierarchy.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reference<'r> {
-    /// API group, `""` for core.
-    pub(crate) group: &'r str,
-    /// Kind.
-    pub(crate) kind: &'r str,
-    /// Namespace; of no weight for cluster-scoped kinds.
-    pub(crate) namespace: &'r str,
-    /// Name.
-    pub(crate) name: &'r str,
-    /// Listener, rule or port.
-    pub(crate) section: Option<&'r str>,
-}
-
 /// Where a reference leads, as far as the hierarchy's own levels go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Located {
@@ -139,6 +123,16 @@ pub(crate) enum Located {
     Missing,
     /// It is another kind: a backend, or virtual.
     Elsewhere,
+}
+
+impl Located {
+    /// The node, if it is here.
+    pub(crate) fn node(self) -> Option<Node> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::Missing | Self::Elsewhere => None,
+        }
+    }
 }
 
 impl Topology<'_> {
@@ -162,14 +156,12 @@ impl Topology<'_> {
                 self.find_class(name).map(Node::Class)
             }
             (GROUP, "Gateway") => {
-                let is_it = |gateway: &GatewayNode<'_>| {
+                let mut gateways = self.gateways.iter();
+                let found = gateways.find(|(_, gateway)| {
                     let known = gateway.known_as();
                     known.name == name && known.namespace_or_empty() == namespace
-                };
-                let mut gateways = self.gateways.iter();
-                gateways
-                    .find(|(_, gateway)| is_it(gateway))
-                    .map(|(id, _)| Node::Gateway(id))
+                });
+                found.map(|(id, _)| Node::Gateway(id))
             }
             (group, kind) => match self.find_whole((group, kind), namespace, name) {
                 Located::Node(node) => Some(node),
@@ -180,16 +172,15 @@ impl Topology<'_> {
         found.into_iter().collect()
     }
 
-    /// Where a reference leads.
-    pub(crate) fn locate(&self, reference: Reference<'_>) -> Located {
-        let Reference {
-            group,
-            kind,
-            namespace,
-            name,
-            section,
-        } = reference;
-        match self.find_whole((group, kind), namespace, name) {
+    /// Where a reference leads. The namespace is of no weight for cluster-scoped kinds.
+    pub(crate) fn locate(
+        &self,
+        kind: (&str, &str),
+        namespace: &str,
+        name: &str,
+        section: Option<&str>,
+    ) -> Located {
+        match self.find_whole(kind, namespace, name) {
             // Neither has sections that a policy could name.
             Located::Node(Node::Class(_)) if section.is_some() => Located::Missing,
             Located::Node(Node::Namespace(namespace)) => Located::Node(Node::Namespace(namespace)),
@@ -203,7 +194,7 @@ impl Topology<'_> {
 
     /// The GatewayClass, Namespace, Gateway, ListenerSet or route of this group and kind, namespace, and name. A namespace
     /// exists when anything in the input lives in it.
-    pub(super) fn find_whole(&self, (group, kind): (&str, &str), namespace: &str, name: &str) -> Located {
+    pub(crate) fn find_whole(&self, (group, kind): (&str, &str), namespace: &str, name: &str) -> Located {
         let found = match (group, kind) {
             (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
             ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
@@ -220,25 +211,17 @@ impl Topology<'_> {
     }
 }
 
-/// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
-/// (docs/systems/gep-713.md#sections).
-pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
-    name.map_or_else(
-        || format!("rule-{}", position.saturating_add(1)).into(),
-        Text::from,
-    )
-}
-
 impl Topology<'_> {
     /// The sections of a node, in their order.
     pub fn sections(&self, node: Node) -> Vec<Node> {
         match node {
             Node::Gateway(_) | Node::ListenerSet(_) => {
-                let owner = self.owner(node);
-                let listeners = owner.into_iter().flat_map(|owner| self.listeners_of(owner, None));
-                let node =
-                    |listener: &ListenerId| owner.map(|(gateway, _)| Node::Listener(gateway, *listener));
-                listeners.filter_map(node).collect()
+                let owner = self.owner(node).into_iter();
+                let listeners = |owner: Owner| {
+                    let own = self.listeners_of(owner, None).iter();
+                    own.map(move |listener| Node::Listener(owner.0, *listener))
+                };
+                owner.flat_map(listeners).collect()
             }
             Node::Route(route) => {
                 let rules = self.routes.get(route).rules.iter();
@@ -280,19 +263,23 @@ impl Topology<'_> {
 
     /// The listeners that a Gateway with its ListenerSets, a ListenerSet, or a listener stands for.
     pub(crate) fn listeners_at(&self, node: Node) -> Vec<(GatewayId, ListenerId)> {
-        match node {
-            Node::Gateway(gateway) => {
-                let all = self.gateways.get(gateway).listeners.iter();
-                all.map(|listener| (gateway, *listener)).collect()
-            }
-            Node::Listener(gateway, listener) => vec![(gateway, listener)],
+        let (gateway, all) = match &node {
+            Node::Gateway(gateway) => (*gateway, self.gateways.get(*gateway).listeners.as_slice()),
+            Node::Listener(gateway, listener) => (*gateway, std::slice::from_ref(listener)),
             Node::ListenerSet(set) => {
-                let gateway = self.listener_sets.get(set).gateway;
-                let all = self.listeners_of((gateway, Some(set)), None).iter();
-                all.map(|listener| (gateway, *listener)).collect()
+                let gateway = self.listener_sets.get(*set).gateway;
+                (gateway, self.listeners_of((gateway, Some(*set)), None))
             }
-            _ => Vec::new(),
-        }
+            _ => return Vec::new(),
+        };
+        all.iter().map(|listener| (gateway, *listener)).collect()
+    }
+
+    /// The nodes whose policies apply at a listener, the closest first: itself, its ListenerSet, its Gateway.
+    pub(crate) fn nodes_at(&self, gateway: GatewayId, listener: ListenerId) -> impl Iterator<Item = Node> {
+        let set = self.listeners.get(listener).set.map(Node::ListenerSet);
+        let own = std::iter::once(Node::Listener(gateway, listener));
+        own.chain(set).chain([Node::Gateway(gateway)])
     }
 
     /// The name of the section that a node is, if it is one.
@@ -324,18 +311,13 @@ impl Topology<'_> {
 
     /// The nodes of a Gateway that its own policies target: itself, its ListenerSets, its listeners.
     pub fn nodes_of_gateway(&self, gateway: GatewayId) -> Vec<Node> {
-        let listeners = &self.gateways.get(gateway).listeners;
-        let sets: BTreeSet<ListenerSetId> = listeners
-            .iter()
-            .filter_map(|listener| self.listeners.get(*listener).set)
-            .collect();
-        std::iter::once(Node::Gateway(gateway))
-            .chain(sets.into_iter().map(Node::ListenerSet))
-            .chain(
-                listeners
-                    .iter()
-                    .map(|listener| Node::Listener(gateway, *listener)),
-            )
-            .collect()
+        let listeners = self.gateways.get(gateway).listeners.iter();
+        let sets = listeners
+            .clone()
+            .filter_map(|listener| self.listeners.get(*listener).set);
+        let sets: BTreeSet<Node> = sets.map(Node::ListenerSet).collect();
+        let listeners = listeners.map(|listener| Node::Listener(gateway, *listener));
+        let own = std::iter::once(Node::Gateway(gateway));
+        own.chain(sets).chain(listeners).collect()
     }
 }

@@ -46,11 +46,12 @@ pub(super) fn missing_parents<'a>(
         if parent_node.is_none() && sources.get(&identity).is_some() {
             let detached = topology.detached_at(&identity).filter(|_| is_synced);
             findings.extend(detached.map(|set| {
-                let message = match route.parents.as_slice() {
-                    [_] => format!("{} is not attached: {identity} is not", object.identity()),
-                    _ => format!("{} is not attached to {identity}", object.identity()),
+                let what = match route.parents.as_slice() {
+                    [_] => format!("is not attached: {identity} is not"),
+                    _ => format!("is not attached to {identity}"),
                 };
-                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer), message)
+                object
+                    .finding(Code::ROUTE_NOT_ATTACHED, &parent.pointer, what)
                     .help("attach the ListenerSet, or name the Gateway as the parent")
                     .follows_from(set)
             }));
@@ -60,11 +61,9 @@ pub(super) fn missing_parents<'a>(
             (Some(_), Some(section)) => ("sectionName", format!("{identity} has no listener `{section}`")),
             _ => ("name", format!("{identity} is not in the input")),
         };
-        let place = |field: &str| match field {
-            "namespace" if parent.namespace.is_none() => object.place("/metadata/namespace"),
-            field => object.place(&format!("{}/{field}", parent.pointer)),
-        };
-        let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place(field), message)
+        let place = object.place(&format!("{}/{field}", parent.pointer));
+        let reference = (object, parent.pointer.as_str(), parent.namespace);
+        let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place, message)
             .label(format!("a parent of {}", object.identity()))
             .missing(identity.clone());
         // A reference without a `kind` means a Gateway.
@@ -81,7 +80,7 @@ pub(super) fn missing_parents<'a>(
                 let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
                 let what = format!("listener `{section}` of {identity}");
                 match near {
-                    Some(near) => near.explain(finding, &what, place),
+                    Some(near) => near.explain(finding, &what, reference),
                     // The Gateway is here, so the listener is nowhere else.
                     None if names.is_empty() => finding.help("correct the name, or add the listener"),
                     None => finding.help(format!("it has: {}", names.join(", "))),
@@ -93,7 +92,7 @@ pub(super) fn missing_parents<'a>(
                 .filter(|near| near.is(leads_to_gateways))
                 .or_else(as_set)
             {
-                Some(near) => near.explain(finding, &identity.to_string(), place),
+                Some(near) => near.explain(finding, &identity.to_string(), reference),
                 None if is_gateway || is_listener_set(group, kind) => {
                     finding.help(format!("correct the name or the namespace, or add the {kind}"))
                 }

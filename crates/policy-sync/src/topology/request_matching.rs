@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use apimachinery::{PatternError, Spent, Work};
-use kube_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
 use super::listener::ListenerNode;
 use super::node::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
-use super::route_match::{NamedMatch, RouteMatch, items};
+use super::route_match::{NamedMatch, RouteMatch};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::object;
@@ -382,24 +381,16 @@ impl Topology<'_> {
             "TLSRoute" if passes_through => |_, _, _| Ok(Some(Rank::default())),
             _ => return,
         };
-        let Some((whole_hostname, hostname)) = hostname_of(&route.route, &request.host) else {
+        let Some(hostname) = hostname_of(&route.route, &request.host) else {
             return;
         };
-        let written = items(object.value.pointer("/spec/rules"));
-        let hostname = Rank {
-            whole_hostname: Reverse(whole_hostname),
-            hostname: Reverse(hostname),
-            ..Rank::default()
-        };
         for (position, rule) in route.rules.iter().copied().enumerate() {
-            // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
-            let written = written.get(position).unwrap_or(&Value::Null);
-            let listed = RouteMatch::of_rule(&object.kind, written);
+            let listed = RouteMatch::of_route(object, position);
             let asked = Asked {
                 matches,
                 request,
                 work,
-                hostname: &hostname,
+                hostname,
             };
             self.match_rule((None, id, rule), &listed, &asked, taken);
         }
@@ -432,8 +423,8 @@ impl Topology<'_> {
             match (asked.matches)(listed, asked.request, asked.work) {
                 Ok(Some(rank)) => {
                     let rank = Rank {
-                        whole_hostname: asked.hostname.whole_hostname,
-                        hostname: asked.hostname.hostname,
+                        whole_hostname: Reverse(asked.hostname.0),
+                        hostname: Reverse(asked.hostname.1),
                         route: route.rank.clone(),
                         position: (position, which),
                         ..rank
@@ -463,7 +454,7 @@ struct Asked<'q> {
     request: &'q Request,
     work: &'q Work,
     /// How well the hostnames fit of the route that is attached to the listener.
-    hostname: &'q Rank,
+    hostname: (usize, usize),
 }
 
 /// Whether a match of a rule fits a request, and how specific it is; or why that is not known.
@@ -616,7 +607,7 @@ impl ListenerNode<'_> {
 mod tests {
     use std::cmp::Ordering;
 
-    use kube_json::json;
+    use kube_json::{Value, json};
     use proptest::prelude::*;
 
     use super::*;

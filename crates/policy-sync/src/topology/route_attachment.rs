@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use apimachinery::Identity;
 
-use super::hierarchy::{GatewayNode, Owner, Said, Topology};
+use super::hierarchy::{Owner, Said, Topology};
 use super::listener::ListenerNode;
 use super::node::{BackendId, GatewayId, ListenerId, Node, RouteId};
 use super::sources::Sources;
@@ -111,7 +111,7 @@ impl<'a> Topology<'a> {
         let (gateway, set) = owner;
         let home = match set {
             Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
-            None => gateway_home(self.gateways.get(gateway), assumed),
+            None => self.gateways.get(gateway).home(assumed),
         };
         // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
         let label = |key: &str| self.namespace_label_of(assumed, own, key);
@@ -123,7 +123,7 @@ impl<'a> Topology<'a> {
             // (`istio/istio pilot/pkg/config/kube/gateway/conversion.go@1.30.0`, `referenceAllowed`).
             (&|listener| listener.serves(route), Refusal::Hostname),
             (
-                &|listener| listener.namespaces().admits(home, own, label),
+                &|listener| listener.admission.namespaces.admits(home, own, label),
                 Refusal::Namespace,
             ),
         ];
@@ -225,11 +225,4 @@ impl<'a> Topology<'a> {
             });
         refused.collect()
     }
-}
-
-/// The namespace of a Gateway as a route sees it. It is unknown how a route that is not synced reaches the clusters: it
-/// hangs there on what it is attached to here.
-fn gateway_home<'a>(gateway: &GatewayNode<'a>, assumed: bool) -> &'a str {
-    let original = gateway.original.filter(|_| assumed);
-    original.unwrap_or(gateway.object).namespace_or_empty()
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use kube_json::Value;
 
+use crate::object::Object;
+
 /// One match of a rule. Routes of other kinds match by hostname or by port alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RouteMatch<'a> {
@@ -29,6 +31,13 @@ pub(crate) struct NamedMatch<'a> {
 }
 
 impl<'a> RouteMatch<'a> {
+    /// The matches of the rule of a route at a position. One that is not written, as an HTTPRoute without rules has, matches
+    /// everything.
+    pub(crate) fn of_route(route: &'a Object, position: usize) -> Vec<Self> {
+        let rule = items(route.value.pointer("/spec/rules")).get(position);
+        Self::of_rule(&route.kind, rule.unwrap_or(&Value::Null))
+    }
+
     /// The matches of a rule of a kind of routes. A rule without any has one, which matches everything.
     pub(crate) fn of_rule(kind: &str, rule: &'a Value) -> Vec<Self> {
         match items(rule.get("matches")) {

@@ -56,17 +56,20 @@ impl<'a> Suggestion<'a> {
         wanted(&self.object.api_version.group, &self.object.kind)
     }
 
-    /// The error with this as its help; `what` does not exist. `place` is where the reference has a field, or else the
-    /// object that refers: a namespace may be in its metadata.
+    /// The error with this as its help; `what` does not exist. A reference of an object, at a pointer, that has no namespace
+    /// means the one in the metadata of the object.
     pub(crate) fn explain(
         self,
         finding: Finding,
         what: &str,
-        place: impl FnOnce(&'static str) -> Place,
+        (object, pointer, namespace): (&Object, &str, Option<&str>),
     ) -> Finding {
         let finding = finding.severity(Severity::Error).help(self.help);
         let mut finding = finding.lacks(what, self.there);
-        finding.place = place(self.field);
+        finding.place = match self.field {
+            "namespace" if namespace.is_none() => object.place("/metadata/namespace"),
+            field => object.place(&format!("{pointer}/{field}")),
+        };
         finding
     }
 }

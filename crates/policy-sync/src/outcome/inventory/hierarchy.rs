@@ -16,7 +16,7 @@ use crate::diagnostic::Locate;
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::outcome::{ClusterLists, PolicyView, Seen};
-use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology};
+use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology, items};
 
 /// The clusters of evaluated places, by the positions of these.
 pub(super) struct PlaceLists<'l> {
@@ -97,11 +97,6 @@ impl<'p, 's> Hierarchy<'p, 's> {
             with_backends,
             work,
         };
-        let all = Seen {
-            clusters: &[],
-            attachments: view.hub,
-            effective: &view.hub_effective,
-        };
         // A Gateway that goes to clusters, but to none that is listed, is not there.
         let is_meant = |start: Start| match start {
             Start::Gateway(gateway) => {
@@ -110,7 +105,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add((0, all), is_meant);
+        let of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
         let maps = view
             .seen()
             .enumerate()
@@ -278,7 +273,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
                     listed_backends.push(topology.locator(node).into());
                 }
             }
-            let rule = rule_entry(&route.entry.route, node.object, number, listed_backends);
+            let locator = topology.locator(Node::Rule(id, *rule)).into();
+            let rule = rule_entry(locator, node.object, number, listed_backends);
             route.entry.rules.push(rule);
         }
         map.routes.insert(id, narrow(position));
@@ -435,18 +431,15 @@ impl GatewayEntry {
     }
 }
 
-fn strings(value: Option<&Value>) -> Vec<String> {
-    let list = value.and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).map(str::to_owned).collect()
+fn strings(list: Option<&Value>) -> Vec<String> {
+    let texts = items(list).iter().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
-/// A rule of a route as it is written. Without a name of its own it has its number in locators.
-fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
+/// A rule of a route as it is written.
+fn rule_entry(locator: Arc<str>, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
     let rule = route.value.pointer(&format!("/spec/rules/{number}"));
-    let list = |field: &str| {
-        let list = rule.and_then(|rule| rule.get(field)?.as_array());
-        list.into_iter().flatten()
-    };
+    let list = |field: &str| items(rule.and_then(|rule| rule.get(field))).iter();
     let mut matches: Vec<String> = list("matches").map(matched).collect();
     if matches.is_empty() {
         matches.push(if matches!(route.kind.as_str(), "HTTPRoute") {
@@ -456,11 +449,7 @@ fn rule_entry(locator: &str, route: &Object, number: usize, listed_backends: Vec
         });
     }
     RuleEntry {
-        rule: match rule.and_then(|rule| rule.get("name")?.as_str()) {
-            Some(name) => format!("{locator}#{name}"),
-            None => format!("{locator}#rule-{}", number.saturating_add(1)),
-        }
-        .into(),
+        rule: locator,
         matches,
         backends: list("backendRefs")
             .map(|backend| forwarded(backend, route.namespace_or_empty()))
@@ -487,8 +476,7 @@ fn matched(rule: &Value) -> String {
     }
     words.extend(text("/method").map(str::to_owned));
     for (field, sign) in [("headers", ""), ("queryParams", "?")] {
-        let list = rule.get(field).and_then(Value::as_array).into_iter().flatten();
-        for wanted in list {
+        for wanted in items(rule.get(field)) {
             let text = |field: &str| wanted.get(field).and_then(Value::as_str).unwrap_or_default();
             words.push(format!("{sign}{}={}", text("name"), text("value")));
         }

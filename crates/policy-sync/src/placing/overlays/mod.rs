@@ -14,7 +14,7 @@ use crate::api::own_kinds::{GROUP, OVERLAY};
 use crate::diagnostic::{Finding, Findings, Place};
 use crate::hub::Hub;
 use applying::Applying;
-use reading::{Fleet, Reader};
+use reading::{Fleet, Reader, fleet};
 
 pub use changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere, effects};
 
@@ -25,7 +25,7 @@ impl Overlays {
         if hub.objects.of_kind(GROUP, OVERLAY).is_empty() {
             return Self::default();
         }
-        let fleet = Fleet::new(hub, admits);
+        let fleet = fleet(hub, admits);
         Self::read_and_apply(hub, &fleet, findings).unwrap_or_else(|| {
             let stage = "applying all ClusterOverlays";
             let finding = Finding::too_costly(stage, Place::Run, "no overlay is applied");
@@ -60,7 +60,7 @@ impl Overlays {
         Some(Self {
             overlays,
             classes,
-            fleet: fleet.admitted,
+            fleet: fleet.values().filter(|cluster| cluster.is_admitted).count(),
         })
     }
 }

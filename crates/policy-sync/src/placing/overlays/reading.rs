@@ -24,6 +24,7 @@ use crate::diagnostic::{
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{GATEWAY_CLUSTERS, ORIGIN_CREATION, POLICIES_SYNCED};
+use crate::placing::findings::did_you_mean;
 use crate::placing::known_clusters;
 
 /// Reads overlays of one hub. Its functions return nothing if there is no work left.
@@ -56,7 +57,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             hub,
             fleet,
             work,
-            names: NameIndex::new(fleet.clusters.keys().copied()),
+            names: NameIndex::new(fleet.keys().copied()),
             params: params.collect(),
             findings,
         }
@@ -66,12 +67,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn read(&mut self, object: &Object, written: &ClusterOverlay) -> Option<Overlay> {
         let unknown = self.unknown_clusters(object, written);
         self.findings.extend(unknown);
-        let selected = self.fleet.selected(&written.clusters, self.work)?;
+        let [clusters, applied_on, unknown] = self.selected(&written.clusters)?;
         let mut fields = Vec::new();
         for (number, change) in written.changes.iter().enumerate() {
             let targets = self.targets(object, change)?;
             for entry in &change.set {
-                let values = self.values(object, entry, &selected.admitted)?;
+                let values = self.values(object, entry, &applied_on)?;
                 fields.extend(self.fields(object, (number, entry), &targets, values)?);
             }
         }
@@ -79,32 +80,52 @@ impl<'r, 'a> Reader<'r, 'a> {
             identity: object.identity(),
             origin: object.origin.clone(),
             priority: written.priority,
-            clusters: selected.clusters,
+            clusters,
             named: written.clusters.names.clone().unwrap_or_default(),
-            applied_on: selected.admitted,
-            unknown: selected.unknown,
+            applied_on,
+            unknown,
             is_whole: written.is_whole,
             fields,
         })
     }
 
+    /// The clusters that an overlay selects, those of them that the run is for, and clusters without a ManagedCluster, which
+    /// selectors may or may not select.
+    fn selected(&self, wanted: &Clusters) -> Option<[ClusterNames; 3]> {
+        let has_selectors = wanted.label_selector.is_some() || wanted.claim_selector.is_some();
+        let names: BTreeSet<&str> = match &wanted.names {
+            Some(names) => names.iter().map(|(name, _)| name.as_str()).collect(),
+            None if has_selectors => self.fleet.keys().copied().collect(),
+            None => BTreeSet::new(),
+        };
+        if !self.work.pay(names.len(), STEPS_PER_CLUSTER) {
+            return None;
+        }
+        let known = names.into_iter().filter_map(|name| self.fleet.get(name));
+        let (known, unknown): (Vec<&Cluster<'_>>, Vec<&Cluster<'_>>) =
+            known.partition(|cluster| cluster.managed.is_some() || !has_selectors);
+        let selected = known.into_iter().filter(|cluster| cluster.is_selected(wanted));
+        let selected: Vec<&Cluster<'_>> = selected.collect();
+        let admitted = selected.iter().copied().filter(|cluster| cluster.is_admitted);
+        let admitted: Vec<&Cluster<'_>> = admitted.collect();
+        let names =
+            |clusters: Vec<&Cluster<'_>>| clusters.iter().map(|cluster| cluster.name.to_owned()).collect();
+        Some([selected, admitted, unknown].map(names))
+    }
+
     /// Names that no cluster has.
     fn unknown_clusters(&self, object: &Object, written: &ClusterOverlay) -> Vec<Finding> {
         let names = written.clusters.names.iter().flatten();
-        let unknown = names.filter(|(name, _)| !self.fleet.clusters.contains_key(name.as_str()));
+        let unknown = names.filter(|(name, _)| !self.fleet.contains_key(name.as_str()));
         let findings = unknown.map(|(name, pointer)| {
             let who = object.identity();
             let message = format!("{who} names cluster `{name}`, which the input does not have");
             let cluster = Identity::new(ocm::GROUP, "ManagedCluster", None, name);
             let finding = Finding::new(Code::OVERLAY_UNKNOWN_CLUSTER, object.place(pointer), message);
-            let finding = self.follow_refusal(finding, &cluster).missing(cluster);
-            let Some(near) = self.names.nearest(name) else {
-                return finding.help("correct the name, or add the ManagedCluster to the input");
-            };
-            let finding = finding.help(format!("did you mean `{near}`?"));
-            match self.hub.objects.find(ocm::GROUP, "ManagedCluster", None, near) {
-                Some(near) => finding.lacks(format!("ManagedCluster {name}"), near.place("/metadata/name")),
-                None => finding,
+            let finding = self.follow_refusal(finding, &cluster).missing(cluster.clone());
+            match self.names.nearest(name) {
+                Some(near) => did_you_mean(finding, self.hub, &cluster, near),
+                None => finding.help("correct the name, or add the ManagedCluster to the input"),
             }
         });
         findings.collect()
@@ -257,7 +278,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let mut without: BTreeMap<NoValue, Vec<&str>> = BTreeMap::new();
         let mut unknown = Vec::new();
         for name in clusters.iter() {
-            let cluster = self.fleet.clusters.get(name.as_str())?;
+            let cluster = self.fleet.get(name.as_str())?;
             if needs_managed && cluster.managed.is_none() {
                 unknown.push(name.clone());
                 continue;
@@ -398,64 +419,23 @@ fn path_not_found(
 const STEPS_PER_CLUSTER: u64 = 2;
 
 /// The clusters of the input, by name.
-pub(super) struct Fleet<'a> {
-    clusters: BTreeMap<&'a str, Cluster<'a>>,
-    /// How many of them the run is for.
-    pub(super) admitted: usize,
-}
+pub(super) type Fleet<'a> = BTreeMap<&'a str, Cluster<'a>>;
 
 pub(super) struct Cluster<'a> {
     name: &'a str,
     managed: Option<&'a Object>,
-    is_admitted: bool,
+    pub(super) is_admitted: bool,
 }
 
-/// What an overlay selects.
-pub(super) struct Selected {
-    clusters: ClusterNames,
-    /// Those of `clusters` that the run is for.
-    admitted: ClusterNames,
-    /// Clusters without a ManagedCluster, which selectors may or may not select.
-    unknown: ClusterNames,
-}
-
-impl<'a> Fleet<'a> {
-    pub(super) fn new(hub: &'a Hub, admits: impl Fn(&str) -> bool) -> Self {
-        let names = known_clusters(hub).into_iter().filter(|name| !name.is_empty());
-        let cluster = |name| Cluster {
-            name,
-            managed: hub.objects.find(ocm::GROUP, "ManagedCluster", None, name),
-            is_admitted: admits(name),
-        };
-        let clusters: BTreeMap<_, _> = names.map(|name| (name, cluster(name))).collect();
-        let admitted = clusters.values().filter(|cluster| cluster.is_admitted).count();
-        Self { clusters, admitted }
-    }
-
-    /// Nothing if that is too costly.
-    fn selected(&self, wanted: &Clusters, work: &Work) -> Option<Selected> {
-        let has_selectors = wanted.label_selector.is_some() || wanted.claim_selector.is_some();
-        let names: BTreeSet<&str> = match &wanted.names {
-            Some(names) => names.iter().map(|(name, _)| name.as_str()).collect(),
-            None if has_selectors => self.clusters.keys().copied().collect(),
-            None => BTreeSet::new(),
-        };
-        if !work.pay(names.len(), STEPS_PER_CLUSTER) {
-            return None;
-        }
-        let known = names.into_iter().filter_map(|name| self.clusters.get(name));
-        let (known, unknown): (Vec<&Cluster<'_>>, Vec<&Cluster<'_>>) =
-            known.partition(|cluster| cluster.managed.is_some() || !has_selectors);
-        let selected = known.into_iter().filter(|cluster| cluster.is_selected(wanted));
-        let selected: Vec<&Cluster<'_>> = selected.collect();
-        let admitted = selected.iter().copied().filter(|cluster| cluster.is_admitted);
-        let names = |cluster: &Cluster<'_>| cluster.name.to_owned();
-        Some(Selected {
-            admitted: admitted.map(names).collect(),
-            clusters: selected.into_iter().map(names).collect(),
-            unknown: unknown.into_iter().map(names).collect(),
-        })
-    }
+/// Every cluster of the input; `admits` says which of them the run is for.
+pub(super) fn fleet(hub: &Hub, admits: impl Fn(&str) -> bool) -> Fleet<'_> {
+    let names = known_clusters(hub).into_iter().filter(|name| !name.is_empty());
+    let cluster = |name| Cluster {
+        name,
+        managed: hub.objects.find(ocm::GROUP, "ManagedCluster", None, name),
+        is_admitted: admits(name),
+    };
+    names.map(|name| (name, cluster(name))).collect()
 }
 
 impl<'a> Cluster<'a> {

@@ -8,7 +8,7 @@ use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 use ocm_placement::{Detail, Input, Mode, Options, evaluate};
 
-use super::place::GivenDecisions;
+use super::place::given_decisions;
 use super::*;
 use crate::api::config::PlacementSource;
 use crate::diagnostic::{DocumentId, Finding, Findings, SourceId};
@@ -157,7 +157,7 @@ fn a_placement_whose_name_is_no_label_value_cannot_be_written() {
 fn decisions_for_unknown_clusters_are_listed_when_clusters_are_known_at_all() {
     let count = |yaml: &str| {
         let mut findings = Findings::new();
-        GivenDecisions::new(&hub(yaml), &mut findings);
+        given_decisions(&hub(yaml), &mut findings);
         let codes = findings.iter().map(|finding| finding.code.name());
         codes.filter(|code| *code == "placement/unknown-cluster").count()
     };

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use apimachinery::{ParsedPattern, PatternError, Quantity, Url, duration, key_complaints};
 use kube_json::Value;
 
+use crate::topology::items;
+
 /// What is refused.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Refuses {
@@ -73,12 +75,6 @@ fn text<'v>(value: &'v Value, field: &str) -> Option<&'v str> {
     value.get(field)?.as_str()
 }
 
-/// The elements of a list.
-fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
-    let list = value.get(field).and_then(Value::as_array);
-    list.map_or(&[], Vec::as_slice)
-}
-
 fn is_true(value: &Value, field: &str) -> bool {
     value.get(field) == Some(&Value::Bool(true))
 }
@@ -113,7 +109,7 @@ pub(crate) fn rate_limit_type(limit: &Value) -> Option<String> {
 }
 
 fn has_no_selectors(rule: &Value) -> bool {
-    items(rule, "clientSelectors").is_empty()
+    items(rule.get("clientSelectors")).is_empty()
 }
 
 /// Two defaults.
@@ -155,7 +151,7 @@ fn seconds(unit: &str) -> Option<u32> {
 pub(crate) fn no_selection(selector: &Value) -> Option<String> {
     let lists = ["headers", "methods", "queryParams"];
     let parts = ["path", "sourceCIDR"];
-    let selects = lists.iter().any(|list| !items(selector, list).is_empty())
+    let selects = lists.iter().any(|list| !items(selector.get(list)).is_empty())
         || parts.iter().any(|part| selector.get(*part).is_some());
     (!selects).then(|| {
         "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or queryParameters \
@@ -286,7 +282,7 @@ pub(crate) fn buffer(limit: &Value) -> Option<String> {
 
 /// A buffer beside upgrades.
 pub(crate) fn buffered_upgrade(spec: &Value) -> Option<String> {
-    let is_both = spec.get("requestBuffer").is_some() && !items(spec, "httpUpgrade").is_empty();
+    let is_both = spec.get("requestBuffer").is_some() && !items(spec.get("httpUpgrade")).is_empty();
     is_both.then(|| "requestBuffer cannot be used together with httpUpgrade".to_owned())
 }
 
@@ -308,22 +304,12 @@ pub(crate) fn stat_name(name: &Value) -> Option<String> {
     None
 }
 
-/// Changes of early headers.
-pub(crate) fn early_headers(changes: &Value) -> Option<String> {
-    headers(changes, "EarlyRequestHeaders")
-}
-
-/// Changes of late headers.
-pub(crate) fn late_headers(changes: &Value) -> Option<String> {
-    headers(changes, "LateResponseHeaders")
-}
-
 /// Headers that are no headers, or changes of none.
-fn headers(changes: &Value, name: &str) -> Option<String> {
+pub(crate) fn headers(changes: &Value, name: &str) -> Option<String> {
     let mut said = Vec::new();
     let mut is_changed = false;
     for verb in ["add", "set", "addIfAbsent"] {
-        for header in items(changes, verb) {
+        for header in items(changes.get(verb)) {
             let header_name = text(header, "name").unwrap_or_default();
             let value = text(header, "value").unwrap_or_default();
             if header_name.is_empty() {
@@ -341,14 +327,14 @@ fn headers(changes: &Value, name: &str) -> Option<String> {
             }
         }
     }
-    for removed in items(changes, "remove") {
+    for removed in items(changes.get("remove")) {
         if removed.as_str() == Some("") {
             said.push(format!("{name} cannot remove a header with an empty name"));
         } else {
             is_changed = true;
         }
     }
-    for removed in items(changes, "removeOnMatch") {
+    for removed in items(changes.get("removeOnMatch")) {
         if text(removed, "value").is_none_or(str::is_empty) {
             said.push(format!(
                 "{name} cannot remove a header with an empty matcher value"
@@ -419,7 +405,7 @@ pub(crate) fn no_authority(validation: &Value) -> Option<String> {
         "RequireAndVerify"
     });
     let verifies = ["VerifyIfGiven", "RequireAndVerify"].contains(&in_effect);
-    if !verifies || !items(validation, "caCertificateRefs").is_empty() {
+    if !verifies || !items(validation.get("caCertificateRefs")).is_empty() {
         return None;
     }
     Some(if mode.is_none() && optional {
@@ -467,7 +453,7 @@ pub(crate) fn providers(providers: &Value) -> Option<String> {
                 said.push(format!("provider name {name} must be unique"));
             }
         }
-        for claim in items(provider, "claimToHeaders") {
+        for claim in items(provider.get("claimToHeaders")) {
             let missing = ["header", "claim"]
                 .into_iter()
                 .find(|field| text(claim, field).is_none_or(str::is_empty));
@@ -532,7 +518,7 @@ pub(crate) fn expression(expression: &Value) -> Option<String> {
 pub(crate) fn key_source(source: &Value) -> Option<String> {
     let places = ["headers", "params", "cookies"]
         .iter()
-        .filter(|place| !items(source, place).is_empty());
+        .filter(|place| !items(source.get(place)).is_empty());
     (places.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
 }
 
@@ -550,9 +536,9 @@ pub(crate) fn passed_through(spec: &Value) -> Option<String> {
     };
     let is_read = |provider: &Value| {
         let sources = provider.get("extractFrom");
-        sources.is_none_or(|sources| !items(sources, "headers").is_empty())
+        sources.is_none_or(|sources| !items(sources.get("headers")).is_empty())
     };
-    if items(jwt, "providers").iter().any(is_read) {
+    if items(jwt.get("providers")).iter().any(is_read) {
         return None;
     }
     says("a JWT provider that is configured to read from a header")
@@ -560,19 +546,21 @@ pub(crate) fn passed_through(spec: &Value) -> Option<String> {
 
 /// A rule about HTTP.
 pub(crate) fn of_http(authorization: &Value) -> Option<String> {
-    let rules = items(authorization, "rules").iter().enumerate();
+    let rules = items(authorization.get("rules")).iter().enumerate();
     rules.into_iter().find_map(|(position, rule)| {
         let principal = rule.get("principal").unwrap_or(&Value::Null);
         let what = if rule.get("cel").is_some() {
             "CEL"
         } else if principal.get("jwt").is_some() {
             "JWT"
-        } else if !items(principal, "headers").is_empty() {
+        } else if !items(principal.get("headers")).is_empty() {
             "headers"
-        } else if !items(principal, "clientIPGeoLocations").is_empty() {
+        } else if !items(principal.get("clientIPGeoLocations")).is_empty() {
             "clientIPGeoLocations"
         } else {
-            let mut ranges = items(principal, "clientCIDRs").iter().filter_map(Value::as_str);
+            let mut ranges = items(principal.get("clientCIDRs"))
+                .iter()
+                .filter_map(Value::as_str);
             let wrong = ranges.find(|range| !is_cidr(range))?;
             return Some(format!(
                 "rule {position}: invalid ClientCIDR \"{wrong}\": invalid CIDR address: {wrong}"

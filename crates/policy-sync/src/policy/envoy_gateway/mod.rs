@@ -23,20 +23,16 @@ use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
 pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
 
+/// Listeners with their Gateways, by port.
+type ByPort = HashMap<i64, Vec<(GatewayId, ListenerId)>>;
+
 /// The listeners by port, to find policies that share a port with listeners that they are not for.
 pub(crate) struct SharedPorts<'f, 'a> {
     topology: &'f Topology<'a>,
     /// The classes whose Gateways run as one.
     merging: &'f BTreeSet<ClassId>,
-    /// By what runs as one, and by port, the listeners that do not end TLS.
-    plain: HashMap<Scope, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
-}
-
-/// Gateways that run as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Scope {
-    Class(ClassId),
-    Gateway(GatewayId),
+    /// By the first of the Gateways that run as one, and by port, the listeners that do not end TLS.
+    plain: HashMap<Option<GatewayId>, ByPort>,
 }
 
 impl<'f, 'a> SharedPorts<'f, 'a> {
@@ -91,29 +87,27 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
                  not allowed.",
                 names.join(", ")
             ),
-            pointer: None,
             help: "target the whole Gateway, or give the listener a port of its own".to_owned(),
-            at: None,
+            ..Rejection::default()
         })
     }
 
     /// The listeners of all Gateways that run as one with a Gateway.
-    fn there(&mut self, gateway: GatewayId) -> &HashMap<i64, Vec<(GatewayId, ListenerId)>> {
+    fn there(&mut self, gateway: GatewayId) -> &ByPort {
         let topology = self.topology;
         let class = topology.gateways.get(gateway).class;
-        let (scope, gateways) = if self.merging.contains(&class) {
-            (Scope::Class(class), topology.classes.get(class).gateways.clone())
+        let gateways = if self.merging.contains(&class) {
+            topology.classes.get(class).gateways.as_slice()
         } else {
-            (Scope::Gateway(gateway), vec![gateway])
+            std::slice::from_ref(&gateway)
         };
-        self.plain.entry(scope).or_insert_with(|| {
-            let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
-            for gateway in gateways {
-                for listener in &topology.gateways.get(gateway).listeners {
-                    let port = topology.listeners.get(*listener).port;
-                    if let Some(port) = port.filter(|_| is_plain(topology, *listener)) {
-                        by_port.entry(port).or_default().push((gateway, *listener));
-                    }
+        self.plain.entry(gateways.first().copied()).or_insert_with(|| {
+            let mut by_port = ByPort::new();
+            let nodes = gateways.iter().map(|gateway| Node::Gateway(*gateway));
+            for (gateway, listener) in nodes.flat_map(|node| topology.listeners_at(node)) {
+                let port = topology.listeners.get(listener).port;
+                if let Some(port) = port.filter(|_| is_plain(topology, listener)) {
+                    by_port.entry(port).or_default().push((gateway, listener));
                 }
             }
             by_port

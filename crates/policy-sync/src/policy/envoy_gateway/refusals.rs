@@ -11,15 +11,15 @@ use apimachinery::pointer;
 use kube_json::Value;
 
 use super::checks::{
-    Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, early_headers,
-    expression, header, key_source, late_headers, limited_path, no_authority, no_selection, of_http,
-    passed_through, providers, query_parameter, rate_limit_type, redirect_url, stat_name, table_size,
-    token_endpoint, two_defaults, units,
+    Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, expression, header,
+    headers, key_source, limited_path, no_authority, no_selection, of_http, passed_through, providers,
+    query_parameter, rate_limit_type, redirect_url, stat_name, table_size, token_endpoint, two_defaults,
+    units,
 };
 use crate::topology::Node;
 
 /// Why the controller refuses a policy on a node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Rejection {
     /// In its words.
     pub(crate) message: String,
@@ -50,11 +50,7 @@ impl Traffic {
 
 /// Why settings are refused. All parts of a policy are translated, and all their errors are said.
 pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Rejection> {
-    let is_translated = |part: &&Part| match part.needs {
-        Needs::Nothing => true,
-        Needs::Http => traffic.http,
-        Needs::Tls => traffic.tls,
-    };
+    let is_translated = |part: &&Part| (part.is_translated)(traffic);
     checked(parts(kind).iter().filter(is_translated), spec, "")
 }
 
@@ -172,14 +168,6 @@ fn each<'v>(value: &'v Value, at: &str, pointer: String, found: &mut Vec<(String
     }
 }
 
-/// What has to be there for a setting to be translated.
-#[derive(Debug, Clone, Copy)]
-enum Needs {
-    Nothing,
-    Http,
-    Tls,
-}
-
 /// Groups of rules.
 type Rules = &'static [&'static [Rule]];
 
@@ -187,7 +175,8 @@ type Rules = &'static [&'static [Rule]];
 #[derive(Debug)]
 struct Part {
     name: &'static str,
-    needs: Needs,
+    /// Whether it is translated for such traffic.
+    is_translated: fn(Traffic) -> bool,
     /// Whether all of its errors are said, instead of the first.
     joins: bool,
     /// Where it is not translated, by the settings and the place of its own.
@@ -229,9 +218,9 @@ const fn check(at: &'static str, says: fn(&Value) -> Option<String>, help: &'sta
 const fn part(name: &'static str, base: &'static str, rules: Rules) -> Part {
     Part {
         name,
-        needs: Needs::Nothing,
+        is_translated: |_| true,
         joins: false,
-        unless: never,
+        unless: |_, _| false,
         base,
         only: None,
         rules,
@@ -257,10 +246,6 @@ const fn joined(name: &'static str, base: &'static str, rules: Rules) -> Part {
         joins: true,
         ..part(name, base, rules)
     }
-}
-
-fn never(_: &Value, _: &str) -> bool {
-    false
 }
 
 /// The parts of a kind, in the order of their translation.
@@ -383,11 +368,11 @@ const BACKEND_TRAFFIC: &[Part] = &[
         "remove `type`, and keep `local` or `global`",
     ),
     Part {
-        unless: is_only_global,
+        unless: |spec, _| is_only(spec, "Global"),
         ..part("RateLimit", "/rateLimit/local/rules", &[LOCAL_RULES])
     },
     Part {
-        unless: is_only_global,
+        unless: |spec, _| is_only(spec, "Global"),
         ..part(
             "RateLimit",
             "/rateLimit/local/rules/*/clientSelectors/*",
@@ -395,7 +380,7 @@ const BACKEND_TRAFFIC: &[Part] = &[
         )
     },
     Part {
-        unless: is_only_local,
+        unless: |spec, _| is_only(spec, "Local"),
         ..part(
             "RateLimit",
             "/rateLimit/global/rules/*/clientSelectors/*",
@@ -430,12 +415,8 @@ const BACKEND_TRAFFIC: &[Part] = &[
     ),
 ];
 
-fn is_only_global(spec: &Value, _: &str) -> bool {
-    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some("Global")
-}
-
-fn is_only_local(spec: &Value, _: &str) -> bool {
-    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some("Local")
+fn is_only(spec: &Value, limited: &str) -> bool {
+    spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some(limited)
 }
 
 const LOCAL_RULES: &[Rule] = &[
@@ -498,22 +479,30 @@ const CLIENT_TRAFFIC: &[Part] = &[
         ]],
     ),
     Part {
-        needs: Needs::Http,
+        is_translated: |traffic| traffic.http,
         ..joined(
             "Headers",
             "/headers",
             &[&[
-                check("/earlyRequestHeaders", early_headers, HEADERS),
-                check("/lateResponseHeaders", late_headers, HEADERS),
+                check(
+                    "/earlyRequestHeaders",
+                    |changes| headers(changes, "EarlyRequestHeaders"),
+                    HEADERS,
+                ),
+                check(
+                    "/lateResponseHeaders",
+                    |changes| headers(changes, "LateResponseHeaders"),
+                    HEADERS,
+                ),
             ]],
         )
     },
     Part {
-        needs: Needs::Http,
+        is_translated: |traffic| traffic.http,
         ..joined("HTTP2", "", &[HTTP2])
     },
     Part {
-        needs: Needs::Tls,
+        is_translated: |traffic| traffic.tls,
         ..part(
             "TLS",
             "/tls",

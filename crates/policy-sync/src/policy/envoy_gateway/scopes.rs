@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
 use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
 type Nodes = BTreeMap<Node, NodePolicies>;
@@ -24,20 +24,15 @@ pub(crate) struct Parent {
 }
 
 /// Scopes under others.
-#[derive(Debug, Clone, Default)]
-struct Graph {
-    under: BTreeMap<Node, BTreeSet<Node>>,
-    /// Which scope is a part of which, if something is under the part.
-    parts: BTreeMap<Node, BTreeSet<Node>>,
-}
+type Under = BTreeMap<Node, BTreeSet<Node>>;
 
 /// The scopes of one kind.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scopes {
     /// The scopes whose policies override those above.
-    displacing: Graph,
+    displacing: Under,
     /// Routes whose policies merged with the one above.
-    merged: Graph,
+    merged: Under,
 }
 
 impl Scopes {
@@ -73,33 +68,32 @@ impl Scopes {
         // A route counts as soon as it is there, even if its policy is refused.
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
             for parent in parents.of(route) {
-                if let Node::ListenerSet(_) = parent.node {
-                    self.displacing
-                        .contains(Node::Gateway(parent.gateway), parent.node);
-                }
                 if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
-                    self.displacing.add(topology, scope, Node::Route(route));
+                    self.displacing
+                        .entry(scope)
+                        .or_default()
+                        .insert(Node::Route(route));
                 }
             }
         }
-        let Some(node) = found.filter(|node| counts(nodes, id, *node)) else {
+        let accepted = found.and_then(|node| Some((node, &nodes.get(&node)?.accepted)));
+        let applies = accepted.filter(|(_, accepted)| accepted.iter().any(|entry| entry.policy == id));
+        let Some((node, _)) = applies else {
             return;
         };
         match node {
             Node::ListenerSet(set) => {
                 let gateway = topology.listener_sets.get(set).gateway;
-                self.displacing.add(topology, Node::Gateway(gateway), node);
+                let under = self.displacing.entry(Node::Gateway(gateway));
+                under.or_default().insert(node);
             }
-            Node::Listener(gateway, _) => {
-                let owner = whole(topology, node);
-                if let Node::ListenerSet(_) = owner {
-                    self.displacing.contains(Node::Gateway(gateway), owner);
-                }
-                self.displacing.add(topology, owner, node);
+            Node::Listener(..) => {
+                let under = self.displacing.entry(whole(topology, node));
+                under.or_default().insert(node);
             }
             _ => {
                 for (_, _, with) in merged_with(topology, parents, nodes, policy, node) {
-                    self.merged.add(topology, with, whole(topology, node));
+                    self.merged.entry(with).or_default().insert(whole(topology, node));
                 }
             }
         }
@@ -107,58 +101,24 @@ impl Scopes {
 
     /// The routes whose policies merged with the one on a node.
     pub(crate) fn merged(&self, node: Node) -> BTreeSet<Node> {
-        self.merged.under.get(&node).cloned().unwrap_or_default()
+        self.merged.get(&node).cloned().unwrap_or_default()
     }
 
-    /// The scopes whose policies take the place of the one on a node, and did not merge with it.
+    /// The scopes whose policies take the place of the one on a node, and did not merge with it: those under the node and
+    /// its parts; for a listener, also the routes that are attached to all listeners.
     pub(crate) fn displacing(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
-        let all = self.displacing.below(topology, node);
-        all.difference(&self.merged(node)).copied().collect()
-    }
-}
-
-impl Graph {
-    fn add(&mut self, topology: &Topology<'_>, above: Node, below: Node) {
-        self.under.entry(above).or_default().insert(below);
-        let owner = whole(topology, above);
-        if owner != above {
-            self.contains(owner, above);
-        }
-    }
-
-    fn contains(&mut self, owner: Node, part: Node) {
-        self.parts.entry(owner).or_default().insert(part);
-    }
-
-    fn direct(&self, node: Node) -> impl Iterator<Item = Node> {
-        self.under.get(&node).into_iter().flatten().copied()
-    }
-
-    fn parts(&self, node: Node) -> impl Iterator<Item = Node> {
-        self.parts.get(&node).into_iter().flatten().copied()
-    }
-
-    /// The scopes under a node and its parts; for a listener, also the routes that are attached to all listeners.
-    fn below(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
-        let mut below: BTreeSet<Node> = self.direct(node).collect();
+        let direct = |node: &Node| self.displacing.get(node).into_iter().flatten().copied();
+        let parts = match node {
+            Node::Gateway(gateway) => topology.nodes_of_gateway(gateway),
+            node => std::iter::once(node).chain(topology.sections(node)).collect(),
+        };
+        let mut below: BTreeSet<Node> = parts.iter().flat_map(direct).collect();
         let owner = whole(topology, node);
-        if owner == node {
-            let parts = self
-                .parts(node)
-                .flat_map(|part| std::iter::once(part).chain(self.parts(part)));
-            below.extend(parts.flat_map(|part| self.direct(part)));
-        } else {
-            let routes = self.direct(owner).filter(|below| matches!(below, Node::Route(_)));
-            below.extend(routes);
+        if owner != node {
+            below.extend(direct(&owner).filter(|below| matches!(below, Node::Route(_))));
         }
-        below
+        below.difference(&self.merged(node)).copied().collect()
     }
-}
-
-/// Whether a policy is the one that applies on a node.
-fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
-    let placed = nodes.get(&node);
-    placed.is_some_and(|placed| placed.accepted.iter().any(|entry| entry.policy == policy))
 }
 
 /// The object that a node is, or is a section of.
@@ -176,14 +136,7 @@ pub(crate) fn whole(topology: &Topology<'_>, node: Node) -> Node {
 /// The object that a target names, where only its section is missing.
 pub(crate) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
     declared.section.as_ref()?;
-    let own = policy.object.namespace_or_empty();
-    let namespace = declared.namespace.as_deref().unwrap_or(own);
-    let mut reference = declared.locator(namespace);
-    reference.section = None;
-    match topology.locate(reference) {
-        Located::Node(node) => Some(node),
-        Located::Missing | Located::Elsewhere => None,
-    }
+    declared.whole(topology, policy.object.namespace_or_empty())
 }
 
 pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
@@ -260,11 +213,8 @@ pub(crate) fn merged_with<'p>(
     let mut merged = Vec::new();
     for parent in parents.of(route) {
         for listener in &parent.listeners {
-            let of_listener = Node::Listener(parent.gateway, *listener);
-            let set = topology.listeners.get(*listener).set.map(Node::ListenerSet);
-            let closest = std::iter::once(of_listener)
-                .chain(set)
-                .chain([Node::Gateway(parent.gateway)])
+            let closest = topology
+                .nodes_at(parent.gateway, *listener)
                 .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
             merged.extend(closest.map(|closest| (parent, *listener, closest)));
         }

@@ -4,14 +4,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
+
 use super::refusals::sentence;
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
-use crate::policy::attachment::{Attachments, entry_of};
+use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, ListenerId, Node, Topology};
+use crate::topology::{GatewayId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
@@ -31,7 +33,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
         id,
         policy,
         scopes: attachments.scopes(policy.kind),
-        ancestors: Vec::new(),
+        ancestors: IndexMap::new(),
     };
     if policy.invalid.is_none() && policy.inadmissible.is_none() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
@@ -40,7 +42,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
             said.target(declared);
         }
     }
-    truncated(said.ancestors)
+    truncated(said.ancestors.into_values().collect())
 }
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
@@ -107,9 +109,9 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
                 "TargetRef.Group:{} TargetRef.Kind:{}, only TargetRef.Group:{GROUP} and TargetRef.Kind:{wanted} is supported.",
                 declared.group, declared.kind
             );
-            Condition::new("Accepted", false, "Invalid", refusal)
+            Condition::new("Accepted", "False", "Invalid", refusal)
         } else if merges {
-            Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned())
+            Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned())
         } else {
             return None;
         };
@@ -149,7 +151,7 @@ struct Said<'s, 'a> {
     id: PolicyId,
     policy: &'s Policy<'a>,
     scopes: &'s Scopes,
-    ancestors: Vec<AncestorStatus>,
+    ancestors: IndexMap<AncestorRef, AncestorStatus>,
 }
 
 impl Said<'_, '_> {
@@ -189,16 +191,16 @@ impl Said<'_, '_> {
                 continue;
             };
             let condition = match refused_merge(self.attachments, (self.id, other.policy), node) {
-                Some(refusal) => Condition::new("Accepted", false, "Invalid", refusal),
+                Some(refusal) => Condition::new("Accepted", "False", "Invalid", refusal),
                 None => {
                     let with = self.attachments.policy(other.policy).object.key();
-                    Condition::new("Merged", true, "Merged", format!("Merged with policy {with}"))
+                    Condition::new("Merged", "True", "Merged", format!("Merged with policy {with}"))
                 }
             };
             self.say(parent.gateway, &ancestor, condition);
         }
         let refused = rejection(self.attachments, self.id, node, usize::MAX)
-            .map(|rejection| Condition::new("Accepted", false, "Invalid", rejection.message));
+            .map(|rejection| Condition::new("Accepted", "False", "Invalid", rejection.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
@@ -206,7 +208,7 @@ impl Said<'_, '_> {
             if let Some(refused) = &refused {
                 self.say(gateway, &ancestor, refused.clone());
             } else if !is_said {
-                let accepted = Condition::new("Accepted", true, "Accepted", ACCEPTED.to_owned());
+                let accepted = Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
                 self.say(gateway, &ancestor, accepted);
             }
             for effect in &effects {
@@ -217,7 +219,7 @@ impl Said<'_, '_> {
 
     /// Says at these ancestors that the policy is not accepted.
     fn refuse(&mut self, ancestors: &[(GatewayId, AncestorRef)], reason: &str, message: String) {
-        let refused = Condition::new("Accepted", false, reason, message);
+        let refused = Condition::new("Accepted", "False", reason, message);
         for (gateway, ancestor) in ancestors {
             self.say(*gateway, ancestor, refused.clone());
         }
@@ -229,7 +231,7 @@ impl Said<'_, '_> {
         let mut effects = Vec::new();
         let plural = plural(&self.policy.object.kind);
         let others = |what: &str, by: &str| format!("This policy is being {what} by other {by} for ");
-        let overridden = |message: String| Condition::new("Overridden", true, "Overridden", message);
+        let overridden = |message: String| Condition::new("Overridden", "True", "Overridden", message);
         match node {
             Node::Rule(..) => {}
             Node::Route(_) => {
@@ -258,7 +260,7 @@ impl Said<'_, '_> {
                 let merged = self.listed(&self.scopes.merged(node));
                 if let Some(merged) = merged {
                     let message = others("merged", &plural) + &merged;
-                    effects.push(Condition::new("Merged", true, "Merged", message));
+                    effects.push(Condition::new("Merged", "True", "Merged", message));
                 }
                 let displacing = self.listed(&self.scopes.displacing(self.topology, node));
                 if let Some(displacing) = displacing {
@@ -322,22 +324,12 @@ impl Said<'_, '_> {
     }
 
     fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
-        let known = self
-            .ancestors
-            .iter()
-            .position(|known| known.ancestor_ref == *ancestor);
-        let position = known.unwrap_or(self.ancestors.len());
-        if position == self.ancestors.len() {
-            self.ancestors.push(AncestorStatus {
-                ancestor_ref: ancestor.clone(),
-                controller_name: controller_name(self.attachments, gateway),
-                conditions: Vec::new(),
-            });
-        }
-        match self.ancestors.get_mut(position) {
-            Some(entry) => entry,
-            None => crate::diagnostic::broken(format_args!("an ancestor that was added is not there")),
-        }
+        let entry = self.ancestors.entry(ancestor.clone());
+        entry.or_insert_with(|| AncestorStatus {
+            ancestor_ref: ancestor.clone(),
+            controller_name: controller_name(self.attachments, gateway),
+            conditions: Vec::new(),
+        })
     }
 
     /// Sets a condition of an ancestor; it replaces one of the same type.
@@ -389,12 +381,11 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
     let route = attachments.topology.routes.get(route_of(Some(node))?);
     if let Some(refusal) = has_more(attachments, id, node) {
         return Some(Rejection {
-            at: None,
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
-            pointer: None,
             help:
                 "target the routes that accept all of its settings, and write a separate policy for this one"
                     .to_owned(),
+            ..Rejection::default()
         });
     }
     unfit(policy, &route.object.kind)
@@ -406,26 +397,22 @@ fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: u
     let (policy, topology) = (attachments.policy(id), &attachments.topology);
     let placed = attachments.placed(policy.kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
-    let at_listeners = placed.refused_at.iter();
-    let mut refused = at_listeners.map(|(listener, there)| (*listener, there.why));
-    let sharing = refused
-        .clone()
-        .filter(|(_, why)| matches!(why, AtListener::SharedPort));
-    let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| listener).collect();
+    let (mut sharing, mut wrong, mut without_host) = (Vec::new(), None, None);
+    for (listener, there) in &placed.refused_at {
+        match there.why {
+            AtListener::SharedPort => sharing.push(*listener),
+            AtListener::Settings => wrong = wrong.or(Some(*listener)),
+            AtListener::NoDefaultHost(why) => without_host = without_host.or(Some((*listener, why))),
+        }
+    }
     let mut ports = SharedPorts::new(topology, &attachments.merging_classes);
     if let Some(rejection) = ports.shared_port(node, &sharing, most) {
         return Some(rejection);
     }
-    if let Some((listener, _)) = refused
-        .clone()
-        .find(|(_, why)| matches!(why, AtListener::Settings))
-    {
+    if let Some(listener) = wrong {
         return wrong_setting_at(policy.object, topology, listener);
     }
-    let (listener, why) = refused.find_map(|(listener, why)| match why {
-        AtListener::NoDefaultHost(why) => Some((listener, why)),
-        AtListener::SharedPort | AtListener::Settings => None,
-    })?;
+    let (listener, why) = without_host?;
     let gateway = topology.gateways_of(node).first().copied()?;
     Some(Rejection {
         message: format!("HTTP1: {why}."),
@@ -447,7 +434,7 @@ fn refused_merge(
     let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
     let kind = &attachments.policy(own).object.kind;
     more.or_else(|| {
-        let written = |id| [entry_of(id, attachments.policy(id))];
+        let written = |id| [attachments.entry(id)];
         wrong_setting_merged(kind, &[&written(other), &written(own)])
     })
 }
@@ -539,7 +526,7 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
     let used: Vec<String> = used
         .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
         .collect();
-    (!used.is_empty()).then(|| Condition::new("Warning", true, "DeprecatedField", used.join("; ")))
+    (!used.is_empty()).then(|| Condition::new("Warning", "True", "DeprecatedField", used.join("; ")))
 }
 
 /// At most as many as a status may have; those that report an overridden setting come first.
@@ -566,7 +553,7 @@ fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
             "Ancestors have been truncated because the number of policy ancestors exceeds {MAX_ANCESTORS}."
         );
         last.conditions
-            .push(Condition::new("Aggregated", true, "Aggregated", message));
+            .push(Condition::new("Aggregated", "True", "Aggregated", message));
     }
     ancestors
 }

@@ -33,11 +33,6 @@ impl Inherited {
             is_deep,
         }
     }
-
-    /// Whether it is as without an annotation.
-    pub(crate) fn is_default(self) -> bool {
-        self == Self::default()
-    }
 }
 
 /// What the policies of a path come to: those of each generation (the Gateway's side, then each route with its rules, the

@@ -203,19 +203,6 @@ pub(crate) fn levels_to_merge<'l>(
 }
 
 /// Whether a level is on the Gateway's side of a path.
-pub(crate) const fn is_of_gateway(level: Level) -> bool {
-    match level {
-        Level::Mesh
-        | Level::GatewayClass
-        | Level::GatewayNamespace
-        | Level::Gateway
-        | Level::Listener
-        | Level::Service => true,
-        Level::RouteNamespace
-        | Level::Route
-        | Level::Rule
-        | Level::BackendNamespace
-        | Level::Backend
-        | Level::Port => false,
-    }
+pub(crate) fn is_of_gateway(level: Level) -> bool {
+    level <= Level::Service
 }

@@ -10,6 +10,7 @@ use kube_json::Value;
 use super::json_merge_patch::{flatten, lay_under, starting_with};
 use crate::policy::model::{AuthoredId, Content, Element, Leaf};
 use crate::policy::profile::{ListKey, MergeUnit};
+use crate::topology;
 
 /// What `under` comes to when `patch` is laid over it, in the place of `patch`.
 pub(crate) fn lay_under_strategically(
@@ -46,10 +47,7 @@ struct Item<'l> {
 
 fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l>> {
     let key = |value: &'l Value| {
-        let lacks = |field: &String| {
-            let found = value.get(field).and_then(Value::as_array);
-            found.is_none_or(Vec::is_empty)
-        };
+        let lacks = |field: &String| topology::items(value.get(field)).is_empty();
         match (&list.key, &list.without) {
             (Some(key), _) => value.get(key),
             (None, without) => without
@@ -150,7 +148,7 @@ pub(crate) fn all_elements(lists: &[&Leaf], at: &str) -> Content {
     let all = ListKey::all(at);
     let items = lists
         .iter()
-        .flat_map(|leaf| items(leaf, leaf.value.as_array().map_or(&[][..], Vec::as_slice), &all));
+        .flat_map(|leaf| items(leaf, topology::items(Some(&leaf.value)), &all));
     let mut together = Content::new();
     for (position, item) in items.enumerate() {
         together.extend(item.leaves(&pointer::child(at, &position.to_string())));

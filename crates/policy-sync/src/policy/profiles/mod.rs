@@ -57,12 +57,6 @@ pub(crate) struct Written {
     pub(crate) kinds: BTreeSet<(String, String)>,
 }
 
-impl Default for Profiles {
-    fn default() -> Self {
-        Self::built_in()
-    }
-}
-
 impl Profiles {
     /// Those that need no configuration.
     pub fn built_in() -> Self {

@@ -86,7 +86,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         .map(|object| super::variants(object, &placed))
         .collect();
     let all = (&mut synced.objects, &mut variants);
-    add_grants(&grants, &placed, routes.chosen(), all, (hub, false));
+    add_grants(&grants, &placed, &routes.chosen, all, (hub, false));
     look(&Received {
         hub,
         grants: &grants,

@@ -9,8 +9,7 @@ use crate::policy::{AncestorStatus, accepted};
 /// The ancestors of a policy at all Gateways.
 fn ancestors_of(seen: &Seen<'_>, policy: &str) -> Vec<AncestorStatus> {
     let gateways = seen.attachments.topology.gateways.ids().collect();
-    let (ancestors, _) = crate::policy::ancestors(&seen.attachments, seen.id(policy), &gateways, |_| None);
-    ancestors
+    crate::policy::ancestors(&seen.attachments, seen.id(policy), &gateways, |_| None)
 }
 
 /// `kind namespace/name#section` of the ancestors of a policy.

@@ -418,8 +418,7 @@ fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
         let seen = Seen::hub(&hub);
         let (id, _) = seen.attachments.policies.iter().next().expect("the policy");
         let gateways = seen.attachments.topology.gateways.ids().collect();
-        let (ancestors, all) = crate::policy::ancestors(&seen.attachments, id, &gateways, |_| None);
-        assert_eq!(ancestors.len(), all);
+        let ancestors = crate::policy::ancestors(&seen.attachments, id, &gateways, |_| None);
         ancestors
             .into_iter()
             .map(|ancestor| ancestor.ancestor_ref.section_name)
