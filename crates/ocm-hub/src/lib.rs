@@ -15,3 +15,6 @@ pub mod object;
 pub mod parallel;
 pub mod progress;
 pub mod source;
+
+#[cfg(test)]
+mod tests;

@@ -14,3 +14,6 @@ pub mod sync;
 pub mod topology;
 
 use ocm_hub::{api, diagnostic, hub, object, parallel};
+
+#[cfg(test)]
+mod tests;

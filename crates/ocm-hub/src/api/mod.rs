@@ -33,6 +33,3 @@ pub mod violation;
 
 pub use fields::Reading;
 pub(crate) use reading::decoded;
-
-#[cfg(test)]
-pub(crate) mod testing;

@@ -330,7 +330,7 @@ mod tests {
     use kube_json::json;
 
     fn object(value: kube_json::Value) -> Object {
-        crate::api::testing::object(value)
+        crate::tests::object(value)
     }
 
     #[test]

@@ -94,9 +94,9 @@ fn line(text: &mut Lines, finding: &Finding, locate: &dyn Locate) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     #[test]
     fn each_error_is_one_line_with_its_place_and_help_and_warnings_are_counted() {

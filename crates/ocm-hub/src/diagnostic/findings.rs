@@ -264,9 +264,9 @@ mod tests {
     use kube_json::Text;
     use proptest::prelude::*;
 
-    use super::super::testing::{Texts, sample};
     use super::super::{DocumentId, Place, SourceId, SuppressedBy};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     fn finished(
         mut findings: Findings,

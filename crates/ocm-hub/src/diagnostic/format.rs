@@ -110,9 +110,9 @@ impl io::Write for EscapedLines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Texts, sample};
     use super::super::{Code, Finding, is_unseen};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     fn written(format: Format, findings: &Findings, texts: &Texts) -> String {
         let mut out = Vec::new();

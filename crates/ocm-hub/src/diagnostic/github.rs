@@ -73,9 +73,9 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     #[test]
     fn every_finding_is_one_command() {

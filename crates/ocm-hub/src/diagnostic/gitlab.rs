@@ -94,9 +94,9 @@ impl CodeQuality {
 mod tests {
     use kube_json::{Value, json};
 
-    use super::super::testing::{Texts, sample};
     use super::super::{Code, Finding, Place};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     fn report(findings: &Findings, texts: &Texts) -> Value {
         kube_json::to_value(CodeQuality::new(findings, texts)).expect("JSON")

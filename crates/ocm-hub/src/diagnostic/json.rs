@@ -181,8 +181,8 @@ impl<'a> Position<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Texts, sample};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     #[test]
     fn the_document_is_versioned_and_has_every_place() {

@@ -128,9 +128,9 @@ fn escaped(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
+    use crate::tests::findings::{Texts, sample};
 
     #[test]
     fn an_error_fails_the_case_of_its_code_and_a_warning_is_output_of_a_case_that_passes() {

@@ -41,9 +41,6 @@ mod json;
 
 mod format;
 
-#[cfg(test)]
-mod testing;
-
 pub use apimachinery::broken;
 pub use brief::Brief;
 pub use code::{CODES, Code, Severity};

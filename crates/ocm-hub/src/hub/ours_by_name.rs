@@ -171,7 +171,7 @@ mod tests {
     use kube_json::json;
 
     use super::*;
-    use crate::api::testing::object;
+    use crate::tests::object;
 
     fn of(api: &str, kind: &str, name: &str, spec: Value) -> Object {
         object(

@@ -23,8 +23,6 @@ mod targeting;
 mod targets;
 
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
 mod tests;
 
 pub use attachment::Attachments;

@@ -350,7 +350,7 @@ mod tests {
 
     use super::*;
     use crate::api::catalog;
-    use crate::policy::testing::object;
+    use crate::tests::object;
 
     /// Fields that the releases of the catalog do not have: of older ones, and of one to come.
     const ELSEWHERE: [&str; 3] = [

@@ -1,7 +1,7 @@
 //! Tests of routes on listeners.
 use super::Topology;
 use super::route_attachment::Refusal;
-use crate::policy::testing::{Seen, hub};
+use crate::tests::{Seen, hub};
 
 fn gateway(listeners: &str) -> String {
     format!(

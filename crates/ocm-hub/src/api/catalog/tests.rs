@@ -127,7 +127,7 @@ fn of_a_version_that_two_releases_have_the_first_counts_and_what_only_the_later_
 #[test]
 fn the_committed_file_is_made_of_the_crds_of_its_sources() {
     use self::generate::text;
-    use crate::api::testing::real_crds;
+    use crate::tests::real_crds;
 
     let sources: Value = serde_json::from_str(include_str!("sources.json")).expect("JSON");
     let root = std::path::PathBuf::from(std::env::var_os("SPOKEWRIGHT_CRDS").expect("a directory"));

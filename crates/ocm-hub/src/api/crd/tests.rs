@@ -6,8 +6,8 @@ mod real_crds;
 use kube_json::{Value, json};
 
 use super::*;
-use crate::api::testing::object;
 use crate::diagnostic::Place;
+use crate::tests::object;
 
 fn messages(findings: &[Finding]) -> Vec<String> {
     findings

@@ -4,7 +4,7 @@ use kube_json::json;
 use proptest::prelude::*;
 
 use super::*;
-use crate::api::testing::object;
+use crate::tests::object;
 
 fn overlay(spec: Value) -> Object {
     object(json!({

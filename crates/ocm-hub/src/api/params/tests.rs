@@ -7,9 +7,9 @@ use super::update::IgnoreCondition;
 use super::*;
 use crate::api::crd::Scope;
 use crate::api::kinds::{KindInfo, KindTable};
-use crate::api::testing::object;
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
+use crate::tests::object;
 
 /// A table with policies, routes and what is neither.
 fn kinds() -> KindTable {

@@ -166,7 +166,7 @@ fn of_a_mapping_the_fields_are_told_that_the_rule_names_and_long_values_are_cut(
 #[test]
 fn the_rules_of_kinds_with_a_crd_refuse_what_it_refuses() {
     use crate::api::crd::Crd;
-    use crate::api::testing::real_crds;
+    use crate::tests::real_crds;
 
     let values = |field: &str, some: &[Value]| -> Vec<Option<(String, Value)>> {
         let some = some.iter().map(|value| Some((field.to_owned(), value.clone())));

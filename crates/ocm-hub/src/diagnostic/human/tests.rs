@@ -1,8 +1,8 @@
 //! Tests of the text form.
 
 use super::super::Code;
-use super::super::testing::{Texts, sample};
 use super::*;
+use crate::tests::findings::{Texts, sample};
 
 /// One finding with its snippets.
 fn one(human: Human, finding: &Finding, texts: &Texts) -> String {

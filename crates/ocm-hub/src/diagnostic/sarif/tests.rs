@@ -3,8 +3,8 @@
 use kube_json::Value;
 
 use super::super::SourceId;
-use super::super::testing::{Texts, sample};
 use super::*;
+use crate::tests::findings::{Texts, sample};
 
 fn log(findings: &Findings, locate: &dyn Locate) -> Value {
     kube_json::to_value(SarifLog::new(findings, locate)).unwrap()

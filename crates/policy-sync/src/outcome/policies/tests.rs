@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{self, Hub};
-use crate::policy::testing::Seen;
 use crate::policy::{Options, ProfileEntry, Profiles, affecting};
+use crate::tests::Seen;
 use kube_json::{Value, json};
 use ocm_hub::source::{Document, Room};
 

@@ -352,7 +352,7 @@ fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec
          metadata: {{name: gw, namespace: 'n', labels: {{cluster.open-cluster-management.io/placement: {label}}}}}\n\
          spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n---\n"
     );
-    let hub = crate::policy::testing::hub(
+    let hub = crate::tests::hub(
         &(gateway + BOUND + &cluster("a", "") + &cluster("b", "") + more),
         &[],
     );

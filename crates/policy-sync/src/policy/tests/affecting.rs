@@ -1,7 +1,7 @@
 //! Which policies affect a target (docs/systems/gep-713.md#discoverability).
 
 use super::super::affecting;
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit};
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 

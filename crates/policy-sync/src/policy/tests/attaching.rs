@@ -3,9 +3,9 @@
 use kube_json::json;
 
 use super::super::Options;
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::diagnostic::Severity;
 use crate::outcome::EffectiveEntry;
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 

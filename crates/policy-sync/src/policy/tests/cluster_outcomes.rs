@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 use crate::policy::cluster_outcomes::Fate;
-use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use crate::policy::{ClusterSet, Fates, KeptAway, Outcome, Rule, StatusShape, Tally, nowhere, outcomes};
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit};
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
 const G: &str = "ratelimitpolicy.kuadrant.io:infra/g";

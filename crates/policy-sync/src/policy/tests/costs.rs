@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::super::testing::{Seen, hub, limit, small_with_params};
 use super::super::{EffectivePolicies, too_many_paths};
+use crate::tests::{Seen, hub, limit, small_with_params};
 use apimachinery::Work;
 
 /// The small hub with more routes on its two listeners, and a policy on the Gateway.

@@ -3,9 +3,9 @@
 
 use kube_json::{Value, json};
 
-use super::super::testing::{SMALL, Seen, hub};
 use crate::api::gateway::GROUP;
 use crate::policy::Options;
+use crate::tests::{SMALL, Seen, hub};
 use crate::topology::{Controllers, Request};
 use apimachinery::Work;
 

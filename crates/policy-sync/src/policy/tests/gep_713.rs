@@ -2,10 +2,10 @@
 
 use kube_json::json;
 
-use super::super::testing::{Seen, color, color_crd, hub, small_with_params};
 use super::super::{Profiles, report_nonconforming_kinds};
 use crate::diagnostic::Findings;
 use crate::hub::Ours;
+use crate::tests::{Seen, color, color_crd, hub, small_with_params};
 
 /// One GatewayClass; Gateways g1 and g2; r1 and r2 below g1, r3 and r4 below g2; b1 behind r1, r2 and r3, b2 behind r4.
 fn two_gateways() -> String {

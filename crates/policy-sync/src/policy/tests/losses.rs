@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use kube_json::{Value, json};
 
-use super::super::testing::{SMALL, Seen, color, color_crd, hub};
 use super::super::{AuthoredId, Loss, Options, PolicyId, ProfileEntry, Profiles};
 use crate::hub::RowId as _;
+use crate::tests::{SMALL, Seen, color, color_crd, hub};
 
 const GW: &str = "group: gateway.networking.k8s.io, kind: Gateway, name: gw";
 const R2: &str = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r2";

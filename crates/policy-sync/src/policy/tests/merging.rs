@@ -2,10 +2,10 @@
 
 use kube_json::json;
 
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use super::super::{AuthoredId, Composed, Dictates, KindId, Options, Profile, Rule, defines};
 use crate::hub::RowId as _;
 use crate::object::Ages;
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit};
 use crate::topology::{GatewayId, Node};
 
 const GW: &str = "kind: Gateway, name: gw";

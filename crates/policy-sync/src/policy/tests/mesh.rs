@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use crate::policy::testing::{Seen, hub};
+use crate::tests::{Seen, hub};
 use crate::topology::{Node, Start};
 
 const NAMESPACES: [&str; 3] = ["istio-system", "one", "two"];

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use kube_json::{Value, json};
 
-use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
 use super::super::{Options, ProfileEntry, Profiles, Reach};
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit};
 
 const GW: &str = "group: gateway.networking.k8s.io, kind: Gateway, name: gw";
 const R1: &str = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r1";

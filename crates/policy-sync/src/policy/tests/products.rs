@@ -3,9 +3,9 @@
 
 use kube_json::{Value, json};
 
-use super::super::testing::{SMALL, Seen, hub};
 use super::super::{Profiles, StatusShape};
 use crate::outcome::PolicyEntry;
+use crate::tests::{SMALL, Seen, hub};
 use apimachinery::GroupKind;
 
 /// A policy of a kind in `infra`, made in the year 2000 + `age`.
@@ -148,7 +148,7 @@ fn nginx_adds_up_the_limits_of_one_level_and_replaces_those_of_the_level_above()
     let is_expected = |said: &String| said.ends_with("HTTPRoute infra/r1 is at `*/`, too");
     assert!(seen.said().iter().all(is_expected), "{:?}", seen.said());
     let text = text + &limit("r-2", 5, &route, &["8r/s"]);
-    let hub = crate::policy::testing::hub(&text, &[]);
+    let hub = crate::tests::hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let spec = seen.spec(&["gw", "r2"]).expect("limits");
     assert_eq!(

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
-use super::super::testing::{SMALL, Seen, object};
 use super::super::{Options, Profiles};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::outcome::EffectiveResult;
 use crate::policy::SameTarget;
 use crate::sync::{SyncedPolicy, SyncedSpec, resolve};
+use crate::tests::{SMALL, Seen, object};
 use crate::topology::GatewayId;
 
 /// The kinds that are tried: merging, rejecting, adding up, undescribed of both classes, child-dictated.

@@ -4,8 +4,8 @@
 use kube_json::json;
 
 use crate::hub::Hub;
-use crate::policy::testing::{SMALL, Seen, color_crd, hub};
 use crate::policy::{Options, Profiles, learn_targets};
+use crate::tests::{SMALL, Seen, color_crd, hub};
 
 /// A policy `infra/p` of a kind.
 fn policy(api_version: &str, kind: &str, spec: &str) -> String {
@@ -281,7 +281,7 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
             + &definition(kinds, "required: [targetRef]")
             + &policy(EG, "SecurityPolicy", &spec);
         let mut findings = crate::diagnostic::Findings::new();
-        let documents = super::super::testing::documents(&[(ocm_hub::source::Room::Hub, &text)]);
+        let documents = crate::tests::documents(&[(ocm_hub::source::Room::Hub, &text)]);
         let hub = crate::hub::build(documents, &crate::hub::Options::default(), &mut findings);
         said(&hub)
     };
@@ -355,7 +355,7 @@ mod by_the_projects {
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
     use crate::policy::targeting::known_targets;
-    use crate::policy::testing::{object, real_crds};
+    use crate::tests::{object, real_crds};
     use apimachinery::{GroupKind, Work};
 
     /// The definitions of the newest releases, by kind and served version, with the spec of the schema.

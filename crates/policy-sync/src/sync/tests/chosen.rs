@@ -3,7 +3,7 @@
 use kube_json::{Value, json};
 
 use super::received;
-use crate::policy::testing::{hub, small_with_params};
+use crate::tests::{hub, small_with_params};
 
 /// `namespace/name: clusters` of the copies of Services.
 fn services(text: &str, gateways: &[(&str, &[&str])]) -> Vec<String> {

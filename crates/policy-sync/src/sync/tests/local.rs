@@ -2,8 +2,8 @@
 
 use super::received;
 use super::spokes::{local, on};
-use crate::policy::testing::{hub, limit, small_with_params};
 use crate::policy::{EffectivePolicies, Rule};
+use crate::tests::{hub, limit, small_with_params};
 
 const GW: &str = "kind: Gateway, name: gw";
 const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";

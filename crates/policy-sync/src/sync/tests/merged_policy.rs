@@ -4,10 +4,10 @@ use apimachinery::GroupKind;
 use kube_json::{Value, json};
 
 use crate::hub::RowId as _;
-use crate::policy::testing::{SMALL, Seen, hub, limit};
 use crate::policy::{Entry, Options, PolicyId, Precedence, Profile, Profiles, read_settings};
 use crate::sync::order_independence::commute;
 use crate::sync::same_target::{authored, shipped};
+use crate::tests::{SMALL, Seen, hub, limit};
 
 fn entries(profile: &Profile, specs: &[Value]) -> Vec<Entry> {
     let numbered = (0..).map(PolicyId::of_row).zip(specs);

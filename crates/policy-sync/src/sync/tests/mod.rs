@@ -23,8 +23,8 @@ use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Ours};
 use crate::outcome::{PolicyReport, PolicyView, SpokeView};
 use crate::placing::Clusters;
-use crate::policy::testing::Seen;
 use crate::policy::{Attachments, EffectivePolicies, Fates, Options};
+use crate::tests::Seen;
 
 /// What the clusters of a hub receive, whose classes of this controller are ours.
 struct Received<'r> {

@@ -11,7 +11,6 @@ use super::locals as locals_of;
 use crate::diagnostic::{Code, DocumentId, Findings, Place, Severity, SourceId};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
-use crate::policy::testing::{SMALL, Seen, hub, limit, object};
 use crate::policy::{
     Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
     Side, Strategy as MergeStrategy, defines, merge, read_settings,
@@ -21,6 +20,7 @@ use crate::sync::local_policies::beside_local;
 use crate::sync::order_independence::{commute, is_order_independent};
 use crate::sync::report_local_conflicts;
 use crate::sync::same_target::{SyncedSpec, resolve};
+use crate::tests::{SMALL, Seen, hub, limit, object};
 use crate::topology::{GatewayId, Node};
 
 /// Kinds of each precedence, by named rules and by fields, whose wrappers exclude each other or stand side by side.

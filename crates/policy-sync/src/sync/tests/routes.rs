@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use super::received;
 use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
-use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
 use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, Syncing, check_admission};
+use crate::tests::hub;
 use crate::topology::{Node, Sources};
 
 const OURS: &str = "kuadrant.io/mgc-gw-controller";

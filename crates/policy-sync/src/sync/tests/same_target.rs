@@ -5,11 +5,11 @@ use kube_json::{Value, json};
 use super::{locals, received, report_on, spec_on, state_on};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
-use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::policy::{Options, PolicyId, Rule};
 use crate::sync::SyncedObjects;
 use crate::sync::local_policies::beside_local;
 use crate::sync::same_target::{SyncedPolicy, SyncedSpec, resolve};
+use crate::tests::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::topology::Node;
 
 const GW: &str = "kind: Gateway, name: gw";

@@ -6,9 +6,9 @@ use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
-use crate::policy::testing::{hub, limit, small_with_params};
 use crate::policy::{Attachments, EffectivePolicies};
 use crate::sync::spokes::affected_gateways;
+use crate::tests::{hub, limit, small_with_params};
 
 const GW: &str = "kind: Gateway, name: gw";
 const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";

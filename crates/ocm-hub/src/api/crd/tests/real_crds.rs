@@ -4,9 +4,9 @@ use kube_json::{Value, json};
 
 use super::messages;
 use crate::api::crd::{Crd, check, read};
-use crate::api::testing::{object, real_crds};
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
+use crate::tests::{object, real_crds};
 use apimachinery::Work;
 
 fn real_crd(file: &str) -> Crd {

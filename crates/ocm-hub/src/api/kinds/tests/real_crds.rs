@@ -2,7 +2,7 @@
 
 use crate::api::crd::read;
 use crate::api::kinds::{KindInfo, KindTable};
-use crate::api::testing::real_crds;
+use crate::tests::real_crds;
 
 #[test]
 fn the_table_agrees_with_the_crds_of_the_projects() {

@@ -11,8 +11,8 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::api::crd;
 use crate::api::rules::broken;
-use crate::api::testing::{object, real_crds};
 use crate::diagnostic::Severity;
+use crate::tests::{object, real_crds};
 
 /// What makes values.
 pub(super) type Made = BoxedStrategy<Value>;

@@ -10,8 +10,8 @@ mod like_products;
 use kube_json::{Value, json};
 
 use super::broken;
-use crate::api::testing::object;
 use crate::diagnostic::{Finding, Severity};
+use crate::tests::object;
 
 fn made(api_version: &str, kind: &str, spec: &Value) -> crate::object::Object {
     object(

@@ -3,8 +3,8 @@
 
 use super::{BOTH, FIRST, GW, HTTP, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, traffic, with};
 use crate::hub::Hub;
-use crate::policy::testing::{Seen, hub};
 use crate::policy::{AncestorStatus, accepted};
+use crate::tests::{Seen, hub};
 
 /// The ancestors of a policy at all Gateways.
 fn ancestors_of(seen: &Seen<'_>, policy: &str) -> Vec<AncestorStatus> {

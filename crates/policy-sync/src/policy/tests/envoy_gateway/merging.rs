@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, spec, traffic, with};
 use crate::api::targeting::TargetField;
 use crate::outcome::PolicyEntry;
-use crate::policy::testing::{Seen, hub};
+use crate::tests::{Seen, hub};
 
 #[test]
 fn a_route_merges_with_the_policy_of_its_listener_or_else_with_that_of_the_gateway() {

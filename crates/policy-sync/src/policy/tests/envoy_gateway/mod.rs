@@ -9,7 +9,7 @@ mod statuses;
 
 use kube_json::Value;
 
-use crate::policy::testing::{Seen, hub};
+use crate::tests::{Seen, hub};
 
 /// Gateway `gw` with listeners `http` and `https`, ListenerSet `set` with `one` and `two`; HTTPRoutes `plain` on `http` (rules
 /// `first` and `second`), `both` on every listener of the Gateway, `on-set` on every listener of the set, `on-one` on `one`.

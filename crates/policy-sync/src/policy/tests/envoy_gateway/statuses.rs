@@ -4,7 +4,7 @@ use kube_json::json;
 
 use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, spec, traffic, with};
 use crate::outcome::PolicyEntry;
-use crate::policy::testing::{Seen, hub};
+use crate::tests::{Seen, hub};
 use crate::topology::Node;
 
 /// `kind namespace/name#section: Type Reason message` of every ancestor's conditions.
@@ -1089,7 +1089,7 @@ fn a_security_policy_that_does_not_fit_its_route_gives_its_place_back_but_not_to
         GW,
         "oidc: {passThroughAuthHeader: true, provider: {issuer: a}}",
     )]);
-    let on_gateway = crate::policy::testing::hub(&on_gateway, &[]);
+    let on_gateway = crate::tests::hub(&on_gateway, &[]);
     let said = ancestors(&Seen::hub(&on_gateway), "SecurityPolicy infra/g");
     assert!(said[0].contains("Accepted=True"), "{said:?}");
 }

@@ -4,8 +4,8 @@ use super::super::{locals as locals_of, received};
 use super::{GW, LIMIT};
 use crate::diagnostic::Findings;
 use crate::policy::Options;
-use crate::policy::testing::{hub, limit, small_with_params};
 use crate::sync::report_local_conflicts;
+use crate::tests::{hub, limit, small_with_params};
 
 #[test]
 fn each_copy_of_a_policy_goes_to_the_clusters_where_it_is_in_effect_and_names_its_sources() {

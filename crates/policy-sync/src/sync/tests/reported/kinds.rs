@@ -5,8 +5,8 @@ use super::{FOREIGN, GW, LIMIT, policy, said_with_help};
 use crate::diagnostic::Findings;
 use crate::hub;
 use crate::policy::Profiles;
-use crate::policy::testing::{SMALL, documents, limit, small_with_params};
 use crate::sync::{report_misspelled_backends, report_other_versions, report_unknown_kinds};
+use crate::tests::{SMALL, documents, limit, small_with_params};
 use ocm_hub::source::Room;
 
 fn other_versions(received: &Received<'_>, findings: &mut Findings) {

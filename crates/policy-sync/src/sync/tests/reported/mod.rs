@@ -8,7 +8,7 @@ mod shipping;
 
 use super::{Received, received};
 use crate::diagnostic::{Findings, Warnings};
-use crate::policy::testing::{hub, small_with_params};
+use crate::tests::{hub, small_with_params};
 
 const GW: &str = "kind: Gateway, name: gw";
 const LIMIT: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";

@@ -3,8 +3,8 @@
 use super::super::{Received, received};
 use super::{GW, LIMIT, SET, asking_for, policy, said, said_with_help, shipping, shipping_routes, with_sets};
 use crate::diagnostic::{Code, Finding, Findings, Warnings};
-use crate::policy::testing::{hub, limit, small_with_params};
 use crate::sync::{OnSpokes, redirected, report_references};
+use crate::tests::{hub, limit, small_with_params};
 use apimachinery::Identity;
 
 fn references(received: &Received<'_>, findings: &mut Findings) {

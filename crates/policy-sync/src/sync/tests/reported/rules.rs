@@ -4,8 +4,8 @@ use super::super::{Received, received};
 use super::{FOREIGN, SET, said, with_sets};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
-use crate::policy::testing::{SMALL, hub, small_with_params};
 use crate::sync::{report_broken_rules, report_shadowed};
+use crate::tests::{SMALL, hub, small_with_params};
 
 fn broken_rules(received: &Received<'_>, findings: &mut Findings) {
     report_broken_rules(received.syncing, |_, _| true, &Findings::new(), findings);

@@ -6,8 +6,8 @@ use super::{
     traffic, with_sets,
 };
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::policy::testing::{color, color_crd, hub, limit, small_with_params};
 use crate::sync::{leave_others_alone, report_not_synced, report_unused};
+use crate::tests::{color, color_crd, hub, limit, small_with_params};
 
 fn not_synced(received: &Received<'_>, findings: &mut Findings) {
     report_not_synced(received.syncing, findings);

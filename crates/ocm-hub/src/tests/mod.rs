@@ -1,5 +1,7 @@
 //! Objects for tests.
 
+pub(crate) mod findings;
+
 use kube_json::Value;
 
 use crate::object::Object;

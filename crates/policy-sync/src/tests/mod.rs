@@ -142,27 +142,28 @@ pub(crate) fn color(name: &str, target: &str, settings: &str) -> String {
 
 /// Everything about a hub whose Gateways all stay on it, for a test to look at: it is evaluated as a cluster of its own.
 pub(crate) struct Seen<'a> {
-    pub(crate) attachments: super::Attachments<'a>,
-    pub(crate) effective: super::EffectivePolicies,
-    pub(crate) fates: super::Fates<'a>,
+    pub(crate) attachments: crate::policy::Attachments<'a>,
+    pub(crate) effective: crate::policy::EffectivePolicies,
+    pub(crate) fates: crate::policy::Fates<'a>,
     pub(crate) findings: Findings,
 }
 
 impl<'a> Seen<'a> {
     pub(crate) fn hub(hub: &'a Hub) -> Self {
-        Self::of(hub, &super::Options::default())
+        Self::of(hub, &crate::policy::Options::default())
     }
 
-    pub(crate) fn of(hub: &'a Hub, options: &super::Options<'_>) -> Self {
+    pub(crate) fn of(hub: &'a Hub, options: &crate::policy::Options<'_>) -> Self {
         let mut findings = Findings::new();
         let grants = hub::Grants::new(hub, &mut findings);
         let sources = Sources::hub(&hub.objects);
-        let attachments = super::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
-        let effective = super::EffectivePolicies::new(&attachments, &apimachinery::Work::default());
-        let mut fates = super::Fates::default();
+        let attachments =
+            crate::policy::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
+        let effective = crate::policy::EffectivePolicies::new(&attachments, &apimachinery::Work::default());
+        let mut fates = crate::policy::Fates::default();
         fates.add(&[], &attachments, &effective, |_| true);
         crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
-        super::outcomes(&attachments, &fates, &mut findings);
+        crate::policy::outcomes(&attachments, &fates, &mut findings);
         findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {
             attachments,
@@ -176,7 +177,10 @@ impl<'a> Seen<'a> {
     pub(crate) fn view<T>(&self, look: impl FnOnce(&PolicyView<'_>) -> T) -> T {
         look(&PolicyView {
             hub: &self.attachments,
-            hub_effective: super::EffectivePolicies::new(&self.attachments, &apimachinery::Work::default()),
+            hub_effective: crate::policy::EffectivePolicies::new(
+                &self.attachments,
+                &apimachinery::Work::default(),
+            ),
             spokes: Vec::new(),
             fates: self.fates.clone(),
             clusters: &Clusters::new(),
@@ -209,7 +213,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The number of a policy by `Kind namespace/name`.
-    pub(crate) fn id(&self, policy: &str) -> super::PolicyId {
+    pub(crate) fn id(&self, policy: &str) -> crate::policy::PolicyId {
         let found = self
             .attachments
             .policies

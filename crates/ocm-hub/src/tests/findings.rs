@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use kube_json::Text;
 
-use super::{Code, DocumentId, Finding, Findings, Locate, Part, Place, SourceId, Span};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate, Part, Place, SourceId, Span};
 
 /// Files in memory. Fields are found by a table: pointer to the text that is there.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     files: Vec<(String, String)>,
     fields: BTreeMap<(DocumentId, Text), (usize, usize)>,
 }
 
 impl Texts {
-    pub(super) fn file(&mut self, path: &str, text: &str) -> SourceId {
+    pub(crate) fn file(&mut self, path: &str, text: &str) -> SourceId {
         self.files.push((path.to_owned(), text.to_owned()));
         SourceId(u32::try_from(self.files.len() - 1).unwrap())
     }
 
     /// The place of the first occurrence of `needle`.
-    pub(super) fn text(&self, source: SourceId, needle: &str) -> Place {
+    pub(crate) fn text(&self, source: SourceId, needle: &str) -> Place {
         let start = self.files[source.0 as usize]
             .1
             .find(needle)
@@ -33,7 +33,7 @@ impl Texts {
     }
 
     /// A field whose value is the first occurrence of `needle`.
-    pub(super) fn field(&mut self, source: SourceId, index: u32, pointer: &str, needle: &str) -> Place {
+    pub(crate) fn field(&mut self, source: SourceId, index: u32, pointer: &str, needle: &str) -> Place {
         let Place::Text { start, end, .. } = self.text(source, needle) else {
             unreachable!()
         };
@@ -79,7 +79,7 @@ impl Locate for Texts {
 
 /// One finding of every shape: a related place in another file and in the same one, notes, help, a file as
 /// such, the whole run, several lines.
-pub(super) fn sample() -> (Texts, Findings) {
+pub(crate) fn sample() -> (Texts, Findings) {
     let mut texts = Texts::default();
     let limits = texts.file(
         "hub/team a/limits.yaml",
@@ -115,7 +115,7 @@ pub(super) fn sample() -> (Texts, Findings) {
             texts.text(limits, "limits:\n    a: {}\n    b: {}\n"),
             "the schema has no field 50%, c:d",
         )
-        .severity(super::Severity::Warning),
+        .severity(crate::diagnostic::Severity::Warning),
     );
     findings.push(
         Finding::new(
