@@ -7,7 +7,7 @@ use kube_json::Text;
 
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
-    object_key,
+    object_key, sorted,
 };
 use super::listener::ListenerNode;
 use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
@@ -326,14 +326,6 @@ impl<'a> Topology<'a> {
         }
         self.backends.push(node)
     }
-}
-
-/// The same numbers, sorted, each once.
-pub(super) fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
-    ids.sort_unstable();
-    ids.dedup();
-    ids.shrink_to_fit();
-    ids
 }
 
 /// Whether the ports of a backend are listed as a Service's are (KEP-1645: a ServiceImport has those of what it

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use apimachinery::{GroupKind, Identity};
 use kube_json::Text;
 
-use super::build::sorted;
 use super::listener::ListenerNode;
 use super::node::{
     BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
@@ -492,4 +491,12 @@ impl Topology<'_> {
         let gateways = self.gateways.ids().map(Start::Gateway);
         gateways.chain(self.mesh_services().map(Start::Service))
     }
+}
+
+/// The same numbers, sorted, each once.
+pub(super) fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.shrink_to_fit();
+    ids
 }
