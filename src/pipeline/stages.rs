@@ -376,16 +376,15 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let placed = analysis.placed.as_ref();
     let everywhere = analysis.syncing_to(&placed.clusters);
     analysis.report_not_synced(findings);
-    everywhere
-        .routes
-        .report_loose(everywhere.ours, everywhere.clusters, findings);
+    // An error of the hub as it is written is none if overlays mend it on each cluster where it would be one.
+    let judged = placed.clusters_judged();
+    everywhere.routes.report_loose(everywhere.ours, &judged, findings);
     report_unused(everywhere, findings);
     report_misspelled_backends(placed.hub, findings);
     // What goes to none of the clusters that this hub is for does nothing wrong there.
     report_same_hostnames(analysis.syncing_to(placed.clusters_reported()), findings);
     report_chosen_nowhere(everywhere, findings);
-    // An error of the hub as it is written is none if overlays mend it on each cluster where it would be one.
-    let labels = check_admission(analysis.syncing_to(placed.clusters_here()), findings);
+    let labels = check_admission(analysis.syncing_to(&judged), findings);
     if placed.loaded.overlays().overlays.is_empty() {
         return labels;
     }

@@ -281,3 +281,34 @@ fn what_overlays_mend_on_every_cluster_is_wrong_nowhere() {
     one.run(&["render", "--clusters", "us-1"]).exits(0);
     one.run(&["render", "--clusters", "eu-1"]).exits(3).says(missing);
 }
+
+#[test]
+fn what_an_overlay_breaks_on_a_cluster_that_gets_nothing_is_not_wrong() {
+    let port = "{path: \"spec.listeners[name=http].port\", value: 8080}";
+    let on = |clusters: &str| {
+        let overlay = overlay("port", clusters, "", port).replace(
+            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
+            "{group: gateway.networking.k8s.io, kind: Gateway, name: web}",
+        );
+        let scratch = hub(&[overlay]);
+        scratch.edit(
+            "hub/route.yaml",
+            "  - name: web\n",
+            "  - name: web\n    port: 80\n",
+        );
+        let placement = scratch.read("hub/placement.yaml");
+        let us = "  predicates:\n  - requiredClusterSelector: {labelSelector: {matchLabels: {region: us}}}\n";
+        let text = format!(
+            "{}\n{us}",
+            placement.split("  # To select").next().unwrap_or_default()
+        );
+        scratch.write("hub/placement.yaml", &text);
+        scratch
+    };
+    let missing = "error[route/not-attached]";
+    on("{names: [us-1]}").run(&["render"]).exits(3).says(missing);
+    on("{names: [eu-1]}")
+        .run(&["render"])
+        .exits(0)
+        .says("overlay/no-effect");
+}
