@@ -246,8 +246,10 @@ fn depends_on(code: Code, kind: Option<&str>, is_read: bool) -> bool {
         }
         Code::PARAMS_RESOURCE => is_any_of(&["CustomResourceDefinition"]),
         Code::SECRET_NOT_FOUND => !is_read && is_any_of(&["Secret"]),
-        Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE | Code::ROUTE_NOT_ATTACHED => {
-            kind.is_none() || !is_any_of(&ocm::KINDS)
+        Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE => kind.is_none() || !is_any_of(&ocm::KINDS),
+        // What is wrong with another route that is read changes no parent.
+        Code::ROUTE_NOT_ATTACHED => {
+            is_any_of(&["Gateway", "ListenerSet", "XListenerSet"]) || (!is_read && !is_any_of(&ocm::KINDS))
         }
         // A placed object may be shipped, or cause another one to be there.
         _ => !is_read,
