@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer::inside;
-use apimachinery::{Field, GroupKind, Identity};
+use apimachinery::{Field, FieldPath, GroupKind, Identity};
 use kube_json::Value;
 
 use crate::api::{crd, ocm, overlay};
@@ -187,7 +187,8 @@ impl<'s> WrongObject<'s> {
         let contains = |field: &Field<'_>| inside(at, &field.pointer()).is_some();
         let change = overlay.root().get("spec").get("changes").items().find(contains)?;
         let field = change.get("set").items().find(contains)?;
-        let path = field.text("path")?;
+        // A name may be in brackets and quotes.
+        let path = FieldPath::parse(field.text("path")?).ok()?.to_string();
         let target = change.get("target");
         Some(Self {
             kind: target.text("kind"),

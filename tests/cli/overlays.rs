@@ -256,6 +256,8 @@ fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found()
         "error[route/invalid]: HTTPRoute shop/shop: the path `no-slash`"
     ));
     assert!(!is_said(&both, missing));
+    let in_brackets = both.replace("spec.rules", "spec[\\\"rules\\\"]");
+    assert!(!is_said(&in_brackets, missing));
 }
 
 #[test]
