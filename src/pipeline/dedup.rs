@@ -10,21 +10,25 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::pointer::inside;
-use apimachinery::{Field, FieldPath, GroupKind, Identity};
+use apimachinery::{GroupKind, Identity};
 use kube_json::Value;
 
-use crate::api::{crd, ocm, overlay};
+use crate::api::{crd, ocm};
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
     counted, nearest,
 };
 use crate::hub::{Hub, ObjectsByPlace};
 use crate::object::{Object, SUBSTITUTE_FIRST, first_placeholder, first_variable};
+use crate::placing::overlays::Overlays;
 use crate::source::Sources;
 
 /// Leaves out what is there and was not readable, and what is concluded without it.
-pub(super) fn drop_findings_about_unreadable(hub: &Hub, sources: &Sources, findings: &mut Findings) {
+pub(super) fn drop_findings_about_unreadable(
+    (hub, overlays): (&Hub, &Overlays),
+    sources: &Sources,
+    findings: &mut Findings,
+) {
     drop_findings_of_misdefined(hub, findings);
     if !findings.iter().any(Finding::is_about_absence) {
         return;
@@ -35,7 +39,7 @@ pub(super) fn drop_findings_about_unreadable(hub: &Hub, sources: &Sources, findi
         finding.severity == Severity::Error && (is_unnamed || finding.code == Code::CONFIG_INVALID)
     });
     let all = findings.clone();
-    let objects = WrongObject::all(hub, sources, &all);
+    let objects = WrongObject::all((hub, overlays), sources, &all);
     let files = UnreadFile::all(sources, &all);
     // How many wrong objects findings of a code depend on.
     let mut counts: HashMap<Code, usize> = HashMap::new();
@@ -141,7 +145,11 @@ struct WrongObject<'s> {
 }
 
 impl<'s> WrongObject<'s> {
-    fn all(hub: &'s Hub, sources: &'s Sources, findings: &'s Findings) -> BTreeMap<Key<'s>, Self> {
+    fn all(
+        (hub, overlays): (&'s Hub, &Overlays),
+        sources: &'s Sources,
+        findings: &'s Findings,
+    ) -> BTreeMap<Key<'s>, Self> {
         let read = ObjectsByPlace::new(hub.everywhere());
         let refused = ObjectsByPlace::new(&hub.refused);
         let mut wrong: BTreeMap<Key<'s>, Self> = BTreeMap::new();
@@ -149,14 +157,24 @@ impl<'s> WrongObject<'s> {
             let Some(at) = finding.place.object() else {
                 continue;
             };
-            let owner = read.at(&finding.place);
-            let overlay = owner.filter(|object| overlay::is_one(object) && finding.code.group() != "overlay");
-            if let (Some(overlay), Some(field)) = (overlay, finding.place.field())
-                && let Some(changed) = Self::for_overlaid(overlay, field.1)
-            {
-                wrong.entry(field).or_insert(changed);
+            // What is wrong with a value that an overlay sets is wrong in the objects that it changes.
+            let set = finding.place.field().into_iter();
+            let set = set.flat_map(|place| overlays.set_at(place));
+            let set = set.filter(|_| finding.code.group() != "overlay");
+            let mut changed = set
+                .filter_map(|(_, field, _)| Some((hub.objects.get(&field.object)?, &field.path)))
+                .peekable();
+            if changed.peek().is_some() {
+                for (object, path) in changed {
+                    let object = wrong
+                        .entry(object.origin.object())
+                        .or_insert_with(|| Self::read(object, true));
+                    object.is_unreadable |=
+                        path == "spec" || SECTIONS.iter().any(|sections| path.starts_with(sections));
+                }
                 continue;
             }
+            let owner = read.at(&finding.place);
             let object = wrong
                 .entry(at)
                 .or_insert_with(|| match (owner, refused.at(&finding.place)) {
@@ -179,24 +197,6 @@ impl<'s> WrongObject<'s> {
             is_unreadable: !is_read,
             is_read,
         }
-    }
-
-    /// The object to which a ClusterOverlay gives the value at this pointer: what is wrong with the value is wrong there.
-    fn for_overlaid(overlay: &'s Object, pointer: &str) -> Option<Self> {
-        let at = inside(pointer, &overlay.origin.pointer)?;
-        let contains = |field: &Field<'_>| inside(at, &field.pointer()).is_some();
-        let change = overlay.root().get("spec").get("changes").items().find(contains)?;
-        let field = change.get("set").items().find(contains)?;
-        // A name may be in brackets and quotes.
-        let path = FieldPath::parse(field.text("path")?).ok()?.to_string();
-        let target = change.get("target");
-        Some(Self {
-            kind: target.text("kind"),
-            namespace: overlay.namespace.as_deref(),
-            name: target.text("name"),
-            is_unreadable: path == "spec" || SECTIONS.iter().any(|sections| path.starts_with(sections)),
-            is_read: true,
-        })
     }
 
     /// What its document says of one that is no object.

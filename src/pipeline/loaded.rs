@@ -72,7 +72,7 @@ impl Loaded {
         }
         findings.finish(&self.overrides, self.warnings);
         self.projections.explain(&self.sources, findings);
-        super::dedup::drop_findings_about_unreadable(&self.hub, &self.sources, findings);
+        super::dedup::drop_findings_about_unreadable((&self.hub, self.overlays()), &self.sources, findings);
         super::dedup::gather_by_missing_name(&self.hub, &self.sources, findings);
         super::dedup::explain_placeholders(&self.sources, findings);
         findings.order_by_position(&self.sources);

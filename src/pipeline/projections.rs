@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, 
 use crate::hub::{self, Hub};
 use crate::object::Object;
 use crate::parallel;
-use crate::placing::overlays::{ChangedField, Overlays};
+use crate::placing::overlays::Overlays;
 use crate::source::Sources;
 use apimachinery::pointer::inside;
 use apimachinery::{Identity, Work};
@@ -185,15 +185,9 @@ impl Projections {
     }
 
     /// The note about a finding in the value of a field that an overlay sets.
-    fn note_at(&self, (document, pointer): (DocumentId, &str), sources: &Sources) -> Option<String> {
-        let mut overlays = self.overlays.overlays.iter().enumerate();
-        let (position, overlay, at) = overlays.find_map(|(position, overlay)| {
-            let is_here = overlay.origin.document == document;
-            let at = inside(pointer, &overlay.origin.pointer).filter(|_| is_here)?;
-            Some((position, overlay, at))
-        })?;
-        let is_set = |field: &&ChangedField| inside(at, &[&field.entry, "/value"].concat()).is_some();
-        let field = overlay.fields.iter().find(is_set)?;
+    fn note_at(&self, place: (DocumentId, &str), sources: &Sources) -> Option<String> {
+        let mut set = self.overlays.set_at(place);
+        let (position, field, _) = set.find(|(.., rest)| inside(rest, "/value").is_some())?;
         let clusters = field.here.iter().flat_map(|value| value.clusters.iter());
         Some(self.note(clusters.collect(), vec![position], sources))
     }

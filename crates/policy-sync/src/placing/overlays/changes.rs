@@ -9,7 +9,7 @@ use kube_json::Value;
 
 use crate::api::ocm::GROUP;
 use crate::api::route::is_route;
-use crate::diagnostic::{Code, Finding, Part, first_names};
+use crate::diagnostic::{Code, DocumentId, Finding, Part, first_names};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
 
@@ -31,6 +31,25 @@ pub struct Overlays {
     pub classes: Vec<OverlaidClusters>,
     /// How many clusters of the input the run is for.
     pub fleet: usize,
+}
+
+impl Overlays {
+    /// The fields that an entry of `set` changes, each with the position of its overlay, and the pointer of the place inside
+    /// that entry.
+    pub fn set_at<'s>(
+        &'s self,
+        (document, at): (DocumentId, &'s str),
+    ) -> impl Iterator<Item = (usize, &'s ChangedField, &'s str)> {
+        let overlays = self.overlays.iter().enumerate();
+        let here = overlays.filter(move |(_, overlay)| overlay.origin.document == document);
+        here.flat_map(move |(position, overlay)| {
+            let at = pointer::inside(at, &overlay.origin.pointer);
+            overlay
+                .fields
+                .iter()
+                .filter_map(move |field| Some((position, field, pointer::inside(at?, &field.entry)?)))
+        })
+    }
 }
 
 /// A ClusterOverlay.
