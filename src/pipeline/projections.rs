@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::api::crd;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, first_names};
+use crate::diagnostic::{
+    Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, first_names,
+};
 use crate::hub::{self, Hub};
 use crate::object::Object;
 use crate::parallel;
@@ -54,6 +56,8 @@ pub(super) struct Projections {
     /// The hubs, by their first clusters.
     pub hubs: Vec<Projection>,
     by_cluster: HashMap<String, usize>,
+    /// Objects that rendering does not use.
+    unused: HashSet<Identity>,
 }
 
 impl Projections {
@@ -85,12 +89,18 @@ impl Projections {
         for (position, hub) in hubs.iter().enumerate() {
             by_cluster.extend(hub.clusters.iter().map(|cluster| (cluster.clone(), position)));
         }
+        let unused = if hubs.is_empty() {
+            Vec::new()
+        } else {
+            hub::unused(hub, controller_name)
+        };
         let projections = Self {
             overlays,
             hubs,
             by_cluster,
+            unused: unused.into_iter().map(Object::identity).collect(),
         };
-        projections.add_findings(projections.refused(hub, controller_name), sources, findings);
+        projections.add_findings(projections.refused(hub), sources, findings);
         projections
     }
 
@@ -100,7 +110,7 @@ impl Projections {
     }
 
     /// What an API server would refuse in changed objects, by hub: each different object is checked once.
-    fn refused(&self, hub: &Hub, controller_name: &str) -> Vec<Findings> {
+    fn refused(&self, hub: &Hub) -> Vec<Findings> {
         let mut changed: BTreeMap<(Identity, String), (&Object, Vec<usize>)> = BTreeMap::new();
         for (position, projection) in self.hubs.iter().enumerate() {
             let objects = projection.hub.objects.iter();
@@ -113,15 +123,7 @@ impl Projections {
         let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
         let work = Work::of_definitions(definitions.map(|object| &object.value));
         let changed: Vec<(&Object, Vec<usize>)> = changed.into_values().collect();
-        let mut refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
-        if refused.iter().any(|found| !found.is_empty()) {
-            let unused = hub::unused(hub, controller_name);
-            let unused: HashSet<Identity> = unused.into_iter().map(Object::identity).collect();
-            let objects = changed.iter().zip(&mut refused);
-            let bystanders = objects.filter(|((object, _), _)| unused.contains(&object.identity()));
-            let found = bystanders.flat_map(|(_, found)| found);
-            found.for_each(hub::make_bystander);
-        }
+        let refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
         let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();
         for ((_, positions), refused) in changed.iter().zip(refused) {
             for position in positions {
@@ -165,8 +167,22 @@ impl Projections {
         }
         findings.extend(new.into_values().map(|(finding, positions)| {
             let note = self.note_of_hubs(&positions, sources);
-            finding.clone().note(note)
+            let mut finding = finding.clone();
+            // Its place is in the overlay, which is used, whatever the objects are that it changes.
+            if finding.code.is_about_object_alone() && self.is_about_unused(&finding) {
+                hub::make_bystander(&mut finding);
+            }
+            finding.note(note)
         }));
+    }
+
+    /// Whether what an overlay sets is wrong, and only in objects that rendering does not use.
+    fn is_about_unused(&self, finding: &Finding) -> bool {
+        let set = finding.place.field().into_iter();
+        let mut objects = set.flat_map(|place| self.overlays.set_at(place)).peekable();
+        finding.severity == Severity::Error
+            && objects.peek().is_some()
+            && objects.all(|(_, field, _)| self.unused.contains(&field.object))
     }
 
     /// Says of findings about what an overlay sets that they are, and for which clusters.

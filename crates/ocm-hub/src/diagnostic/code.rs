@@ -280,7 +280,7 @@ impl Code {
 
     /// Whether it is about a mistake in an object by itself. Findings of a later stage about the objects that it uses are
     /// not.
-    pub(crate) fn is_about_object_alone(self) -> bool {
+    pub fn is_about_object_alone(self) -> bool {
         self.has(Property::Alone)
     }
 
