@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, SpokesOfHub, attach, evaluate, teach};
+use super::policies::{Attached, SpokesOfHub, Teaching, attach, evaluate};
 use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
 use crate::hub::{Objects, OurGatewayId, Table};
@@ -69,7 +69,7 @@ impl<'a> Analysis<'a> {
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
         let _attaching = loaded.progress.begin(Stage::Attaching);
-        let teaching = teach(&placed, findings);
+        let teaching = Teaching::new(&placed, findings);
         let mut written = Findings::new();
         let attached = attach(&placed, teaching, &mut written);
         let hubs: Vec<_> = loaded.projections.hubs.iter().enumerate().collect();
@@ -82,7 +82,7 @@ impl<'a> Analysis<'a> {
         let (projected, found) = projected.into_iter().unzip();
         loaded
             .projections
-            .add_all(written, found, &loaded.sources, findings);
+            .add_findings(written, found, &loaded.sources, findings);
         Self {
             projected,
             ..Self::of_hub(placed, attached)

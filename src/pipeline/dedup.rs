@@ -157,10 +157,12 @@ impl<'s> WrongObject<'s> {
             let Some(at) = finding.place.object() else {
                 continue;
             };
-            // What is wrong with a value that an overlay sets is wrong in the objects that it changes.
-            let set = finding.place.field().into_iter();
-            let set = set.flat_map(|place| overlays.set_at(place));
-            let set = set.filter(|_| finding.code.group() != "overlay");
+            // An error in a value that an overlay sets is one of each object that the overlay changes.
+            let place = finding
+                .place
+                .field()
+                .filter(|_| finding.code.group() != "overlay");
+            let set = place.into_iter().flat_map(|place| overlays.set_at(place));
             let mut changed = set
                 .filter_map(|(_, field, _)| Some((hub.objects.get(&field.object)?, &field.path)))
                 .peekable();
@@ -169,8 +171,7 @@ impl<'s> WrongObject<'s> {
                     let object = wrong
                         .entry(object.origin.object())
                         .or_insert_with(|| Self::read(object, true));
-                    object.is_unreadable |=
-                        path == "spec" || SECTIONS.iter().any(|sections| path.starts_with(sections));
+                    object.is_unreadable |= path == "spec" || has_sections(path);
                 }
                 continue;
             }
@@ -248,7 +249,7 @@ fn depends_on(code: Code, kind: Option<&str>, is_read: bool) -> bool {
         Code::PARAMS_RESOURCE => is_any_of(&["CustomResourceDefinition"]),
         Code::SECRET_NOT_FOUND => !is_read && is_any_of(&["Secret"]),
         Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE => kind.is_none() || !is_any_of(&ocm::KINDS),
-        // What is wrong with another route that is read changes no parent.
+        // A mistake in a route does not change the listeners of another route's parents, unless the route was not read.
         Code::ROUTE_NOT_ATTACHED => {
             is_any_of(&["Gateway", "ListenerSet", "XListenerSet"]) || (!is_read && !is_any_of(&ocm::KINDS))
         }
@@ -257,8 +258,12 @@ fn depends_on(code: Code, kind: Option<&str>, is_read: bool) -> bool {
     }
 }
 
-/// The lists of sections that references name, as paths.
-const SECTIONS: [&str; 2] = ["spec.listeners", "spec.rules"];
+/// Whether a path leads into the sections that references name.
+fn has_sections(path: &str) -> bool {
+    ["spec.listeners", "spec.rules"]
+        .iter()
+        .any(|sections| path.starts_with(sections))
+}
 
 /// Whether a mistake is in what an object is called, or in its sections.
 fn has_sections_at(finding: &Finding) -> bool {
@@ -269,9 +274,7 @@ fn has_sections_at(finding: &Finding) -> bool {
     // A typo in `spec` is at a field of the object itself.
     let is_own = inside.matches('/').count() <= 1;
     let path = inside.trim_start_matches('/').replace('/', ".");
-    is_own
-        || ["/metadata/name", "/metadata/namespace"].contains(&inside)
-        || SECTIONS.iter().any(|sections| path.starts_with(sections))
+    is_own || ["/metadata/name", "/metadata/namespace"].contains(&inside) || has_sections(&path)
 }
 
 /// The words of a file that is not YAML.

@@ -96,19 +96,12 @@ impl<'a> Placed<'a> {
         &self.receiving
     }
 
-    /// Those where what listeners refuse is wrong. What overlays change is known of the clusters that the run is for.
+    /// The same, without clusters that the run is not for: nobody computed what overlays change there.
     pub(super) fn clusters_judged(&self) -> Table<OurGatewayId, Arc<[String]>> {
-        let is_known = self.loaded.projections.hubs.is_empty();
-        receiving(&self.receiving, |cluster| is_known || self.loaded.admits(cluster))
-    }
-
-    /// Those that findings are about: all of them for the hub as it is written, which everybody reads.
-    pub(super) const fn clusters_reported(&self) -> &Table<OurGatewayId, Arc<[String]>> {
-        if self.projection == 0 {
-            &self.clusters
-        } else {
-            &self.receiving
-        }
+        let no_overlay = self.loaded.projections.hubs.is_empty();
+        receiving(&self.receiving, |cluster| {
+            no_overlay || self.loaded.admits(cluster)
+        })
     }
 
     /// The same hub as ClusterOverlays change it for some clusters: everything goes where it goes as it is written.

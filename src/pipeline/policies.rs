@@ -63,8 +63,11 @@ impl<'a> Teaching<'a> {
         })
     }
 
-    fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
+    /// Also reports policy kinds that break GEP-713.
+    pub(super) fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
         let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
+        let profiles = profiles(loaded, findings);
+        report_nonconforming_kinds(hub, ours, &profiles, findings);
         let mut broken = HashMap::new();
         let objects = ObjectsByPlace::new(loaded.hub.everywhere());
         for (position, finding) in loaded.findings.iter().enumerate() {
@@ -77,7 +80,7 @@ impl<'a> Teaching<'a> {
         let istio = loaded.config.istio.as_ref();
         Self {
             hub,
-            profiles: profiles(loaded, findings),
+            profiles,
             ages: loaded.config.precedence.unwrap_or_default().creation_timestamp,
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
@@ -133,13 +136,6 @@ pub(super) struct Attached<'a> {
     /// What goes with which Gateway of ours.
     pub routes: SyncedRoutes<'a>,
     teaching: Teaching<'a>,
-}
-
-/// What the hub and the configuration say of the kinds of policies.
-pub(super) fn teach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Teaching<'a> {
-    let teaching = Teaching::new(placed, findings);
-    report_nonconforming_kinds(placed.hub, &placed.ours, &teaching.profiles, findings);
-    teaching
 }
 
 /// Attaches every policy of the hub, and reports conflicts on one target.

@@ -100,7 +100,7 @@ impl Projections {
             by_cluster,
             unused: unused.into_iter().map(Object::identity).collect(),
         };
-        projections.add_findings(projections.refused(hub), sources, findings);
+        projections.add_findings(Findings::new(), projections.refused(hub), sources, findings);
         projections
     }
 
@@ -135,32 +135,27 @@ impl Projections {
         by_hub
     }
 
-    /// Adds what was found in the hub as it is `written`, and in those that overlays make of it. What a change mends on each
-    /// cluster is not wrong anywhere.
-    pub(super) fn add_all(
+    /// Adds what was found in the hub as it is `written`, and in each hub that overlays make of it. If no cluster of the run
+    /// gets the hub as it is written, a mistake counts only if an overlay leaves it.
+    pub(super) fn add_findings(
         &self,
         mut written: Findings,
         found: Vec<Findings>,
         sources: &Sources,
         findings: &mut Findings,
     ) {
-        if !found.is_empty() && self.by_cluster.len() == self.overlays.fleet {
-            let new: HashSet<Key<'_>> = found.iter().flat_map(Findings::iter).map(key).collect();
-            written.retain(|finding| new.contains(&key(finding)));
+        if !found.is_empty() && self.by_cluster.len() == self.overlays.cluster_count {
+            let still_wrong: HashSet<Key<'_>> = found.iter().flat_map(Findings::iter).map(key).collect();
+            written.retain(|finding| still_wrong.contains(&key(finding)));
         }
         findings.extend(written);
-        self.add_findings(found, sources, findings);
-    }
-
-    /// Adds what was found in hubs that overlays make of the one that is written, and not in that one itself.
-    pub(super) fn add_findings(&self, found: Vec<Findings>, sources: &Sources, findings: &mut Findings) {
         if found.iter().all(Findings::is_empty) {
             return;
         }
-        let written: HashSet<Key<'_>> = findings.iter().map(key).collect();
+        let known: HashSet<Key<'_>> = findings.iter().map(key).collect();
         let mut new: BTreeMap<Key<'_>, (&Finding, Vec<usize>)> = BTreeMap::new();
         for (position, found) in found.iter().enumerate() {
-            for finding in found.iter().filter(|finding| !written.contains(&key(finding))) {
+            for finding in found.iter().filter(|finding| !known.contains(&key(finding))) {
                 let (_, positions) = new.entry(key(finding)).or_insert((finding, Vec::new()));
                 positions.push(position);
             }
@@ -168,7 +163,7 @@ impl Projections {
         findings.extend(new.into_values().map(|(finding, positions)| {
             let note = self.note_of_hubs(&positions, sources);
             let mut finding = finding.clone();
-            // Its place is in the overlay, which is used, whatever the objects are that it changes.
+            // `soften` sees the overlay, where the finding points, and not the objects that the overlay changes.
             if finding.code.is_about_object_alone() && self.is_about_unused(&finding) {
                 hub::make_bystander(&mut finding);
             }
@@ -176,7 +171,7 @@ impl Projections {
         }));
     }
 
-    /// Whether what an overlay sets is wrong, and only in objects that rendering does not use.
+    /// Whether an error is in a value that an overlay sets, and only in objects that rendering does not use.
     fn is_about_unused(&self, finding: &Finding) -> bool {
         let set = finding.place.field().into_iter();
         let mut objects = set.flat_map(|place| self.overlays.set_at(place)).peekable();

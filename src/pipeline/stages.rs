@@ -318,7 +318,8 @@ pub(super) fn plan<'a>(
         });
         let (of_projected, found): (Vec<NamespaceLabels>, _) = projected.into_iter().unzip();
         labels.extend(of_projected);
-        loaded.projections.add_findings(found, &loaded.sources, findings);
+        let projections = &loaded.projections;
+        projections.add_findings(Findings::new(), found, &loaded.sources, findings);
         labels
     };
     let references = || {
@@ -376,13 +377,12 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     let placed = analysis.placed.as_ref();
     let everywhere = analysis.syncing_to(&placed.clusters);
     analysis.report_not_synced(findings);
-    // An error of the hub as it is written is none if overlays mend it on each cluster where it would be one.
+    // A Gateway that goes to none of the clusters that get this hub does nothing wrong.
     let judged = placed.clusters_judged();
     everywhere.routes.report_loose(everywhere.ours, &judged, findings);
     report_unused(everywhere, findings);
     report_misspelled_backends(placed.hub, findings);
-    // What goes to none of the clusters that this hub is for does nothing wrong there.
-    report_same_hostnames(analysis.syncing_to(placed.clusters_reported()), findings);
+    report_same_hostnames(analysis.syncing_to(&judged), findings);
     report_chosen_nowhere(everywhere, findings);
     let labels = check_admission(analysis.syncing_to(&judged), findings);
     if placed.loaded.overlays().overlays.is_empty() {

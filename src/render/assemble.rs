@@ -74,7 +74,7 @@ impl<'a, 'c> Content<'a, 'c> {
         }
     }
 
-    /// Whether one work is enough for both. The settings of a set are those of the Gateway whose Placement it goes to.
+    /// Whether both can share one work. A set takes its settings from the Gateway whose Placement it names.
     fn is_same(&self, other: &Self, kind: WorkKind) -> bool {
         let settings = |content: &Self| (content.parts.turn, content.parts.wave);
         settings(self) == settings(other)

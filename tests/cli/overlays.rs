@@ -11,6 +11,13 @@ fn overlay(name: &str, clusters: &str, more: &str, set: &str) -> String {
     )
 }
 
+/// The same for the target of this kind and name.
+fn overlay_of(target: &str, clusters: &str, set: &str) -> String {
+    let limit = "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}";
+    overlay("other", clusters, "", set)
+        .replace(limit, &format!("{{group: gateway.networking.k8s.io, {target}}}"))
+}
+
 const LIMIT: &str = "{path: \"spec.limits.all.rates[0].limit\", value: 500}";
 
 /// What `init` writes, and these overlays.
@@ -226,18 +233,11 @@ fn a_set_cannot_differ_by_cluster_and_the_overlay_is_named() {
 /// The error is in the overlay, and what is wrong is the route: nothing else is concluded from the route, as if the hub held it.
 #[test]
 fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found() {
-    let route = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}";
     let rename = "{path: \"spec.rules[0].name\", value: shops}";
     let wrong = "{path: \"spec.rules[0].matches[0].path.value\", value: no-slash}";
-    let overlay = |sets: &str| {
-        overlay("us", "{names: [us-1]}", "", sets).replace(
-            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
-            route,
-        )
-    };
     let missing = "error[policy/target-not-found]: HTTPRoute shop/shop has no rule `shop`";
     let checked = |sets: &str| {
-        let scratch = hub(&[overlay(sets)]);
+        let scratch = hub(&[overlay_of("kind: HTTPRoute, name: shop", "{names: [us-1]}", sets)]);
         scratch.edit(
             "hub/policies.yaml",
             "kind: HTTPRoute\n    name: shop\n",
@@ -264,11 +264,7 @@ fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found()
 fn what_overlays_mend_on_every_cluster_is_wrong_nowhere() {
     let mended = |clusters: &str| {
         let rename = "{path: \"spec.rules[0].name\", value: items}";
-        let overlay = overlay("mend", clusters, "", rename).replace(
-            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
-            "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop}",
-        );
-        let scratch = hub(&[overlay]);
+        let scratch = hub(&[overlay_of("kind: HTTPRoute, name: shop", clusters, rename)]);
         scratch.edit(
             "hub/policies.yaml",
             "kind: HTTPRoute\n    name: shop\n",
@@ -288,11 +284,7 @@ fn what_overlays_mend_on_every_cluster_is_wrong_nowhere() {
 fn what_an_overlay_breaks_on_a_cluster_that_gets_nothing_is_not_wrong() {
     let port = "{path: \"spec.listeners[name=http].port\", value: 8080}";
     let on = |clusters: &str| {
-        let overlay = overlay("port", clusters, "", port).replace(
-            "{group: kuadrant.io, kind: RateLimitPolicy, name: per-route}",
-            "{group: gateway.networking.k8s.io, kind: Gateway, name: web}",
-        );
-        let scratch = hub(&[overlay]);
+        let scratch = hub(&[overlay_of("kind: Gateway, name: web", clusters, port)]);
         scratch.edit(
             "hub/route.yaml",
             "  - name: web\n",

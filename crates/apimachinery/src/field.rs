@@ -33,19 +33,6 @@ struct Way<'a> {
     before: Option<Arc<Self>>,
 }
 
-impl Way<'_> {
-    /// A value is not so deep that this could end the stack (`kube_yaml::Limits::depth`).
-    fn write(&self, text: &mut String) {
-        if let Some(before) = &self.before {
-            before.write(text);
-        }
-        match self.step {
-            Step::Member(key) => pointer::push(text, key),
-            Step::Item(index) => pointer::push(text, &index.to_string()),
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 enum Step<'a> {
     Member(&'a str),
@@ -74,10 +61,14 @@ impl<'a> Field<'a> {
 
     /// The pointer of this field, also of one that is absent.
     pub fn pointer(&self) -> String {
-        // Long enough for nearly every field: a text that grows is copied at each doubling.
-        let mut text = String::with_capacity(64);
-        if let Some(way) = &self.way {
-            way.write(&mut text);
+        let ways = std::iter::successors(self.way.as_deref(), |way| way.before.as_deref());
+        let steps: Vec<Step<'a>> = ways.map(|way| way.step).collect();
+        let mut text = String::new();
+        for step in steps.iter().rev() {
+            match step {
+                Step::Member(key) => pointer::push(&mut text, key),
+                Step::Item(index) => pointer::push(&mut text, &index.to_string()),
+            }
         }
         text
     }

@@ -405,7 +405,7 @@ impl Source<'_> {
                 }
             };
             let followed = self.slice(at + 2..self.text.len()).bytes();
-            // Whatever ends the digits too early may be longer than a byte, and `from_str_radix` takes a sign.
+            // The character after the digits may have several bytes, and `from_str_radix` accepts a sign.
             let written = followed.take(digits).take_while(u8::is_ascii_hexdigit).count();
             let end = at + 2 + written;
             if digits > 0 {

@@ -110,7 +110,7 @@ fn theirs(text: &str) -> Run {
     parser.set_input_string(&mut input);
     let mut events = Vec::new();
     let mut complete = false;
-    // Its events do not resolve aliases, and Kubernetes' reader does: a collection has its name once it is complete.
+    // libyaml-safer leaves aliases to its caller. Kubernetes' reader knows the anchor of a collection once that ends.
     let (mut named, mut open) = (Vec::new(), Vec::new());
     let show = |anchor: Option<String>, tag: Option<String>| {
         format!("&{} !{}", anchor.unwrap_or_default(), tag.unwrap_or_default())

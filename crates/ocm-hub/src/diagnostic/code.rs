@@ -36,6 +36,8 @@ enum Property {
     Absence,
     /// It is about a mistake in an object by itself.
     Alone,
+    /// It compares objects that were all read.
+    Conclusion,
     /// The configuration cannot change its severity.
     Fixed,
 }
@@ -110,7 +112,7 @@ codes! {
     INPUT_TOO_COSTLY "input/too-costly" Error "A stage of the run would take more work than a run allows"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"
-    LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error "The Gateway on the spoke would refuse this ListenerSet"
+    LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error Conclusion "The Gateway on the spoke would refuse this ListenerSet"
     LISTENER_SET_NOT_ATTACHED "listener-set/not-attached" Warning Alone "A ListenerSet is not attached to any Gateway"
     OBJECT_DUPLICATE "object/duplicate" Error Alone Fixed "Two objects have the same identity"
     OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input contains no object"
@@ -125,7 +127,7 @@ codes! {
     OBJECT_SCHEMA "object/schema" Error Alone "An object breaks the schema of its kind"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error Alone "An object has a field that its schema does not know"
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error Fixed "A kind has a typo, or this version does not know it, so nothing would read the object"
-    OBJECT_UPDATE_REFUSED "object/update-refused" Error "A cluster would refuse to update an object that it has"
+    OBJECT_UPDATE_REFUSED "object/update-refused" Error Conclusion "A cluster would refuse to update an object that it has"
     OBJECT_WITHDRAWN "object/withdrawn" Warning "An object that is still in the input leaves all clusters"
     OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
@@ -158,7 +160,7 @@ codes! {
     PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning Absence "A placement selects no cluster"
     PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout begins with a decision group that the Placement does not have"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
-    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error Fixed "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
+    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error Conclusion Fixed "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
     PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"
     PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
     PLACEMENT_UNKNOWN_SET "placement/unknown-set" Warning "A label or a Placement names a cluster set with a typo"
@@ -176,35 +178,35 @@ codes! {
     POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have the same target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error Absence Alone "The target of a policy does not exist"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
-    POLICY_UNDECIDED "policy/undecided" Error Fixed "The result of policies with the same target would depend on which is created first"
+    POLICY_UNDECIDED "policy/undecided" Error Conclusion Fixed "The result of policies with the same target would depend on which is created first"
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
     POLICY_UNREACHABLE "policy/unreachable" Warning Absence "A policy affects no traffic: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning Absence "A policy affects no cluster: its targets are not placed"
-    RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete objects that it should remove"
+    RBAC_NARROWED "rbac/narrowed" Error Conclusion "A cluster would lose the right to delete objects that it should remove"
     REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning Absence "A shipped object refers to another namespace, and no ReferenceGrant permits it"
     REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning Absence "A shipped object needs an object that is neither shipped nor known to live on its clusters"
     ROUTE_DELEGATED "route/delegated" Warning "A route delegates to other routes, which are not followed"
     ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
-    ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
+    ROUTE_NOT_ALLOWED "route/not-allowed" Error Conclusion "A listener on the spoke would refuse this route"
     ROUTE_NOT_ATTACHED "route/not-attached" Warning Absence "No listener accepts a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
     ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning Alone "A route names a Gateway, ListenerSet, or listener that is not in the input"
     ROUTE_REDIRECTS_TO_ITSELF "route/redirects-to-itself" Warning "A redirect leads back to the request that it answers"
     ROUTE_SHADOWED "route/shadowed" Warning "Another route or rule gets all requests of a match"
-    SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
+    SECRET_ENCRYPTED "secret/encrypted" Error Conclusion "A sops-encrypted object cannot be embedded in a ManifestWork"
     SECRET_NOT_FOUND "secret/not-found" Warning Absence "A Secret to copy is not in the input"
     SECRET_NOT_RENDERED "secret/not-rendered" Warning Absence "A Secret is expected on the spokes, but it is not shipped"
     SECRET_PLAIN "secret/plain" Warning "The input contains an unencrypted Secret"
     SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error Absence "A cross-namespace Secret needs a ReferenceGrant"
     SECRET_STRING_DATA "secret/string-data" Warning "A Secret is shipped with stringData, which no cluster keeps"
-    SPOKE_NAME_TAKEN "spoke/name-taken" Error "A shipped object would overwrite one that already lives on a cluster"
+    SPOKE_NAME_TAKEN "spoke/name-taken" Error Conclusion "A shipped object would overwrite one that already lives on a cluster"
     SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning Absence "A directory of local objects is not named after a known cluster"
     SUPPRESSION_INVALID "suppression/invalid" Warning "A suppression has no effect: it has no reason, or its code cannot be suppressed"
     SUPPRESSION_UNUSED "suppression/unused" Warning "A suppression suppresses nothing"
-    WORK_INVALID "work/invalid" Error Fixed "OCM would refuse this ManifestWork"
-    WORK_NAME_TAKEN "work/name-taken" Error Fixed "Two hub objects would share one ManifestWork name"
+    WORK_INVALID "work/invalid" Error Conclusion Fixed "OCM would refuse this ManifestWork"
+    WORK_NAME_TAKEN "work/name-taken" Error Conclusion Fixed "Two hub objects would share one ManifestWork name"
     WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
-    WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
+    WORK_TOO_LARGE "work/too-large" Error Conclusion "A ManifestWork is larger than its limit"
     YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
     YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has the same key twice"
     YAML_LIMIT "yaml/limit" Error "A document is deeper, larger, or more aliased than allowed"
@@ -254,23 +256,9 @@ impl Code {
         self.name().ends_with("/invalid")
     }
 
-    /// Whether it follows from what was read of several objects: none of them is misread, and it explains no other finding.
-    #[must_use]
+    /// Whether it compares objects that were all read: it does not explain another finding.
     pub fn is_conclusion(self) -> bool {
-        [
-            Self::LISTENER_SET_NOT_ALLOWED,
-            Self::OBJECT_UPDATE_REFUSED,
-            Self::PLACEMENT_NOT_UNIFORM,
-            Self::POLICY_UNDECIDED,
-            Self::RBAC_NARROWED,
-            Self::ROUTE_NOT_ALLOWED,
-            Self::SECRET_ENCRYPTED,
-            Self::SPOKE_NAME_TAKEN,
-            Self::WORK_INVALID,
-            Self::WORK_NAME_TAKEN,
-            Self::WORK_TOO_LARGE,
-        ]
-        .contains(&self)
+        self.has(Property::Conclusion)
     }
 
     /// Whether it is a consequence of what is not in the input, which may be wrong where a part of the input was not read.

@@ -41,9 +41,9 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         synced: options.kinds,
         findings,
     };
-    // What a policy names is right or wrong whatever else is wrong with it; what a wrong one leaves out says nothing.
-    let says = |policy: &Policy<'_>| policy.invalid.is_none() || !policy.targets.is_empty();
-    for (policy, profile) in policies.filter(|(policy, _)| says(policy)) {
+    // A mistake in the settings must not hide one in the targets. If an invalid policy has no target, one may be unreadable.
+    let has_targets = |policy: &Policy<'_>| policy.invalid.is_none() || !policy.targets.is_empty();
+    for (policy, profile) in policies.filter(|(policy, _)| has_targets(policy)) {
         resolver.resolve(policy, profile);
     }
 }

@@ -104,7 +104,7 @@ impl<'a> Syncing<'a> {
         let routes = routes.filter(|route| self.is_child(&route.route));
         let policies = parallel::map(self.attachments.policies.rows(), |policy| {
             let nodes = policy.nodes();
-            // Settings that contradict each other break further rules, which say nothing once one of them goes.
+            // Settings that contradict each other also break other rules. Removing one of them may mend those as well.
             let is_chained =
                 policy.invalid.is_none() && nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
             let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));

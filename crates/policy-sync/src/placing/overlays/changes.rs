@@ -29,13 +29,13 @@ pub struct Overlays {
     pub overlays: Vec<Overlay>,
     /// The clusters with changed objects, by their first cluster.
     pub classes: Vec<OverlaidClusters>,
-    /// How many clusters of the input the run is for.
-    pub fleet: usize,
+    /// The number of clusters of the input that the run is for.
+    pub cluster_count: usize,
 }
 
 impl Overlays {
-    /// The fields that an entry of `set` changes, each with the position of its overlay, and the pointer of the place inside
-    /// that entry.
+    /// The fields that the entry of `set` at a place changes: the position of the overlay, the field, and the pointer from
+    /// that entry to the place.
     pub fn set_at<'s>(
         &'s self,
         (document, at): (DocumentId, &'s str),

@@ -60,7 +60,7 @@ impl Overlays {
         Some(Self {
             overlays,
             classes,
-            fleet: fleet.values().filter(|cluster| cluster.is_admitted).count(),
+            cluster_count: fleet.values().filter(|cluster| cluster.is_admitted).count(),
         })
     }
 }
