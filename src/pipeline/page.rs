@@ -452,13 +452,10 @@ fn is_labelled(object: &Object) -> bool {
 /// A definition without its schemas, which are large.
 fn label(definition: &Object) -> Object {
     let part = |pointer: &str| definition.value.pointer(pointer).cloned().unwrap_or_default();
-    Object {
-        value: json!({
-            "apiVersion": part("/apiVersion"),
-            "kind": part("/kind"),
-            "metadata": {"name": definition.name, "labels": part("/metadata/labels")},
-            "spec": {"group": part("/spec/group"), "names": part("/spec/names")},
-        }),
-        ..definition.clone_without_value()
-    }
+    definition.with_value(json!({
+        "apiVersion": part("/apiVersion"),
+        "kind": part("/kind"),
+        "metadata": {"name": definition.name, "labels": part("/metadata/labels")},
+        "spec": {"group": part("/spec/group"), "names": part("/spec/names")},
+    }))
 }

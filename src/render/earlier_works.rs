@@ -152,7 +152,7 @@ impl<'a> Replaced<'a> {
             let gateways = self.gateways.rows().iter();
             let mut placed = gateways
                 .filter(|placed| {
-                    placed.gateway.placement == Some(name)
+                    placed.gateway.placement.as_deref() == Some(name)
                         && placed.gateway.object.namespace_or_empty() == namespace
                 })
                 .peekable();
@@ -423,7 +423,12 @@ impl<'a> Replaced<'a> {
         let there = there.filter(|placed| placed.clusters.iter().any(|placed| placed == cluster));
         let is_other = |gateway: &Object| Some(gateway.key()) != work.parent;
         there
-            .map(|placed| (is_other(placed.gateway.object), placed.gateway.class_name))
+            .map(|placed| {
+                (
+                    is_other(placed.gateway.object),
+                    &*placed.gateway.view().class_name,
+                )
+            })
             .min()
             .map(|(_, class)| class)
     }

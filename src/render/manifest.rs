@@ -276,7 +276,7 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
         paths.push(path("addressType", ".status.addresses[0].type"));
         paths.push(path("addressValue", ".status.addresses[0].value"));
     }
-    for name in gateway.listeners.iter().map(|listener| listener.name) {
+    for name in gateway.listeners.iter().map(|listener| &listener.name) {
         paths.push(path(
             &format!("listener{name}AttachedRoutes"),
             &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),

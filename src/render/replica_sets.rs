@@ -153,7 +153,10 @@ fn no_group(hub: &Hub, (namespace, name): PlacementKey<'_>, group: &str) -> Opti
 
 fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
     let gateway = placed.gateway;
-    Some((gateway.object.namespace_or_empty(), gateway.placement?))
+    Some((
+        gateway.object.namespace_or_empty(),
+        gateway.view().placement.as_deref()?,
+    ))
 }
 
 /// The Gateway whose Placement selects exactly the clusters of a template.

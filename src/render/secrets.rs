@@ -32,7 +32,7 @@ pub(super) struct ListenerSecrets<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Holder<'h> {
     object: &'h Object,
-    listeners: &'h [Listener<'h>],
+    listeners: &'h [Listener],
     /// Its namespace on the spokes.
     downstream: &'h str,
     /// The Gateway that it is, or goes with.
@@ -64,8 +64,7 @@ pub(super) fn set_secrets<'a>(
     input: &Input<'a>,
     findings: &mut Findings,
 ) -> ListenerSecrets<'a> {
-    // The topology has already reported what is wrong with it.
-    let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
+    let Some(view) = ListenerSet::new(set) else {
         return ListenerSecrets::default();
     };
     let holder = Holder {
@@ -78,18 +77,17 @@ pub(super) fn set_secrets<'a>(
 }
 
 fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings) -> ListenerSecrets<'a> {
-    let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
+    let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef>> = BTreeMap::new();
     for reference in holder
         .listeners
         .iter()
         .flat_map(|listener| &listener.certificate_refs)
     {
-        if (reference.group, reference.kind) == ("", "Secret") {
-            let namespace = reference
-                .namespace
-                .unwrap_or_else(|| holder.object.namespace_or_empty());
+        if (&*reference.group, &*reference.kind) == ("", "Secret") {
+            let namespace = reference.namespace.as_deref();
+            let namespace = namespace.unwrap_or_else(|| holder.object.namespace_or_empty());
             needed
-                .entry((namespace, reference.name))
+                .entry((namespace, &reference.name))
                 .or_default()
                 .push(reference);
         }
@@ -126,7 +124,7 @@ pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
 fn copy<'a>(
     holder: Holder<'_>,
     (namespace, name): (&str, &str),
-    references: &[&CertificateRef<'_>],
+    references: &[&CertificateRef],
     &Input { hub, grants, .. }: &Input<'a>,
     findings: &mut Findings,
 ) -> Option<(&'a Object, Manifest)> {
@@ -214,7 +212,7 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
 /// With the objects whose mistakes keep a Secret from being made: its class, which says what is synced, and what makes
 /// Secrets.
 fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
-    let class_name = holder.gateway.gateway.class_name;
+    let class_name = &holder.gateway.gateway.class_name;
     let class = hub.objects.find(GROUP, "GatewayClass", None, class_name);
     let makers = [
         ("kuadrant.io", "TLSPolicy"),
@@ -238,7 +236,7 @@ fn near_secret<'h>(
     hub: &'h Hub,
     (namespace, name): (&'h str, &'h str),
     there: &'h str,
-    references: &[&CertificateRef<'_>],
+    references: &[&CertificateRef],
 ) -> Finding {
     let secrets = |objects: &'h Objects, wanted: &'h str| {
         let all = objects.of_kind("", "Secret").iter();
@@ -268,7 +266,7 @@ fn near_secret<'h>(
 fn not_rendered(
     holder: Holder<'_>,
     (namespace, name): (&str, &str),
-    references: &[&CertificateRef<'_>],
+    references: &[&CertificateRef],
     Input { hub, on_spokes, .. }: &Input<'_>,
 ) -> Option<Finding> {
     let object = holder.object;
@@ -280,7 +278,7 @@ fn not_rendered(
     let place = places.next().unwrap_or_else(|| object.place(""));
     let expected = references
         .iter()
-        .find_map(|reference| reference.namespace)
+        .find_map(|reference| reference.namespace.as_deref())
         .unwrap_or(downstream);
     let secret = Identity::new("", "Secret", Some(expected), name);
     let copy = Identity::new(

@@ -135,7 +135,7 @@ impl Aggregation<'_, '_> {
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
         for (id, ours) in self.ours.gateways.iter() {
             let instances = instances.get(&Subject::Gateway(id));
-            let class = self.ours.classes.get(ours.gateway.class_name);
+            let class = self.ours.classes.get(&*ours.gateway.class_name);
             if let Some(class) = class {
                 let instances = instances.map(Vec::as_slice).unwrap_or_default();
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));

@@ -193,7 +193,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let topology = &self.view.hub.topology;
         let nodes = topology.find(identity).into_iter();
         let mut routes = nodes.filter_map(|node| match node {
-            Node::Route(route) => Some(&topology.routes.get(route).route),
+            Node::Route(route) => Some(topology.routes.get(route).route),
             _ => None,
         });
         topology.why_not_attached(identity, routes.next())

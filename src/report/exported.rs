@@ -129,7 +129,7 @@ impl ExportedObject {
         {
             return (Self::Applied(Box::new(applied)), false);
         }
-        (Self::Other(Box::new(object.clone_without_value())), false)
+        (Self::Other(Box::new(object.with_value(Value::Null))), false)
     }
 }
 
@@ -341,10 +341,7 @@ impl ExportedWork {
         let is_explained = is_any_unavailable || wrong.iter().any(is_failed);
         let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
-            object: Object {
-                value: shared.marks(object),
-                ..object.clone_without_value()
-            },
+            object: object.with_value(shared.marks(object)),
             applied: applied.map(|applied| Verdict::of(applied, shared)),
             is_deleting: root.get("metadata").get("deletionTimestamp").is_present(),
             unobserved,
@@ -588,7 +585,7 @@ impl AppliedWork {
             work: root.get("spec").text("manifestWorkName")?.to_owned(),
             is_managed: object.label(MANAGED_WORK_LABEL) == Some(MANAGED),
             resources: resources.collect(),
-            object: object.clone_without_value(),
+            object: object.with_value(Value::Null),
         })
     }
 }

@@ -111,10 +111,7 @@ impl WorkOrSet {
             applied,
             is_deleting: read.is_deleting,
             turn,
-            object: Object {
-                value: shared.marks(object),
-                ..read.object
-            },
+            object: object.with_value(shared.marks(object)),
         }
     }
 

@@ -97,7 +97,8 @@ impl<'a> Field<'a> {
         self.below(Step::Member(key), self.member(key))
     }
 
-    fn member(&self, key: &str) -> Option<&'a Value> {
+    /// The value of the member `key`, if it is there.
+    pub fn member(&self, key: &str) -> Option<&'a Value> {
         self.value?.as_object()?.get(key)
     }
 

@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Object, first_variable};
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Mismatch};
+use kube_json::Text;
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
@@ -38,21 +39,24 @@ impl<'a, 'f> Reading<'a, 'f> {
     }
 
     /// The string of the member `key` of `holder`, or `None` when it is absent or wrong.
-    pub fn string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
-        let value = holder.get(key).string();
-        self.checked(value)
+    pub fn string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a Text> {
+        let value = holder.member(key)?;
+        if !value.is_string() {
+            self.checked(holder.get(key).string());
+        }
+        value.as_text()
     }
 
     /// The same where an empty string stands for none.
-    pub(crate) fn text(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
+    pub(crate) fn text(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a Text> {
         self.string(holder, key).filter(|text| !text.is_empty())
     }
 
     /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
     /// and no API server takes it.
-    pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a str> {
-        let name = field.string();
-        let name = self.checked(name).filter(|name| !name.is_empty())?;
+    pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a Text> {
+        self.checked(field.string());
+        let name = field.value()?.as_text().filter(|name| !name.is_empty())?;
         if first_variable(name).is_some() {
             let message = format!("`{name}` of {} is not a hostname", self.object.identity());
             let place = self.object.place(&field.pointer());
@@ -65,16 +69,18 @@ impl<'a, 'f> Reading<'a, 'f> {
 
     /// The integer of the member `key` of `holder`, or `None` when it is absent or wrong.
     pub(crate) fn integer(&mut self, holder: &Field<'a>, key: &'a str) -> Option<i64> {
-        let value = holder.get(key).integer();
-        self.checked(value)
+        self.checked(holder.present(key)?.integer())
     }
 
     /// The string of the member `key` of `holder`; that it is absent or empty is a finding.
-    pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
-        let value = holder.get(key).string();
-        let is_of_its_type = value.is_ok();
-        let found = self.checked(value).filter(|text| !text.is_empty());
-        if found.is_none() && is_of_its_type {
+    pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a Text> {
+        let found = self.text(holder, key);
+        // What is wrong with any other value has been reported.
+        if found.is_none()
+            && holder
+                .member(key)
+                .is_none_or(|value| value.is_null() || value.is_string())
+        {
             self.missing(&holder.get(key).pointer());
         }
         found

@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::Reading;
+use super::route::{Admission, ParentRef, text_or};
+use super::{Reading, Typed, View};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::NameRule;
 use apimachinery::{Field, core_group};
+use kube_json::Text;
 
 /// The API group of Gateway API.
 pub const GROUP: &str = "gateway.networking.k8s.io";
@@ -29,20 +31,20 @@ pub fn is_listener_set(group: &str, kind: &str) -> bool {
 }
 
 /// A GatewayClass.
-#[derive(Debug, Clone)]
-pub struct GatewayClass<'a> {
-    /// The object.
-    pub object: &'a Object,
+pub type GatewayClass<'a> = Typed<'a, ClassSpec>;
+
+/// What a GatewayClass says.
+#[derive(Debug)]
+pub struct ClassSpec {
     /// `spec.controllerName`.
-    pub controller_name: &'a str,
+    pub controller_name: Text,
 }
 
-impl<'a> GatewayClass<'a> {
-    /// Reads a GatewayClass; `None` when its essentials are wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+impl View for ClassSpec {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let controller_name = reading.required_string(&spec, "controllerName")?;
+        let controller_name = reading.required_string(&spec, "controllerName")?.clone();
         let reference = spec.get("parametersRef");
         if reading.mapping(&reference) {
             reading.string(&reference, "group");
@@ -50,108 +52,111 @@ impl<'a> GatewayClass<'a> {
             reading.required_string(&reference, "name");
             reading.string(&reference, "namespace");
         }
-        (!reading.is_wrong()).then_some(Self {
-            object,
-            controller_name,
-        })
+        (!reading.is_wrong()).then_some(Self { controller_name })
     }
 }
 
 /// A Gateway.
-#[derive(Debug, Clone)]
-pub struct Gateway<'a> {
-    /// The object.
-    pub object: &'a Object,
+pub type Gateway<'a> = Typed<'a, GatewaySpec>;
+
+/// What a Gateway says.
+#[derive(Debug)]
+pub struct GatewaySpec {
     /// `spec.gatewayClassName`.
-    pub class_name: &'a str,
+    pub class_name: Text,
     /// `spec.listeners`, in their order.
-    pub listeners: Vec<Listener<'a>>,
+    pub listeners: Vec<Listener>,
     /// Whether routes that request default Gateways are attached to it (`spec.defaultScope`).
     pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
     /// (docs/systems/mgc.md#placing-a-gateway).
-    pub placement: Option<&'a str>,
+    pub placement: Option<Text>,
 }
 
 /// A listener of a Gateway.
-#[derive(Debug, Clone)]
-pub struct Listener<'a> {
+#[derive(Debug)]
+pub struct Listener {
     /// `name`, unique in its Gateway.
-    pub name: &'a str,
+    pub name: Text,
     /// `hostname`; none matches every host.
-    pub hostname: Option<&'a str>,
+    pub hostname: Option<Text>,
     /// `port`.
     pub port: Option<i64>,
     /// `protocol`.
-    pub protocol: &'a str,
+    pub protocol: Text,
     /// `tls.certificateRefs`.
-    pub certificate_refs: Vec<CertificateRef<'a>>,
+    pub certificate_refs: Vec<CertificateRef>,
+    /// Whether TLS ends behind it, so that it sees no request.
+    pub passes_through: bool,
+    /// The routes that it accepts.
+    pub admission: Admission,
     /// Pointer of the listener inside the Gateway.
     pub pointer: String,
-    /// The listener itself, for what is not read here (`allowedRoutes`).
-    pub field: Field<'a>,
 }
 
 /// A reference of a listener to a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateRef<'a> {
+pub struct CertificateRef {
     /// API group, `""` when left out.
-    pub group: &'a str,
+    pub group: Text,
     /// Kind, `Secret` when left out.
-    pub kind: &'a str,
+    pub kind: Text,
     /// Name.
-    pub name: &'a str,
+    pub name: Text,
     /// Namespace as written; none means the Gateway's own.
-    pub namespace: Option<&'a str>,
+    pub namespace: Option<Text>,
     /// Pointer of the reference inside the Gateway.
     pub pointer: String,
 }
 
-impl<'a> Gateway<'a> {
-    /// Reads a Gateway; `None` when it has no usable class name or listeners, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+impl View for GatewaySpec {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let class_name = reading.required_string(&spec, "gatewayClassName")?;
+        let class_name = reading.required_string(&spec, "gatewayClassName")?.clone();
         let listeners = listeners(&mut reading, object)?;
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
-            object,
             class_name,
             listeners,
             is_default: spec.text("defaultScope") == Some("All"),
-            placement,
+            placement: placement.map(Text::from),
         })
     }
 }
 
-fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Vec<Listener<'a>>> {
+fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Vec<Listener>> {
     let items = reading.items(&object.root().get("spec").get("listeners"));
-    let listeners: Option<Vec<_>> = items.map(|field| listener(reading, field)).collect();
+    let listeners: Option<Vec<_>> = items.map(|field| listener(reading, &field)).collect();
     let listeners = listeners?;
     unique_names(reading, object, &listeners);
     Some(listeners)
 }
 
-fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
+fn listener<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Listener> {
+    let name = reading.required_string(field, "name")?.clone();
+    let hostname = reading.hostname(&field.get("hostname")).cloned();
+    let port = reading.integer(field, "port");
+    let protocol = reading.string(field, "protocol").cloned().unwrap_or_default();
     Some(Listener {
-        name: reading.required_string(&field, "name")?,
-        hostname: reading.hostname(&field.get("hostname")),
+        name,
+        hostname,
         // An XListenerSet of release 1.4 writes 0 for a port that its implementation chooses.
-        port: reading.integer(&field, "port").filter(|port| *port != 0),
-        protocol: reading.string(&field, "protocol").unwrap_or_default(),
-        certificate_refs: certificate_refs(reading, &field),
+        port: port.filter(|port| *port != 0),
+        certificate_refs: certificate_refs(reading, field),
+        passes_through: field.get("tls").text("mode") == Some("Passthrough"),
+        admission: Admission::read(&field.get("allowedRoutes"), &protocol),
+        protocol,
         pointer: field.pointer(),
-        field,
     })
 }
 
 /// Names become sections, feedback names and parts of JSONPaths: they are checked as an API server does.
-fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Listener<'_>]) {
-    let mut seen: BTreeMap<&str, &Listener<'_>> = BTreeMap::new();
+fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Listener]) {
+    let mut seen: BTreeMap<&str, &Listener> = BTreeMap::new();
     for listener in listeners {
         let place = || object.place(&format!("{}/name", listener.pointer));
-        if let Err(error) = NameRule::Rfc1123Subdomain.check(listener.name) {
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(&listener.name) {
             let message = format!(
                 "no listener of {} can be called `{}`",
                 object.identity(),
@@ -160,7 +165,7 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
             let finding = Finding::new(Code::OBJECT_INVALID_NAME, place(), message).note(error.to_string());
             reading.wrong(finding.help("use lower case letters, digits, '-' and '.'"));
         }
-        if let Some(first) = seen.insert(listener.name, listener) {
+        if let Some(first) = seen.insert(&listener.name, listener) {
             let message = format!("{} has two listeners `{}`", object.identity(), listener.name);
             reading.wrong(
                 Finding::new(Code::GATEWAY_INVALID, place(), message)
@@ -173,51 +178,36 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
 }
 
 /// A ListenerSet: further listeners of a Gateway, with another owner.
-#[derive(Debug, Clone)]
-pub struct ListenerSet<'a> {
-    /// The object.
-    pub object: &'a Object,
-    /// Whether `spec.parentRef` names a Gateway, as it does by default.
-    pub names_gateway: bool,
-    /// Name of the Gateway in `spec.parentRef`.
-    pub gateway: &'a str,
-    /// Namespace of the Gateway as written; none means the ListenerSet's own.
-    pub gateway_namespace: Option<&'a str>,
+pub type ListenerSet<'a> = Typed<'a, ListenerSetSpec>;
+
+/// What a ListenerSet says.
+#[derive(Debug)]
+pub struct ListenerSetSpec {
+    /// `spec.parentRef`.
+    pub parent: ParentRef,
     /// `spec.listeners`, in their order.
-    pub listeners: Vec<Listener<'a>>,
+    pub listeners: Vec<Listener>,
 }
 
-impl<'a> ListenerSet<'a> {
-    /// Reads a ListenerSet; `None` when it is wrong, which is then a finding.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+impl View for ListenerSetSpec {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
-        let spec = object.root().get("spec");
-        let parent = spec.get("parentRef");
-        let group = reading.string(&parent, "group").unwrap_or(GROUP);
-        let kind = reading.string(&parent, "kind").unwrap_or("Gateway");
-        let gateway = reading.required_string(&parent, "name")?;
-        let gateway_namespace = reading.text(&parent, "namespace");
+        let parent = ParentRef::to_object(&mut reading, &object.root().get("spec").get("parentRef"))?;
         let listeners = listeners(&mut reading, object)?;
-        (!reading.is_wrong()).then_some(Self {
-            object,
-            names_gateway: (group, kind) == (GROUP, "Gateway"),
-            gateway,
-            gateway_namespace,
-            listeners,
-        })
+        (!reading.is_wrong()).then_some(Self { parent, listeners })
     }
 }
 
-fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> Vec<CertificateRef<'a>> {
+fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> Vec<CertificateRef> {
     let references = reading.items(&listener.get("tls").get("certificateRefs"));
     references
         .into_iter()
         .filter_map(|reference| {
             Some(CertificateRef {
-                group: reading.string(&reference, "group").unwrap_or_default(),
-                kind: reading.string(&reference, "kind").unwrap_or("Secret"),
-                name: reading.required_string(&reference, "name")?,
-                namespace: reading.string(&reference, "namespace"),
+                group: reading.string(&reference, "group").cloned().unwrap_or_default(),
+                kind: text_or(reading.string(&reference, "kind"), "Secret"),
+                name: reading.required_string(&reference, "name")?.clone(),
+                namespace: reading.string(&reference, "namespace").cloned(),
                 pointer: reference.pointer(),
             })
         })
@@ -225,68 +215,67 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
 }
 
 /// A ReferenceGrant: who may refer into its namespace.
-#[derive(Debug, Clone)]
-pub(crate) struct ReferenceGrant<'a> {
-    /// The object.
-    pub object: &'a Object,
-    /// The namespace that is opened.
-    pub namespace: &'a str,
+pub(crate) type ReferenceGrant<'a> = Typed<'a, GrantSpec>;
+
+/// What a ReferenceGrant permits.
+#[derive(Debug)]
+pub(crate) struct GrantSpec {
     /// Group, kind and namespace that may refer.
-    pub from: Vec<(&'a str, &'a str, &'a str)>,
+    from: Vec<[Text; 3]>,
     /// Group, kind and, where it is restricted, name that may be referred to.
-    pub to: Vec<(&'a str, &'a str, Option<&'a str>)>,
+    to: Vec<([Text; 2], Option<Text>)>,
 }
 
-impl<'a> ReferenceGrant<'a> {
-    /// Reads a ReferenceGrant; `None` when it is wrong, which is then a finding.
-    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+impl View for GrantSpec {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let from = reading
-            .items(&spec.get("from"))
-            .map(|entry| {
-                (
-                    core_group(reading.string(&entry, "group").unwrap_or_default()),
-                    reading.required_string(&entry, "kind").unwrap_or_default(),
-                    reading.required_string(&entry, "namespace").unwrap_or_default(),
-                )
-            })
-            .collect();
-        let to = reading
-            .items(&spec.get("to"))
-            .map(|entry| {
-                (
-                    core_group(reading.string(&entry, "group").unwrap_or_default()),
-                    reading.required_string(&entry, "kind").unwrap_or_default(),
-                    reading.text(&entry, "name"),
-                )
-            })
-            .collect();
-        (!reading.is_wrong()).then_some(Self {
-            object,
-            namespace: object.namespace_or_empty(),
-            from,
-            to,
-        })
+        let entries = reading.items(&spec.get("from"));
+        let from = entries.map(|entry| {
+            let [group, kind] = group_kind(&mut reading, &entry);
+            let namespace = reading.required_string(&entry, "namespace");
+            [group, kind, namespace.cloned().unwrap_or_default()]
+        });
+        let from = from.collect();
+        let entries = reading.items(&spec.get("to"));
+        let to = entries.map(|entry| {
+            (
+                group_kind(&mut reading, &entry),
+                reading.text(&entry, "name").cloned(),
+            )
+        });
+        let to = to.collect();
+        (!reading.is_wrong()).then_some(Self { from, to })
     }
+}
 
+fn group_kind<'a>(reading: &mut Reading<'a, '_>, entry: &Field<'a>) -> [Text; 2] {
+    let group = reading
+        .string(entry, "group")
+        .map_or("", |group| core_group(group));
+    let kind = reading.required_string(entry, "kind").cloned();
+    [group.into(), kind.unwrap_or_default()]
+}
+
+impl ReferenceGrant<'_> {
     /// Where this grant permits the reference to a namespace that is spelled much like the one it comes from.
     pub(crate) fn almost_permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> Option<Place> {
         let (group, kind, namespace) = from;
-        let near = |(of_group, of_kind, known): &(&str, &str, &str)| {
-            (*of_group, *of_kind) == (group, kind) && nearest(namespace, [*known]).is_some()
+        let near = |[of_group, of_kind, known]: &[Text; 3]| {
+            *of_group == group && *of_kind == kind && nearest(namespace, [known.as_str()]).is_some()
         };
         let position = self.from.iter().position(near)?;
-        let (_, _, known) = self.from.get(position)?;
+        let [.., known] = self.from.get(position)?;
         let place = || self.object.place(&format!("/spec/from/{position}/namespace"));
         self.permits((group, kind, known), to).then(place)
     }
 
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) here.
     pub(crate) fn permits(&self, from: (&str, &str, &str), to: (&str, &str, &str)) -> bool {
-        self.from.contains(&from)
-            && self.to.iter().any(|(group, kind, name)| {
-                (*group, *kind) == (to.0, to.1) && name.is_none_or(|name| name == to.2)
-            })
+        let is_from = |[group, kind, namespace]: &[Text; 3]| (&**group, &**kind, &**namespace) == from;
+        let is_to = |([group, kind], name): &([Text; 2], Option<Text>)| {
+            (&**group, &**kind) == (to.0, to.1) && name.as_ref().is_none_or(|name| name == to.2)
+        };
+        self.from.iter().any(is_from) && self.to.iter().any(is_to)
     }
 }

@@ -28,8 +28,10 @@ pub mod rules;
 pub mod schema;
 pub mod suppression;
 pub mod targeting;
+mod typed;
 pub mod updates;
 pub mod violation;
 
 pub use fields::Reading;
 pub(crate) use reading::decoded;
+pub use typed::{Typed, View};

@@ -3,42 +3,61 @@
 //! Owns: the shapes that policy kinds share. Flows in: objects. Flows out: [`TargetRef`]s and [`TargetSelector`]s;
 //! findings at the fields that are wrong. Must not know: which kinds may be targeted, or which objects exist.
 
-use super::Reading;
 use super::gateway::GROUP;
 use super::route::AdmittedNamespaces;
+use super::{Reading, Typed, View};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Selector, core_group};
+use kube_json::Text;
 
 /// The fields of a spec that name targets.
 pub const TARGETS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
+/// A policy and the targets that it declares.
+pub type DeclaredTargets<'a> = Typed<'a, Targets>;
+
+/// The targets that a policy declares. Wrong ones are left out.
+#[derive(Debug)]
+pub struct Targets {
+    /// `spec.targetRef` or `spec.targetRefs`, in their order. A policy without either has no targets; its kind decides
+    /// whether that is allowed.
+    pub references: Vec<TargetRef>,
+    /// `spec.targetSelectors`, in their order.
+    pub selectors: Vec<TargetSelector>,
+}
+
 /// One declared target of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetRef<'a> {
+pub struct TargetRef {
     /// API group, `""` for core.
-    pub group: &'a str,
+    pub group: Text,
     /// Kind.
-    pub kind: &'a str,
+    pub kind: Text,
     /// Name; empty where labels are in its place (GKE's `selector`).
-    pub name: &'a str,
+    pub name: Text,
     /// Namespace as written; none means the policy's own.
-    pub namespace: Option<&'a str>,
+    pub namespace: Option<Text>,
     /// Listener, route rule or port; none means the whole object.
-    pub section_name: Option<&'a str>,
+    pub section_name: Option<Text>,
     /// Pointer of the reference inside the policy: `/spec/targetRef` or `/spec/targetRefs/0`.
     pub pointer: String,
 }
 
-/// Reads `spec.targetRef` or `spec.targetRefs`, in their order.
-///
-/// Wrong references are findings and left out. A policy without either has no targets; its kind decides whether that is
-/// allowed.
-pub fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
+impl View for Targets {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
+        let mut reading = Reading::new(object, findings);
+        Some(Self {
+            references: target_refs(object, &mut reading),
+            selectors: target_selectors(object, &mut reading),
+        })
+    }
+}
+
+fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<TargetRef> {
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));
-    let mut reading = Reading::new(object, findings);
     if single.is_present() && plural.is_present() {
         reading.wrong(
             Finding::new(
@@ -58,7 +77,7 @@ pub fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<Targe
     };
     references
         .iter()
-        .filter_map(|reference| read_reference(&mut reading, object, reference))
+        .filter_map(|reference| read_reference(reading, object, reference))
         .collect()
 }
 
@@ -66,8 +85,10 @@ fn read_reference<'a>(
     reading: &mut Reading<'a, '_>,
     object: &'a Object,
     reference: &Field<'a>,
-) -> Option<TargetRef<'a>> {
-    let group = core_group(reading.string(reference, "group").unwrap_or_default());
+) -> Option<TargetRef> {
+    let group = reading
+        .string(reference, "group")
+        .map_or("", |group| core_group(group));
     if let Some((bare, _)) = group.split_once('/') {
         let message = format!("the group of a target must not contain a version: `{group}`");
         let place = object.place(&reference.get("group").pointer());
@@ -79,15 +100,15 @@ fn read_reference<'a>(
         return None;
     }
     Some(TargetRef {
-        group,
-        kind: reading.required_string(reference, "kind")?,
+        group: group.into(),
+        kind: reading.required_string(reference, "kind")?.clone(),
         name: if reference.get("selector").is_present() {
-            reading.string(reference, "name").unwrap_or_default()
+            reading.string(reference, "name").cloned().unwrap_or_default()
         } else {
-            reading.required_string(reference, "name")?
+            reading.required_string(reference, "name")?.clone()
         },
-        namespace: reading.text(reference, "namespace"),
-        section_name: reading.text(reference, "sectionName"),
+        namespace: reading.text(reference, "namespace").cloned(),
+        section_name: reading.text(reference, "sectionName").cloned(),
         pointer: reference.pointer(),
     })
 }
@@ -107,30 +128,30 @@ pub fn target_kinds(object: &Object) -> Vec<(String, String)> {
 
 /// One entry of `spec.targetSelectors` (Envoy Gateway, kgateway): targets by label.
 #[derive(Debug, Clone)]
-pub struct TargetSelector<'a> {
+pub struct TargetSelector {
     /// API group; Gateway API's own when left out.
-    pub group: &'a str,
+    pub group: Text,
     /// Kind.
-    pub kind: &'a str,
+    pub kind: Text,
     /// The labels that a target must have.
     pub selector: Selector,
     /// The namespaces that it may be in; the policy's own where nothing is said.
     pub namespaces: AdmittedNamespaces,
     /// Listener, route rule or port; none means the whole object.
-    pub section_name: Option<&'a str>,
+    pub section_name: Option<Text>,
     /// Pointer of the entry inside the policy: `/spec/targetSelectors/0`.
     pub pointer: String,
 }
 
-/// Reads `spec.targetSelectors`, in their order. Wrong entries are findings and left out.
-pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetSelector<'a>> {
-    let mut reading = Reading::new(object, findings);
+fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<TargetSelector> {
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
     entries
         .filter_map(|entry| {
-            let kind = reading.required_string(&entry, "kind")?;
-            let group = core_group(reading.string(&entry, "group").unwrap_or(GROUP));
-            let section_name = reading.text(&entry, "sectionName");
+            let kind = reading.required_string(&entry, "kind")?.clone();
+            let group = reading
+                .string(&entry, "group")
+                .map_or(GROUP, |group| core_group(group));
+            let section_name = reading.text(&entry, "sectionName").cloned();
             let Some(selector) = Selector::read(&entry) else {
                 let field = dotted(&entry.pointer());
                 let message = format!("`{field}` of {} is not a label selector", object.identity());
@@ -141,7 +162,7 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
                 return None;
             };
             Some(TargetSelector {
-                group,
+                group: group.into(),
                 kind,
                 selector,
                 namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),

@@ -5,11 +5,12 @@
 //! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which Gateways exist;
 //! `topology` links them.
 
-use super::Reading;
-use super::gateway::{GROUP, Listener};
+use super::gateway::GROUP;
+use super::{Reading, Typed, View};
 use crate::diagnostic::Findings;
 use crate::object::Object;
-use apimachinery::{Field, Selector, core_group};
+use apimachinery::{Field, Identity, Selector, core_group};
+use kube_json::Text;
 
 /// The route kinds of Gateway API.
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -40,94 +41,135 @@ pub fn inherits_matches(route: &Object) -> bool {
     })
 }
 
-/// A route of any kind: what decides where it is attached. Its rules are read with it, and kept apart.
-#[derive(Debug, Clone)]
-pub struct Route<'a> {
-    /// The object.
-    pub object: &'a Object,
+/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
+pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
+
+/// A route of any kind.
+pub type Route<'a> = Typed<'a, RouteSpec>;
+
+/// What a route says about its attachment, and the backends of its rules.
+#[derive(Debug)]
+pub struct RouteSpec {
     /// `spec.parentRefs`, in their order.
-    pub parents: Vec<ParentRef<'a>>,
+    pub parents: Vec<ParentRef>,
     /// Whether every default Gateway is a parent, too (`spec.useDefaultGateways`).
     pub uses_default_gateways: bool,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
-    pub hostnames: Vec<&'a str>,
+    pub hostnames: Vec<Text>,
+    /// `spec.rules`, in their order. An HTTPRoute without rules gets one from its CRD's default: everything below `/`.
+    pub rules: Vec<RouteRule>,
 }
 
 /// One entry of `spec.parentRefs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParentRef<'a> {
+pub struct ParentRef {
     /// API group; Gateway API's own when left out.
-    pub group: &'a str,
+    pub group: Text,
     /// Kind; `Gateway` when left out.
-    pub kind: &'a str,
+    pub kind: Text,
     /// Name.
-    pub name: &'a str,
+    pub name: Text,
     /// Namespace as written; none means the route's own.
-    pub namespace: Option<&'a str>,
+    pub namespace: Option<Text>,
     /// Listener; none means every listener.
-    pub section_name: Option<&'a str>,
+    pub section_name: Option<Text>,
     /// Port of the listener; none means any.
     pub port: Option<i64>,
-    /// Pointer of the reference inside the route.
-    pub pointer: String,
+    /// Its position in `spec.parentRefs`; none for the parent of a ListenerSet, and for a default Gateway, which no route
+    /// names.
+    position: Option<usize>,
 }
 
 /// One rule of a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RouteRule<'a> {
+pub struct RouteRule {
     /// `name`, where the rule has one.
-    pub name: Option<&'a str>,
+    pub name: Option<Text>,
     /// Backends of the rule, those of RequestMirror filters included.
-    pub backends: Vec<BackendRef<'a>>,
+    pub backends: Vec<BackendRef>,
     /// A reference to other routes in the place of a backend ([`stands_for_routes`]).
-    pub delegates: Vec<BackendRef<'a>>,
+    pub delegates: Vec<BackendRef>,
 }
 
 /// A reference to a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BackendRef<'a> {
+pub struct BackendRef {
     /// API group, `""` when left out.
-    pub group: &'a str,
+    pub group: Text,
     /// Kind, `Service` when left out.
-    pub kind: &'a str,
+    pub kind: Text,
     /// Name.
-    pub name: &'a str,
+    pub name: Text,
     /// Namespace as written; none means the route's own.
-    pub namespace: Option<&'a str>,
-    /// Port, where it is given.
-    pub port: Option<i64>,
-    /// Pointer of the reference inside the route.
-    pub pointer: String,
+    pub namespace: Option<Text>,
+    /// Positions: of the rule; in its `backendRefs`; and in the `filters` of either.
+    at: (usize, Option<usize>, Option<usize>),
 }
 
-/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
-pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
-
-impl<'a> ParentRef<'a> {
+impl ParentRef {
     /// A Gateway that is a parent of routes that request default Gateways.
-    pub fn to_default(gateway: &'a Object) -> Self {
+    pub fn to_default(gateway: &Object) -> Self {
         Self {
-            group: GROUP,
-            kind: "Gateway",
-            name: &gateway.name,
-            namespace: gateway.namespace.as_deref(),
+            group: GROUP.into(),
+            kind: "Gateway".into(),
+            name: gateway.name.clone(),
+            namespace: gateway.namespace.clone(),
             section_name: None,
             port: None,
-            pointer: DEFAULT_GATEWAYS.to_owned(),
+            position: None,
+        }
+    }
+
+    fn read<'a>(reading: &mut Reading<'a, '_>, position: usize, field: &Field<'a>) -> Option<Self> {
+        Some(Self {
+            section_name: reading.text(field, "sectionName").cloned(),
+            port: reading.integer(field, "port"),
+            position: Some(position),
+            ..Self::to_object(reading, field)?
+        })
+    }
+
+    /// A parent of which only the object is read.
+    pub(super) fn to_object<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Self> {
+        Some(Self {
+            group: text_or(reading.string(field, "group"), GROUP),
+            kind: text_or(reading.string(field, "kind"), "Gateway"),
+            name: reading.required_string(field, "name")?.clone(),
+            namespace: reading.text(field, "namespace").cloned(),
+            section_name: None,
+            port: None,
+            position: None,
+        })
+    }
+
+    /// Group and kind.
+    pub fn group_kind(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
+    /// The parent of a route in namespace `own`.
+    pub fn identity(&self, own: &str) -> Identity {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        Identity::new(&*self.group, &*self.kind, Some(namespace), &*self.name)
+    }
+
+    /// Pointer of the reference inside the route.
+    pub fn pointer(&self) -> String {
+        match self.position {
+            Some(position) => format!("/spec/parentRefs/{position}"),
+            None => DEFAULT_GATEWAYS.to_owned(),
         }
     }
 }
 
-impl<'a> Route<'a> {
-    /// Reads a route and its rules, in their order; `None` if something essential is wrong, which is then a finding. An
-    /// HTTPRoute without rules gets one from its CRD's default: everything below `/`.
-    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
+impl View for RouteSpec {
+    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let written = reading.items(&spec.get("parentRefs"));
-        // A route is kept with few parents, and a list that grows would begin with room for four.
-        let mut parents = Vec::with_capacity(written.len());
-        parents.extend(written.filter_map(|parent| parent_ref(&mut reading, &parent)));
+        let written = reading.items(&spec.get("parentRefs")).enumerate();
+        let parents = written
+            .filter_map(|(at, parent)| ParentRef::read(&mut reading, at, &parent))
+            .collect();
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -140,76 +182,115 @@ impl<'a> Route<'a> {
             Reading::new(object, &mut of_others)
         };
         let fields = reading.items(&spec.get("hostnames"));
-        let mut hostnames = Vec::with_capacity(fields.len());
-        hostnames.extend(fields.filter_map(|field| reading.hostname(&field)));
+        let hostnames = fields
+            .filter_map(|field| reading.hostname(&field).cloned())
+            .collect();
         let field = spec.get("rules");
-        let written = reading.items(&field);
-        let mut rules: Vec<RouteRule<'a>> = written.map(|rule| route_rule(&mut reading, &rule)).collect();
+        let written = reading.items(&field).enumerate();
+        let mut rules: Vec<RouteRule> = written
+            .map(|(at, rule)| route_rule(&mut reading, at, &rule))
+            .collect();
         if is_known && object.kind == "HTTPRoute" && !field.is_present() {
             rules.push(RouteRule::default());
         }
         let route = Self {
-            object,
             parents,
             uses_default_gateways: is_known && spec.text("useDefaultGateways") == Some("All"),
             hostnames,
+            rules,
         };
-        (!is_known || !reading.is_wrong()).then_some((route, rules))
+        (!is_known || !reading.is_wrong()).then_some(route)
     }
 }
 
-fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<ParentRef<'a>> {
-    Some(ParentRef {
-        group: reading.string(field, "group").unwrap_or(GROUP),
-        kind: reading.string(field, "kind").unwrap_or("Gateway"),
-        name: reading.required_string(field, "name")?,
-        namespace: reading.text(field, "namespace"),
-        section_name: reading.text(field, "sectionName"),
-        port: reading.integer(field, "port"),
-        pointer: field.pointer(),
-    })
+/// The text, or a default.
+pub(super) fn text_or(text: Option<&Text>, default: &str) -> Text {
+    text.cloned().unwrap_or_else(|| default.into())
 }
 
-fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
+fn route_rule<'a>(reading: &mut Reading<'a, '_>, rule: usize, field: &Field<'a>) -> RouteRule {
     let references = reading.items(&field.get("backendRefs"));
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
-    for reference in references {
-        match backend_ref(reading, &reference) {
-            Some(routes) if stands_for_routes(routes.group, routes.kind) => delegates.push(routes),
+    for (position, reference) in references.enumerate() {
+        match BackendRef::read(reading, (rule, Some(position), None), &reference) {
+            Some(routes) if stands_for_routes(&routes.group, &routes.kind) => delegates.push(routes),
             backend => backends.extend(backend),
         }
-        mirrors(reading, &reference, &mut backends);
+        mirrors(reading, (rule, Some(position)), &reference, &mut backends);
     }
-    mirrors(reading, field, &mut backends);
+    mirrors(reading, (rule, None), field, &mut backends);
     RouteRule {
-        name: reading.text(field, "name"),
+        name: reading.text(field, "name").cloned(),
         backends,
         delegates,
     }
 }
 
 /// RequestMirror filters send traffic to a backend too.
-fn mirrors<'a>(reading: &mut Reading<'a, '_>, holder: &Field<'a>, backends: &mut Vec<BackendRef<'a>>) {
+fn mirrors<'a>(
+    reading: &mut Reading<'a, '_>,
+    (rule, backend): (usize, Option<usize>),
+    holder: &Field<'a>,
+    backends: &mut Vec<BackendRef>,
+) {
     let Some(filters) = holder.present("filters") else {
         return;
     };
-    for filter in reading.items(&filters) {
+    for (position, filter) in reading.items(&filters).enumerate() {
         let mirror = filter.present("requestMirror");
         if let Some(reference) = mirror.and_then(|mirror| mirror.present("backendRef")) {
-            backends.extend(backend_ref(reading, &reference));
+            backends.extend(BackendRef::read(
+                reading,
+                (rule, backend, Some(position)),
+                &reference,
+            ));
         }
     }
 }
 
-fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<BackendRef<'a>> {
-    Some(BackendRef {
-        group: reading.string(field, "group").map_or("", core_group),
-        kind: reading.string(field, "kind").unwrap_or("Service"),
-        name: reading.required_string(field, "name")?,
-        namespace: reading.text(field, "namespace"),
-        port: reading.integer(field, "port"),
-        pointer: field.pointer(),
-    })
+impl BackendRef {
+    fn read<'a>(
+        reading: &mut Reading<'a, '_>,
+        at: (usize, Option<usize>, Option<usize>),
+        field: &Field<'a>,
+    ) -> Option<Self> {
+        let group = reading
+            .string(field, "group")
+            .map_or("", |group| core_group(group));
+        let backend = Self {
+            group: group.into(),
+            kind: text_or(reading.string(field, "kind"), "Service"),
+            name: reading.required_string(field, "name")?.clone(),
+            namespace: reading.text(field, "namespace").cloned(),
+            at,
+        };
+        reading.integer(field, "port");
+        Some(backend)
+    }
+
+    /// Group and kind.
+    pub fn group_kind(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
+    /// The backend of a route in namespace `own`.
+    pub fn identity(&self, own: &str) -> Identity {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        Identity::new(&*self.group, &*self.kind, Some(namespace), &*self.name)
+    }
+
+    /// Pointer of the reference inside the route.
+    pub fn pointer(&self) -> String {
+        let (rule, backend, filter) = self.at;
+        let mut pointer = format!("/spec/rules/{rule}");
+        if let Some(backend) = backend {
+            pointer.push_str(&format!("/backendRefs/{backend}"));
+        }
+        if let Some(filter) = filter {
+            pointer.push_str(&format!("/filters/{filter}/requestMirror/backendRef"));
+        }
+        pointer
+    }
 }
 
 /// The ports of a Service by the names that a policy's sectionName uses: the port's name, or its number where
@@ -274,10 +355,9 @@ impl AdmittedNamespaces {
 }
 
 impl Admission {
-    /// Reads what a listener admits. The defaults are Gateway API's: the same namespace; the kinds of the
+    /// Reads the `allowedRoutes` of a listener. The defaults are Gateway API's: the same namespace; the kinds of the
     /// protocol.
-    pub fn read(listener: &Listener<'_>) -> Self {
-        let allowed = listener.field.get("allowedRoutes");
+    pub(super) fn read(allowed: &Field<'_>, protocol: &str) -> Self {
         let listed: Vec<(String, String)> = allowed
             .get("kinds")
             .items()
@@ -288,7 +368,7 @@ impl Admission {
             .collect();
         let lists_kinds = !listed.is_empty();
         let kinds = if listed.is_empty() {
-            kinds_of_protocol(listener.protocol)
+            kinds_of_protocol(protocol)
         } else {
             Some(listed)
         };
@@ -342,9 +422,12 @@ mod tests {
                 {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m2"}}}]}],
                 "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m"}}}]}]}}),
         );
-        let mut findings = Findings::new();
-        let (_, rules) = Route::read(&route, &mut findings).unwrap();
-        let names: Vec<_> = rules[0].backends.iter().map(|backend| backend.name).collect();
+        let route = Route::new(&route).unwrap();
+        let names: Vec<_> = route.rules[0]
+            .backends
+            .iter()
+            .map(|backend| &*backend.name)
+            .collect();
         assert_eq!(names, ["s", "m2", "m"]);
     }
 
@@ -367,13 +450,13 @@ mod tests {
             "metadata": {"name": "r", "namespace": "a"},
             "spec": {"parentRefs": [{"name": "x"}, {"name": "y"}], "rules": [rule(0), rule(1)]},
         }));
-        let (read, rules) = Route::read(&route, &mut Findings::new()).unwrap();
+        let read = Route::new(&route).unwrap();
         let parents = read
             .parents
             .iter()
-            .map(|parent| (parent.name, parent.pointer.clone()));
-        let backends = rules.iter().flat_map(|rule| &rule.backends);
-        let backends = backends.map(|backend| (backend.name, backend.pointer.clone()));
+            .map(|parent| (&*parent.name, parent.pointer()));
+        let backends = read.rules.iter().flat_map(|rule| &rule.backends);
+        let backends = backends.map(|backend| (&*backend.name, backend.pointer()));
         let all: Vec<(&str, String)> = parents.chain(backends).collect();
         assert_eq!(all.len(), 12);
         for (name, pointer) in all {
@@ -392,9 +475,8 @@ mod tests {
             "metadata": {"name": "g", "namespace": "a"},
             "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}),
         );
-        let mut findings = Findings::new();
-        let gateway = super::super::gateway::Gateway::read(&gateway, &mut findings).unwrap();
-        let admission = Admission::read(&gateway.listeners[0]);
+        let gateway = super::super::gateway::Gateway::new(&gateway).unwrap();
+        let admission = &gateway.listeners[0].admission;
         assert!(admission.admits_kind(GROUP, "HTTPRoute"));
         assert!(!admission.admits_kind(GROUP, "TCPRoute"));
         assert!(admission.namespaces.admits("a", "a", |_| None));

@@ -333,8 +333,9 @@ impl Drafts {
             return;
         }
         let namespace = text("namespace").cloned();
-        let object = Object::from_value(value, origin);
-        self.objects.push((room.clone(), Object { namespace, ..object }));
+        let mut object = Object::from_value(value, origin);
+        object.namespace = namespace;
+        self.objects.push((room.clone(), object));
     }
 
     /// The same of each item of the list at `origin`.

@@ -21,22 +21,23 @@ pub struct Grants<'a> {
 }
 
 impl<'a> Grants<'a> {
-    /// Reads the ReferenceGrants of the hub.
+    /// The ReferenceGrants of the hub. Also reports what is wrong with them.
     pub fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
-        Self::among(&hub.objects, findings)
+        let objects = hub.objects.of_kind(GROUP, "ReferenceGrant").iter();
+        Self::from_grants(objects.filter_map(|object| ReferenceGrant::read(object, findings)))
     }
 
-    /// Reads the ReferenceGrants among some objects.
-    pub fn among(objects: &'a Objects, findings: &mut Findings) -> Self {
-        Self::read(objects.of_kind(GROUP, "ReferenceGrant").iter(), findings)
+    /// The ReferenceGrants among some objects.
+    pub fn among(objects: &'a Objects) -> Self {
+        let objects = objects.of_kind(GROUP, "ReferenceGrant").iter();
+        Self::from_grants(objects.filter_map(ReferenceGrant::new))
     }
 
-    fn read(objects: impl Iterator<Item = &'a Object>, findings: &mut Findings) -> Self {
+    fn from_grants(grants: impl Iterator<Item = ReferenceGrant<'a>>) -> Self {
         let mut by_namespace: BTreeMap<&'a str, Vec<ReferenceGrant<'a>>> = BTreeMap::new();
-        for object in objects {
-            if let Some(grant) = ReferenceGrant::read(object, findings) {
-                by_namespace.entry(grant.namespace).or_default().push(grant);
-            }
+        for grant in grants {
+            let namespace = grant.object.namespace_or_empty();
+            by_namespace.entry(namespace).or_default().push(grant);
         }
         Self {
             by_namespace,
@@ -49,8 +50,7 @@ impl<'a> Grants<'a> {
     pub fn on_cluster(&'a self, objects: impl Iterator<Item = &'a Object>) -> Self {
         Self {
             hub: Some(self),
-            // What is wrong with one was reported where it was read.
-            ..Self::read(objects, &mut Findings::new())
+            ..Self::from_grants(objects.filter_map(ReferenceGrant::new))
         }
     }
 

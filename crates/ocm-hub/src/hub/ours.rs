@@ -66,14 +66,14 @@ impl<'a> Ours<'a> {
             if class.controller_name == controller_name {
                 let params = resolve(hub, &class, findings).map(Arc::new);
                 ours.classes.insert(&object.name, OurClass { class, params });
-            } else if nearest(class.controller_name, [controller_name]).is_some() {
+            } else if nearest(&class.controller_name, [controller_name]).is_some() {
                 findings.extend(nearly_ours(hub, &class, controller_name));
             }
         }
         let gateways = hub.objects.of_kind(GROUP, "Gateway");
         for gateway in findings.of_each(gateways, Gateway::read).into_iter().flatten() {
             let object = gateway.object;
-            match ours.classes.get(gateway.class_name) {
+            match ours.classes.get(&*gateway.class_name) {
                 Some(OurClass {
                     params: Ok(params), ..
                 }) => {
@@ -83,7 +83,7 @@ impl<'a> Ours<'a> {
                         .insert((object.namespace_or_empty(), &object.name), id);
                 }
                 Some(_) => {}
-                None if known.contains(&gateway.class_name) => {}
+                None if known.contains(&&*gateway.class_name) => {}
                 None => {
                     let finding = class_not_found(hub, &gateway, &known, &ours.classes, controller_name);
                     findings.push(finding);
@@ -133,7 +133,7 @@ fn class_not_found(
     ours: &BTreeMap<&str, OurClass<'_>>,
     controller_name: &str,
 ) -> Finding {
-    let name = gateway.class_name;
+    let name = gateway.class_name.as_str();
     // Only a Gateway of ours has the label. Without it, the class may belong to another controller.
     let is_placed = gateway.object.label(PLACEMENT_LABEL).is_some() && !ours.is_empty();
     let what = format_args!("has the class `{name}`, which is not in the input");

@@ -13,8 +13,9 @@ pub use rank::{Ages, Rank, rank_of};
 pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 pub(crate) use variable::{is_placeholder, is_unfilled};
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity, pointer};
 
@@ -97,7 +98,8 @@ pub struct OverlaidField {
 ///
 /// Invariant: `value` is a mapping whose `apiVersion`, `kind` and `metadata.name` are what the other fields
 /// say. `namespace` is the effective namespace: the written one, or the one given by `--namespace`; `None`
-/// exactly for cluster-scoped kinds.
+/// exactly for cluster-scoped kinds. An object with another value is made by [`with_value`](Self::with_value), because
+/// the typed view belongs to the value.
 #[derive(Debug, Clone)]
 pub struct Object {
     /// Group and version.
@@ -114,6 +116,24 @@ pub struct Object {
     pub origin: Origin,
     /// What ClusterOverlays changed in it: fields none of which is inside another.
     pub overlaid: Option<Arc<[OverlaidField]>>,
+    views: Views,
+}
+
+/// The typed views of a value, each made once, when somebody first asks for it. Clones share them.
+#[derive(Debug, Clone, Default)]
+struct Views {
+    first: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Few objects are read as more than one thing.
+    others: OnceLock<Arc<Self>>,
+}
+
+impl Views {
+    fn get<T: Any + Send + Sync>(&self, read: &dyn Fn() -> T) -> &T {
+        let first = self.first.get_or_init(|| Arc::new(read()));
+        first
+            .downcast_ref()
+            .unwrap_or_else(|| self.others.get_or_init(Arc::default).get(read))
+    }
 }
 
 impl AsRef<Self> for Object {
@@ -143,6 +163,7 @@ impl Object {
             origin,
             value,
             overlaid: None,
+            views: Views::default(),
         }
     }
 
@@ -151,18 +172,46 @@ impl Object {
         Self::from_value(value, Origin::of_document(DocumentId::FIRST))
     }
 
-    /// An empty object of this group, version, kind, and name, from this place.
+    /// An object of this group, version, kind, and name, from this place, with another value.
     #[must_use]
-    pub fn clone_without_value(&self) -> Self {
+    pub fn with_value(&self, value: Value) -> Self {
         Self {
             api_version: self.api_version.clone(),
             kind: self.kind.clone(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
-            value: Value::Null,
+            value,
             origin: self.origin.clone(),
             overlaid: self.overlaid.clone(),
+            views: Views::default(),
         }
+    }
+
+    /// The same with another name.
+    #[must_use]
+    pub fn with_name(mut self, namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
+        self.namespace = Some(namespace.into());
+        self.name = name.into();
+        self
+    }
+
+    /// An object of which nothing but the name is known.
+    pub fn from_identity(identity: Identity) -> Self {
+        Self {
+            api_version: ApiVersion {
+                group: identity.group_kind.group,
+                version: String::new(),
+            },
+            kind: identity.group_kind.kind.into(),
+            namespace: identity.namespace.map(Text::from),
+            name: identity.name.into(),
+            ..Self::alone(Value::Null)
+        }
+    }
+
+    /// The typed view of the value that `read` makes of it.
+    pub(crate) fn view<T: Any + Send + Sync>(&self, read: impl Fn(&Self) -> T) -> &T {
+        self.views.get(&|| read(self))
     }
 
     /// Group, kind, namespace and name: what must be unique in the input.

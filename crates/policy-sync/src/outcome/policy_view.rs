@@ -7,12 +7,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use kube_json::{Text, Value};
 use serde::Serialize;
 
 use super::overlay_changes::OverlayChanges;
-use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
-use crate::object::{Object, Origin};
+use crate::diagnostic::{Code, Finding, Place};
+use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::{
     Attachments, AuthoredId, Condition, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
@@ -20,7 +19,7 @@ use crate::policy::{
 };
 use crate::sync::SyncedRoutes;
 use crate::topology::{Node, Start};
-use apimachinery::{ApiVersion, Identity};
+use apimachinery::Identity;
 
 /// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
 const MOST_LISTED: usize = 200_000;
@@ -262,25 +261,7 @@ impl PolicyView<'_> {
             .filter(|backend| backend.object.is_none())
             .map(|backend| backend.name.clone())
             .collect();
-        let objects = named.into_iter().map(|identity| Object {
-            api_version: ApiVersion {
-                group: identity.group_kind.group,
-                version: String::new(),
-            },
-            kind: identity.group_kind.kind.into(),
-            namespace: identity.namespace.map(Text::from),
-            name: identity.name.into(),
-            value: Value::Null,
-            origin: Origin {
-                document: DocumentId {
-                    source: SourceId(0),
-                    index: 0,
-                },
-                pointer: String::new(),
-            },
-            overlaid: None,
-        });
-        objects.collect()
+        named.into_iter().map(Object::from_identity).collect()
     }
 
     /// The clusters that an object of the hub goes to: those of the Gateways that lead to it, or that bring a policy to

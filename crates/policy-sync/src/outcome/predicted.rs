@@ -11,7 +11,7 @@ use super::policy_view::{PolicyView, Seen};
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
-use crate::api::route::{Route, stands_for_routes};
+use crate::api::route::stands_for_routes;
 use crate::diagnostic::{Finding, Findings, Place, first_names};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -100,7 +100,7 @@ impl Prediction<'_, '_> {
         let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
             .filter_map(|(id, ours)| {
-                let class = self.ours.classes.get(ours.gateway.class_name)?;
+                let class = self.ours.classes.get(&*ours.gateway.class_name)?;
                 Some(gateway_status(
                     &ours.gateway,
                     class,
@@ -368,7 +368,7 @@ pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
 
 /// What MGC says of a class and a Gateway that it takes care of.
 pub fn handled(class: &OurClass<'_>) -> Condition {
-    let message = InvalidParameters::accepted_message(class.class.controller_name);
+    let message = InvalidParameters::accepted_message(&class.class.controller_name);
     Condition::new("Accepted", "True", "Accepted", message)
 }
 
@@ -383,7 +383,11 @@ fn gateway_status(
     let programmed = if gateway.listeners.is_empty() {
         no_listeners()
     } else if clusters.is_empty() {
-        let because = gateway.placement.filter(|_| not_found).map(placement_not_found);
+        let because = gateway
+            .placement
+            .as_deref()
+            .filter(|_| not_found)
+            .map(placement_not_found);
         let message = format!("{UNKNOWN}{}", because.unwrap_or_default());
         Condition::new("Programmed", "Unknown", "Pending", message)
     } else {
@@ -489,10 +493,10 @@ type Refused = ((GatewayId, Refusal), (&'static str, String));
 fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
     let node = topology.routes.get(route);
     let own = node.object.namespace_or_empty();
-    let parents = topology.parents_of(&node.route);
+    let parents = topology.parents_of(node.route);
     let refused = parents.iter().filter_map(|parent| {
         let (gateway, _) = topology.parent(own, parent).ok()?;
-        let why = topology.listeners_for(&node.route, parent, node.assumed).err()?;
+        let why = topology.listeners_for(node.route, parent, node.assumed).err()?;
         let message = format!(
             "{} {}",
             topology.gateways.get(gateway).known_as().identity(),
@@ -507,9 +511,6 @@ fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
 fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'static str, String)> {
     let node = topology.routes.get(route);
     let own = node.object.namespace_or_empty();
-    let Some((_, rules)) = Route::read(node.object, &mut Findings::new()) else {
-        return BTreeSet::new();
-    };
     let permitted = node
         .rules
         .iter()
@@ -520,12 +521,11 @@ fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'s
             (topology.identity(Node::Backend(*backend)), is_there)
         })
         .collect();
-    let backends = rules.iter().flat_map(|rule| &rule.backends);
-    let backends = backends.filter(|backend| !stands_for_routes(backend.group, backend.kind));
+    let backends = node.route.rules.iter().flat_map(|rule| &rule.backends);
+    let backends = backends.filter(|backend| !stands_for_routes(&backend.group, &backend.kind));
     let unresolved = backends.filter_map(|backend| {
-        let namespace = backend.namespace.unwrap_or(own);
-        let named = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-        if !may_be_backend(backend.group, backend.kind) {
+        let named = backend.identity(own);
+        if !may_be_backend(&backend.group, &backend.kind) {
             return Some(("InvalidKind", format!("{named} cannot be a backend")));
         }
         match permitted.get(&named) {

@@ -47,7 +47,7 @@ pub fn place(
                 .inventory
                 .has_placement(gateway.object.namespace_or_empty(), name)
         };
-        source != PlacementSource::Decisions && gateway.placement.is_some_and(has)
+        source != PlacementSource::Decisions && gateway.placement.as_deref().is_some_and(has)
     };
     let mut gateways = ours.gateways.rows().iter();
     if gateways.any(|ours| is_evaluated(&ours.gateway)) {
@@ -83,7 +83,7 @@ impl Placing<'_> {
         inventory: &Inventory<'_>,
         findings: &mut Findings,
     ) -> Option<Arc<[String]>> {
-        let Some(name) = gateway.placement else {
+        let Some(name) = gateway.placement.as_deref() else {
             findings.push(not_placed(gateway));
             return None;
         };
@@ -324,6 +324,7 @@ fn cluster_names<'a>(
         let field = decision.get("clusterName");
         let Some(name) = reading
             .string(&decision, "clusterName")
+            .map(kube_json::Text::as_str)
             .filter(|name| !name.is_empty())
         else {
             continue;

@@ -164,24 +164,24 @@ pub enum Target {
 
 impl Declared {
     /// A reference.
-    pub(super) fn reference(reference: &TargetRef<'_>) -> Self {
+    pub(super) fn reference(reference: &TargetRef) -> Self {
         Self {
-            group: reference.group.to_owned(),
-            kind: reference.kind.to_owned(),
-            namespace: reference.namespace.map(str::to_owned),
-            name: reference.name.to_owned(),
-            section: reference.section_name.map(str::to_owned),
+            group: reference.group.to_string(),
+            kind: reference.kind.to_string(),
+            namespace: reference.namespace.as_deref().map(str::to_owned),
+            name: reference.name.to_string(),
+            section: reference.section_name.as_deref().map(str::to_owned),
             pointer: reference.pointer.clone(),
             ..Self::default()
         }
     }
 
     /// A selector, before it has selected.
-    pub(super) fn selector(selector: &TargetSelector<'_>) -> Self {
+    pub(super) fn selector(selector: &TargetSelector) -> Self {
         Self {
-            group: selector.group.to_owned(),
-            kind: selector.kind.to_owned(),
-            section: selector.section_name.map(str::to_owned),
+            group: selector.group.to_string(),
+            kind: selector.kind.to_string(),
+            section: selector.section_name.as_deref().map(str::to_owned),
             pointer: selector.pointer.clone(),
             selector: Some(Selects {
                 labels: selector.selector.clone(),

@@ -62,7 +62,7 @@ pub(super) fn ignored_listeners(
         let node = topology.listeners.get(*listener);
         // Where there is no TLS, its place is that of any policy.
         let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol);
-        node.set.is_some() || (is_of_tls && faults.contains_key(&node.pointer))
+        node.set.is_some() || (is_of_tls && faults.contains_key(node.pointer))
     };
     gateway.listeners.iter().copied().filter(is_ignored).collect()
 }
@@ -234,7 +234,7 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
         if listener.set.is_some() || !(is_named || is_meant) {
             return None;
         }
-        let why = faults.remove(&listener.pointer)?;
+        let why = faults.remove(listener.pointer)?;
         Some(format!("listener `{}` ({why})", listener.name))
     });
     let faults: Vec<String> = faults.collect();
@@ -428,7 +428,7 @@ fn host_paths(
     let rules = topology::items(node.object.value.pointer("/spec/rules")).iter();
     let matches = rules.flat_map(|rule| RouteMatch::of_rule("HTTPRoute", rule));
     let paths: BTreeSet<String> = matches.map(|one| one.path().to_owned()).collect();
-    let hosts = listener.common_hostnames(&node.route).into_iter();
+    let hosts = listener.common_hostnames(node.route).into_iter();
     let at = |host: String| {
         paths
             .iter()

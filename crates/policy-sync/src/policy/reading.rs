@@ -11,7 +11,7 @@ use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
 use super::model::{Authored, Content, Declared, Element, KindId, Layer, Leaf, Policy, PolicyId, Side};
 use super::profile::{ListKey, MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use super::targeting::Targeting;
-use crate::api::policy::{target_refs, target_selectors};
+use crate::api::policy::DeclaredTargets;
 use crate::api::targeting::TargetField;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::RowId as _;
@@ -94,8 +94,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     let mut wrong = Findings::new();
     let object = policy.object;
     let spec = object.root().get("spec");
-    let references = target_refs(object, &mut wrong);
-    let selectors = target_selectors(object, &mut wrong);
+    let declared = DeclaredTargets::read(object, &mut wrong);
     let fields = &profile.targeting.definition.fields;
     for field in TargetField::ALL {
         let name = field.name();
@@ -110,11 +109,11 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
             );
         }
     }
-    policy.targets = references
-        .iter()
-        .map(Declared::reference)
-        .chain(selectors.iter().map(Declared::selector))
-        .collect();
+    policy.targets = declared.map_or_else(Vec::new, |declared| {
+        let selectors = declared.selectors.iter().map(Declared::selector);
+        let references = declared.references.iter().map(Declared::reference);
+        references.chain(selectors).collect()
+    });
     if policy.targets.is_empty()
         && wrong.is_empty()
         && profile.targeting.definition.is_required

@@ -277,9 +277,9 @@ fn finding(
     let (allowed, at) = (
         Field::new(allowed),
         if allowed.is_null() {
-            &listener.pointer
+            listener.pointer
         } else {
-            &allowed_at
+            allowed_at.as_str()
         },
     );
     let mut message = format!(

@@ -151,11 +151,7 @@ impl<'a> PlacedGateway<'a> {
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
             spec.insert("gatewayClassName", Value::from(&self.params.downstream_class));
         }
-        Some(Object {
-            namespace: Some(namespace.into()),
-            value,
-            ..object.clone_without_value()
-        })
+        Some(object.with_value(value).with_name(namespace, object.name.clone()))
     }
 }
 
@@ -224,10 +220,7 @@ pub(super) fn assumed_route<'p>(
         .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
         .collect();
     let place = (object.name.as_str(), object.namespace_or_empty());
-    Object {
-        value: downstream_route(&object.value, place, &parents, gateways),
-        ..object.clone_without_value()
-    }
+    object.with_value(downstream_route(&object.value, place, &parents, gateways))
 }
 
 /// A route or a ListenerSet of the hub.
@@ -248,10 +241,10 @@ pub(super) fn hub_routes<'a>(topology: &Topology<'a>, kinds: &SyncedKinds) -> Ve
         })
     });
     let routes = topology.routes.rows().iter().map(|node| {
-        let parents = topology.parents_of(&node.route);
+        let parents = topology.parents_of(node.route);
         let ours = parents.iter().filter_map(|parent| {
             let (gateway, _) = topology.parent(node.object.namespace_or_empty(), parent).ok()?;
-            Some((parent.pointer.clone(), our_gateway(gateway)?))
+            Some((parent.pointer(), our_gateway(gateway)?))
         });
         HubRoute {
             object: node.object,

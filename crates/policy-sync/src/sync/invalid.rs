@@ -12,7 +12,7 @@ use super::synced_object::Syncing;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::kinds::unknown_version;
 use crate::api::params::SyncedResource;
-use crate::api::policy::{TargetRef, TargetSelector, target_refs, target_selectors};
+use crate::api::policy::{DeclaredTargets, TargetRef, TargetSelector};
 use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
@@ -101,7 +101,7 @@ impl<'a> Syncing<'a> {
         let sets = topology.listener_sets.rows().iter();
         let sets = sets.filter(|set| self.our_gateway(set.gateway).is_some());
         let routes = topology.routes.rows().iter();
-        let routes = routes.filter(|route| self.is_child(&route.route));
+        let routes = routes.filter(|route| self.is_child(route.route));
         let policies = parallel::map(self.attachments.policies.rows(), |policy| {
             let nodes = policy.nodes();
             // Settings that contradict each other also break other rules. Removing one of them may mend those as well.
@@ -121,7 +121,7 @@ impl<'a> Syncing<'a> {
 
     /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
     /// rule that it breaks may be why none does.
-    fn is_child(self, route: &Route<'_>) -> bool {
+    fn is_child(self, route: Route<'_>) -> bool {
         let topology = &self.attachments.topology;
         let own = route.object.namespace_or_empty();
         let parents = route.parents.iter();
@@ -132,24 +132,25 @@ impl<'a> Syncing<'a> {
     /// The first thing of ours that an object targets, in words.
     fn targeted_by(self, object: &Object) -> Option<String> {
         // Its kind may give these fields another meaning, so that nothing is wrong with their shape.
-        let mut said = Findings::new();
+        let targeting = DeclaredTargets::new(object)?;
         let own = object.namespace_or_empty();
-        let references = target_refs(object, &mut said).into_iter();
-        let named = references
+        let references = targeting.references.iter();
+        let mut named = references
             .filter(|reference| self.is_named(reference, own))
             .map(|reference| format!("{} {}", reference.kind, reference.name));
-        let selectors = target_selectors(object, &mut said).into_iter();
-        let selected = selectors.filter_map(|selector| self.selected(&selector, own));
-        named.chain(selected).next()
+        let mut selectors = targeting.selectors.iter();
+        let mut selected = || selectors.find_map(|selector| self.selected(selector, own));
+        named.next().or_else(&mut selected)
     }
 
-    fn is_named(self, reference: &TargetRef<'_>, own: &str) -> bool {
+    fn is_named(self, reference: &TargetRef, own: &str) -> bool {
         let topology = &self.attachments.topology;
-        let namespace = reference.namespace.unwrap_or(own);
-        let whole = topology.find_whole((reference.group, reference.kind), namespace, reference.name);
+        let namespace = reference.namespace.as_deref().unwrap_or(own);
+        let kind = (&*reference.group, &*reference.kind);
+        let whole = topology.find_whole(kind, namespace, &reference.name);
         // A class of ours may have no Gateway yet.
-        let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")
-            && self.ours.classes.contains_key(reference.name);
+        let is_our_class =
+            kind == (GROUP, "GatewayClass") && self.ours.classes.contains_key(&*reference.name);
         let leads_to_ours = |node| {
             let mut gateways = topology.gateways_of(node).into_iter();
             gateways.any(|gateway| self.our_gateway(gateway).is_some())
@@ -158,9 +159,9 @@ impl<'a> Syncing<'a> {
     }
 
     /// The first thing of ours that a selector finds.
-    fn selected(self, selector: &TargetSelector<'_>, own: &str) -> Option<String> {
+    fn selected(self, selector: &TargetSelector, own: &str) -> Option<String> {
         let is_selected = |object: &&Object| {
-            (object.api_version.group.as_str(), object.kind.as_str()) == (selector.group, selector.kind)
+            object.is(&selector.group, &selector.kind)
                 && object.namespace_or_empty() == own
                 && selector.selector.matches(|key| object.label(key))
         };
@@ -269,7 +270,7 @@ pub fn report_other_versions(syncing: Syncing<'_>, findings: &mut Findings) {
             .collect();
         let entries = gateways.iter().filter_map(|ours| {
             let entry = ours.params.synced_policy(group, &policy.object.kind)?;
-            Some((entry, ours.gateway.class_name))
+            Some((entry, &*ours.gateway.view().class_name))
         });
         let entries: Vec<(&SyncedResource, &str)> = entries.collect();
         let is_unsynced = !gateways.is_empty() && entries.is_empty();

@@ -30,7 +30,7 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
         let profile = &known.profile;
         let classes = kinds
             .gateways_with(kind)
-            .map(|gateway| syncing.ours.gateways.get(gateway).gateway.class_name);
+            .map(|gateway| &*syncing.ours.gateways.get(gateway).gateway.view().class_name);
         for class in classes.collect::<BTreeSet<_>>() {
             if profile.targeting.is_never_shipped() {
                 findings.extend(syncing.never_shipped(profile, class));
@@ -261,7 +261,7 @@ impl<'a> Syncing<'a> {
         elsewhere: bool,
     ) -> Finding {
         let gateway = &self.ours.gateways.get(id).gateway;
-        let (object, class) = (policy.object, gateway.class_name);
+        let (object, class) = (policy.object, &*gateway.class_name);
         let with = if elsewhere {
             format!(" with {}", gateway.object.identity())
         } else {
@@ -288,7 +288,7 @@ impl<'a> Syncing<'a> {
 
     /// What to add to the parameters for the kind of a policy.
     fn kind_entry(self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
-        let class = self.ours.gateways.get(gateway).gateway.class_name;
+        let class = &self.ours.gateways.get(gateway).gateway.class_name;
         match self.kind_info(policy.object) {
             Some(kind) if kind.scope == Scope::Cluster => {
                 "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
@@ -308,7 +308,7 @@ impl<'a> Syncing<'a> {
 
     /// What to add to the parameters for the target of a policy.
     fn target_entry(self, node: Node, gateway: OurGatewayId) -> Option<String> {
-        let class = self.ours.gateways.get(gateway).gateway.class_name;
+        let class = &self.ours.gateways.get(gateway).gateway.class_name;
         let object = self.unsynced_parent(node, gateway)?;
         let listed = self.kind_info(object)?.listed(object);
         Some(format!("add {listed} to `resourcesToSync` of `{class}`"))
@@ -319,7 +319,7 @@ impl<'a> Syncing<'a> {
         let topology = &self.attachments.topology;
         let unsynced = |object: &&'a Object| !self.routes.kinds.syncs_route(gateway, object);
         let of_route = |route: &RouteNode<'a>| {
-            let parents = topology.parents_of(&route.route);
+            let parents = topology.parents_of(route.route);
             let sets = parents.iter().filter_map(|parent| {
                 let (_, set) = topology.parent(route.object.namespace_or_empty(), parent).ok()?;
                 Some(topology.listener_sets.get(set?).object)

@@ -10,8 +10,7 @@ use super::reference_fields::{Labels, certificates, made_by, texts};
 use super::variants::{Copy, Variant};
 use crate::api::downstream::downstream_name;
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::policy::target_refs;
-use crate::diagnostic::Findings;
+use crate::api::policy::DeclaredTargets;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::policy::certificate_faults;
@@ -71,8 +70,7 @@ impl<'s> OnSpokes<'s> {
         for (cluster, objects) in hub.spokes.as_ref() {
             let secrets = objects.iter().flat_map(|object| secrets_of(object, &by_name));
             there.local_secrets.insert(cluster, secrets.collect());
-            // What is wrong with one is reported where it is read.
-            let grants = Grants::among(objects, &mut Findings::new());
+            let grants = Grants::among(objects);
             if !grants.is_empty() {
                 there.local_grants.insert(cluster, grants);
             }
@@ -218,19 +216,23 @@ fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> 
     }
     let namespace = policy.namespace_or_empty();
     let mut made = Vec::new();
-    for target in target_refs(policy, &mut Findings::new()) {
-        let Some(placed) = gateways.get(&(namespace.to_owned(), target.name)) else {
+    let declared = DeclaredTargets::new(policy);
+    for target in declared.iter().flat_map(|declared| &declared.references) {
+        let Some(placed) = gateways.get(&(namespace.to_owned(), &*target.name)) else {
             continue;
         };
         let listeners = placed.gateway.listeners.iter();
         let faults = certificate_faults(placed.gateway.object);
         let listeners = listeners.filter(|listener| {
-            target.section_name.is_none_or(|name| name == listener.name)
+            target
+                .section_name
+                .as_ref()
+                .is_none_or(|name| *name == listener.name)
                 && !faults.contains_key(&listener.pointer)
         });
         for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
-            let secret_in = secret.namespace.unwrap_or(namespace);
-            made.push(Identity::new("", "Secret", Some(secret_in), secret.name));
+            let secret_in = secret.namespace.as_deref().unwrap_or(namespace);
+            made.push(Identity::new("", "Secret", Some(secret_in), &*secret.name));
         }
     }
     made

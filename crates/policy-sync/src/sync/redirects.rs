@@ -138,7 +138,7 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redire
     let path = paths
         .find(|one| ["Exact", "PathPrefix"].contains(&one.kind))?
         .path();
-    let hosts = listener.common_hostnames(&route.route);
+    let hosts = listener.common_hostnames(route.route);
     // The host that it leads to may be one of those that lead here.
     let to = redirect.filter.get("hostname").and_then(Value::as_str);
     let is_served = |host: &&str| hosts.iter().any(|own| covers(own, host));

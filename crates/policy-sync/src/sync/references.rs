@@ -360,23 +360,20 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         .objects
         .iter()
         .filter(|object| is_route(&object.api_version.group, &object.kind));
-    for object in routes {
-        // Its mistakes are reported where it is attached.
-        let Some((_, rules)) = Route::read(object, &mut Findings::new()) else {
-            continue;
-        };
-        for backend in rules.iter().flat_map(|rule| &rule.backends) {
-            let namespace = backend.namespace.unwrap_or(object.namespace_or_empty());
-            let service = Identity::new("", "Service", Some(namespace), backend.name);
-            if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
+    for route in routes.filter_map(Route::new) {
+        let object = route.object;
+        for backend in route.rules.iter().flat_map(|rule| &rule.backends) {
+            let service = backend.identity(object.namespace_or_empty());
+            if backend.group_kind() != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
             let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
                 continue;
             };
             let what = format!("sends requests to {service}, which is not in the input");
-            let finding = object.finding(Code::ROUTE_INVALID, &format!("{}/name", backend.pointer), what);
-            let reference = (object, backend.pointer.as_str(), backend.namespace);
+            let pointer = backend.pointer();
+            let finding = object.finding(Code::ROUTE_INVALID, &format!("{pointer}/name"), what);
+            let reference = (object, pointer.as_str(), backend.namespace.as_deref());
             let finding = near.explain(finding, &service.to_string(), reference);
             findings.push(finding.severity(Severity::Warning));
         }

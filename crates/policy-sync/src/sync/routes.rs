@@ -153,12 +153,12 @@ impl<'a> SyncedRoutes<'a> {
         for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
-            let named = topology.parents_of(&node.route);
+            let named = topology.parents_of(node.route);
             if named.is_empty() && found.kinds.syncs_kind_of(object) {
                 found.parentless.push((id, object));
             }
             for parent in named.iter() {
-                match found.parent(topology, &node.route, parent) {
+                match found.parent(topology, node.route, parent) {
                     Some(Ok(parent)) => parents.push(parent),
                     Some(Err(loose)) if loose.why == Why::OtherClass => unsynced.push(loose),
                     Some(Err(loose)) => found.loose.push(loose),
@@ -217,22 +217,22 @@ impl<'a> SyncedRoutes<'a> {
     fn parent(
         &self,
         topology: &Topology<'a>,
-        route: &Route<'a>,
-        parent: &ParentRef<'_>,
+        route: Route<'a>,
+        parent: &ParentRef,
     ) -> Option<Result<SyncedParent, Loose<'a>>> {
         let object = route.object;
         let owner = topology.parent(object.namespace_or_empty(), parent).ok()?;
         let (node, set) = owner;
         let gateway = self.kinds.gateway(Node::Gateway(node))?;
-        let section = parent.section_name;
+        let section = parent.section_name.as_deref();
         let loose = |why| {
             let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
             Some(Err(Loose {
                 object,
-                pointer: parent.pointer.clone(),
+                pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
-                listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
+                listener: listener.map(|listener| topology.listeners.get(*listener).pointer.to_owned()),
                 why,
             }))
         };
@@ -252,7 +252,7 @@ impl<'a> SyncedRoutes<'a> {
         ];
         match topology.listeners_with(owner, section, &conditions) {
             Ok(listeners) => Some(Ok(SyncedParent {
-                pointer: parent.pointer.clone(),
+                pointer: parent.pointer(),
                 gateway,
                 node,
                 set,

@@ -138,7 +138,7 @@ type Form<'a> = (&'a str, RouteMatch<'a>);
 
 /// The matches of a route.
 struct Asking<'a> {
-    route: &'a Route<'a>,
+    route: Route<'a>,
     rank: &'a Rank,
     matches: Vec<Asked<'a>>,
 }
@@ -173,7 +173,7 @@ impl<'a> Asking<'a> {
             })
         });
         Some(Self {
-            route: &node.route,
+            route: node.route,
             rank: &node.rank,
             matches: matches.collect(),
         })

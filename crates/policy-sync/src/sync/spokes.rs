@@ -391,11 +391,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 .iter()
                 .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
                 .collect();
-            let copy = Object {
-                value: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}),
-                ..original.clone_without_value()
-            };
-            Some((copy, original))
+            let copy = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}});
+            Some((original.with_value(copy), original))
         });
         namespaces.collect()
     }
@@ -548,8 +545,9 @@ fn behind(syncing: Syncing<'_>, kind: (&str, &str), (namespace, name): (&str, &s
     let attached = attached.filter_map(|gateway| syncing.our_gateway(*gateway));
     let parents = node.route.parents.iter();
     let named = parents.filter_map(|parent| {
-        let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());
-        syncing.ours.find(namespace, parent.name)
+        let namespace = parent.namespace.as_deref();
+        let namespace = namespace.unwrap_or(node.object.namespace_or_empty());
+        syncing.ours.find(namespace, &parent.name)
     });
     attached.chain(named).collect()
 }

@@ -189,12 +189,7 @@ fn copies(
                 }
             };
             Copy {
-                object: Object {
-                    namespace: Some(downstream.into()),
-                    name: name.into(),
-                    value,
-                    ..object.clone_without_value()
-                },
+                object: object.with_value(value).with_name(downstream, name),
                 targets: positions,
             }
         })

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity, Work};
-use kube_json::Text;
 
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
@@ -16,9 +15,9 @@ use super::route_attachment::MOST_PARENTS;
 use super::sources::{Controllers, Seniority, Sources};
 use super::suggestions::Suggestions;
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
-use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
+use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
-use crate::hub::{Grants, Table};
+use crate::hub::Grants;
 use crate::object::Object;
 
 /// The work for a listener of a parent of a route: ten Gateways of 64 listeners with 1,500 routes have a million, and fit
@@ -58,12 +57,12 @@ impl<'a> Topology<'a> {
         for (object, local) in sources.of_kind(GROUP, "Gateway") {
             if let Some(gateway) = Gateway::read(object, findings) {
                 let original = sources.original(object).map(|original| original.object);
-                topology.add_gateway(&gateway, original, local);
+                topology.add_gateway(gateway, original, local);
             }
         }
         let mut near = Suggestions::new(sources);
         topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
-        let mut routes: Table<RouteId, (Route<'a>, Vec<RouteRule<'a>>)> = Table::default();
+        let mut routes: Vec<Route<'a>> = Vec::new();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
@@ -74,20 +73,18 @@ impl<'a> Topology<'a> {
             });
             for (route, local) in read.into_iter().flatten() {
                 if !local {
-                    let route = (&route.0, is_synced);
-                    missing_parents(&topology, sources, route, &mut near, findings);
+                    missing_parents(&topology, sources, (route, is_synced), &mut near, findings);
                 }
                 routes.push(route);
             }
         }
-        topology.bound(routes.rows().iter().map(|(route, _)| route), findings);
-        topology.routes.reserve(routes.rows().len());
-        let rules = routes.into_map(|(route, rules)| {
+        topology.bound(&routes, findings);
+        topology.routes.reserve(routes.len());
+        for route in routes {
             let id = topology.add_route(route, (sources, seniority));
-            topology.add_rules(id, &rules, (sources, grants));
-            rules
-        });
-        topology.follow_delegations(&rules, (sources, controllers), grants, findings);
+            topology.add_rules(id, (sources, grants));
+        }
+        topology.follow_delegations((sources, controllers), grants, findings);
         topology.index_gateways();
         // Of most routes, several rules name the same backends, so their number was not known.
         topology.backends.shrink_to_fit();
@@ -145,11 +142,11 @@ impl<'a> Topology<'a> {
         })
     }
 
-    fn add_gateway(&mut self, gateway: &Gateway<'a>, original: Option<&'a Object>, local: bool) {
+    fn add_gateway(&mut self, gateway: Gateway<'a>, original: Option<&'a Object>, local: bool) {
         let object = gateway.object;
-        let class = self.class(gateway.class_name);
+        let class = self.class(&gateway.view().class_name);
         let namespace = self.namespace(object.namespace_or_empty());
-        let listeners = gateway.listeners.iter();
+        let listeners = gateway.view().listeners.iter();
         let listeners = listeners.map(|listener| self.listeners.push(ListenerNode::new(listener, None)));
         let listeners: Vec<ListenerId> = listeners.collect();
         let node = GatewayNode {
@@ -187,16 +184,14 @@ impl<'a> Topology<'a> {
     }
 
     /// Gives up on all parents where they are too many: what is attached to what is a product.
-    fn bound<'r>(&mut self, routes: impl Iterator<Item = &'r Route<'a>>, findings: &mut Findings)
-    where
-        'a: 'r,
-    {
+    fn bound(&mut self, routes: &[Route<'a>], findings: &mut Findings) {
         let work = Work::default();
         for route in routes {
             let own = route.object.namespace_or_empty();
-            for parent in self.parents_of(route).iter() {
+            for parent in self.parents_of(*route).iter() {
                 let owner = self.parent(own, parent);
-                let listeners = owner.map(|owner| self.listeners_of(owner, parent.section_name).len());
+                let listeners =
+                    owner.map(|owner| self.listeners_of(owner, parent.section_name.as_deref()).len());
                 // A parent costs something also where it leads nowhere.
                 if !work.pay(listeners.unwrap_or_default().max(1), STEPS_PER_LISTENER) {
                     self.is_too_wide = true;
@@ -219,8 +214,8 @@ impl<'a> Topology<'a> {
         let assumed = original.is_some_and(|original| original.assumed);
         let (mut gateways, mut services) = (Vec::new(), Vec::new());
         let mut refused_at = Vec::new();
-        for parent in self.parents_of(&route).iter() {
-            match self.listeners_for(&route, parent, assumed) {
+        for parent in self.parents_of(route).iter() {
+            match self.listeners_for(route, parent, assumed) {
                 Ok((gateway, listeners)) => {
                     gateways.push(gateway);
                     let attached = &mut self.gateways.get_mut(gateway).attached;
@@ -232,9 +227,8 @@ impl<'a> Topology<'a> {
                 Err(_) => {}
             }
             // docs/systems/gateway-api.md#meshes
-            if let ("", "Service") | ("networking.istio.io", "ServiceEntry") = (parent.group, parent.kind) {
-                let namespace = parent.namespace.unwrap_or(own);
-                let service = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+            if let ("", "Service") | ("networking.istio.io", "ServiceEntry") = parent.group_kind() {
+                let service = parent.identity(own);
                 let service = self.backend(service, sources);
                 services.push(service);
                 let meshed = &mut self.backends.get_mut(service).meshed;
@@ -263,13 +257,9 @@ impl<'a> Topology<'a> {
     }
 
     /// Adds the rules of a route, and the backends that it may forward to, each once.
-    fn add_rules(
-        &mut self,
-        id: RouteId,
-        rules: &[RouteRule<'a>],
-        (sources, grants): (Sources<'a>, &Grants<'a>),
-    ) {
+    fn add_rules(&mut self, id: RouteId, (sources, grants): (Sources<'a>, &Grants<'a>)) {
         let node = self.routes.get_mut(id);
+        let rules = &node.route.view().rules;
         node.rules.reserve_exact(rules.len());
         let (object, assumed) = (node.object, node.assumed);
         let own = object.namespace_or_empty();
@@ -277,13 +267,12 @@ impl<'a> Topology<'a> {
         for (position, rule) in rules.iter().enumerate() {
             let mut backends = Vec::new();
             for backend in &rule.backends {
-                let namespace = backend.namespace.unwrap_or(own);
-                let to = (backend.group, backend.kind, backend.name);
+                let namespace = backend.namespace.as_deref().unwrap_or(own);
+                let to = (&*backend.group, &*backend.kind, &*backend.name);
                 if !grants.permit_there(assumed, from, namespace, to) {
                     continue;
                 }
-                let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-                let backend = self.backend(name, sources);
+                let backend = self.backend(backend.identity(own), sources);
                 if !backends.contains(&backend) {
                     backends.push(backend);
                 }
@@ -296,7 +285,7 @@ impl<'a> Topology<'a> {
             // Without one of its own, it has its position, counted from 1, as policy-machinery counts
             // (docs/systems/gep-713.md#sections).
             let numbered = || format!("rule-{}", position.saturating_add(1)).into();
-            let name = rule.name.map_or_else(numbered, Text::from);
+            let name = rule.name.clone().unwrap_or_else(numbered);
             let rule = self.rules.push(RuleNode { name, backends });
             self.routes.get_mut(id).rules.push(rule);
         }

@@ -10,9 +10,9 @@ use super::node::{DelegationId, RouteId, RuleId};
 use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::GROUP;
-use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
+use crate::api::route::{BackendRef, ParentRef, Route, inherits_matches, is_route};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Table};
+use crate::hub::Grants;
 use crate::object::Object;
 
 /// The work for a route or match that is looked at: with two routes on each of twenty steps there are a million ways.
@@ -30,13 +30,12 @@ impl<'a> Topology<'a> {
     /// those that hand them on.
     pub(super) fn follow_delegations(
         &mut self,
-        rules: &Table<RouteId, Vec<RouteRule<'a>>>,
         (sources, controllers): (Sources<'a>, &Controllers),
         grants: &Grants<'a>,
         findings: &mut Findings,
     ) {
-        let delegates = |rules: &Vec<RouteRule<'_>>| rules.iter().any(|rule| !rule.delegates.is_empty());
-        if !rules.rows().iter().any(delegates) {
+        let delegates = |node: &RouteNode<'_>| node.route.rules.iter().any(|rule| !rule.delegates.is_empty());
+        if !self.routes.rows().iter().any(delegates) {
             return;
         }
         let mut by_namespace = ByNamespace::default();
@@ -46,7 +45,6 @@ impl<'a> Topology<'a> {
         }
         let mut following = Following {
             topology: self,
-            rules,
             by_namespace,
             found: Delegations::default(),
             work: Work::default(),
@@ -54,22 +52,21 @@ impl<'a> Topology<'a> {
             unfollowed: Vec::new(),
             said: BTreeMap::new(),
         };
-        for (id, read) in rules.iter().filter(|(_, rules)| delegates(rules)) {
-            let node = following.topology.routes.get(id);
+        for (id, node) in self.routes.iter().filter(|(_, node)| delegates(node)) {
             // What is attached to nothing because of something that is reported there is followed, lest the same is
             // reported about all behind it.
             let leads_anywhere = !node.gateways.is_empty() || !node.refused_at.is_empty();
             let elsewhere = following.served_elsewhere(node, (sources, controllers));
             for (position, rule) in node.rules.iter().copied().enumerate() {
                 if !leads_anywhere || elsewhere.is_some() {
-                    let delegates = read.get(position).into_iter();
+                    let delegates = node.route.rules.get(position).into_iter();
                     for to in delegates.flat_map(|rule| &rule.delegates) {
                         let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
-                        let namespace = to.namespace.unwrap_or(from.2);
+                        let namespace = to.namespace.as_deref().unwrap_or(from.2);
                         if let Some(why) = &elsewhere {
-                            following.said.insert((id, to.pointer.clone()), why.clone());
+                            following.said.insert((id, to.pointer()), why.clone());
                             // Nothing but a backend, which needs a grant as any other.
-                            let to = (to.group, to.kind, to.name);
+                            let to = (&*to.group, &*to.kind, &*to.name);
                             if !grants.permit_there(node.assumed, from, namespace, to) {
                                 continue;
                             }
@@ -83,9 +80,9 @@ impl<'a> Topology<'a> {
             }
         }
         if following.work.is_spent() {
-            let first = rules.iter().find(|(_, rules)| delegates(rules));
-            findings.extend(first.map(|(id, _)| {
-                let place = self.routes.get(id).object.place("/spec");
+            let first = self.routes.rows().iter().find(|node| delegates(node));
+            findings.extend(first.map(|node| {
+                let place = node.object.place("/spec");
                 let help = "name the routes instead of using a label or `*`, or shorten the chain of routes that delegate";
                 Finding::too_costly("following all routes that delegate", place, "none is followed").help(help)
             }));
@@ -102,11 +99,8 @@ impl<'a> Topology<'a> {
         self.delegations = found;
         self.inherit_gateways();
         for (id, rule, backend) in unfollowed {
-            let namespace = backend
-                .namespace
-                .unwrap_or(self.routes.get(id).object.namespace_or_empty());
-            let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-            let backend = self.backend(name, sources);
+            let own = self.routes.get(id).object.namespace_or_empty();
+            let backend = self.backend(backend.identity(own), sources);
             let node = self.backends.get_mut(backend);
             if !node.routes.contains(&id) {
                 node.routes.push(id);
@@ -173,21 +167,20 @@ enum Why {
     Controller(Identity, String),
 }
 
-struct Following<'t, 'r, 'a> {
+struct Following<'t, 'a> {
     topology: &'t Topology<'a>,
-    rules: &'r Table<RouteId, Vec<RouteRule<'a>>>,
     by_namespace: ByNamespace<'a>,
     found: Delegations<'a>,
     work: Work,
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
     /// References that are not followed: a backend as any other.
-    unfollowed: Vec<(RouteId, RuleId, BackendRef<'a>)>,
+    unfollowed: Vec<(RouteId, RuleId, BackendRef)>,
     /// What is said, by the route and the pointer of the reference.
     said: BTreeMap<(RouteId, String), Why>,
 }
 
-impl<'r, 'a> Following<'_, 'r, 'a> {
+impl<'a> Following<'_, 'a> {
     /// Follows one rule, with what it asks for on the way that leads to it; `way` are the routes on it.
     fn rule(
         &mut self,
@@ -196,7 +189,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         matches: &[RouteMatch<'a>],
         way: &mut Vec<RouteId>,
     ) {
-        let rules: &'r Vec<RouteRule<'a>> = self.rules.get(id);
+        let rules = &self.topology.routes.get(id).route.view().rules;
         let Some(written) = rules.get(position) else {
             return;
         };
@@ -244,7 +237,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             if let Some(why) =
                 why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
             {
-                self.said.entry((id, reference.pointer.clone())).or_insert(why);
+                self.said.entry((id, reference.pointer())).or_insert(why);
             }
         }
     }
@@ -263,9 +256,9 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
     }
 
     /// The routes that a reference means.
-    fn meant(&mut self, route: &Object, reference: &BackendRef<'a>) -> Vec<RouteId> {
+    fn meant(&mut self, route: &Object, reference: &BackendRef) -> Vec<RouteId> {
         let own = route.namespace_or_empty();
-        let namespace = reference.namespace.unwrap_or(own);
+        let namespace = reference.namespace.as_deref().unwrap_or(own);
         if reference.kind == "label" {
             let key = format!("{}/label", reference.group);
             let everywhere = namespace == ALL_NAMESPACES;
@@ -279,7 +272,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
                 return Vec::new();
             }
             let has_it =
-                |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(reference.name);
+                |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(&*reference.name);
             return there.into_iter().filter(has_it).collect();
         }
         if reference.name == "*" {
@@ -289,7 +282,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         }
         let named = self
             .topology
-            .find_route((GROUP, reference.kind), namespace, reference.name);
+            .find_route((GROUP, &reference.kind), namespace, &reference.name);
         named.into_iter().collect()
     }
 
@@ -302,7 +295,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         way: &[RouteId],
     ) -> Result<Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>, Why> {
         let node = self.topology.routes.get(child);
-        let route = &node.route;
+        let route = node.route;
         let identity = || route.object.identity();
         if !is_child(route, self.topology.routes.get(parent).object) {
             return Err(Why::OtherParents(identity()));
@@ -445,12 +438,12 @@ fn outside(route: &Object, position: usize, rule: &str) -> Finding {
 }
 
 /// Whether a route takes what another one hands on to it: one that names parents has to name that one.
-fn is_child(child: &Route<'_>, parent: &Object) -> bool {
+fn is_child(child: Route<'_>, parent: &Object) -> bool {
     let own = child.object.namespace_or_empty();
-    let names_it = |reference: &ParentRef<'_>| {
-        (reference.group, reference.kind) == (GROUP, "HTTPRoute")
+    let names_it = |reference: &ParentRef| {
+        reference.group_kind() == (GROUP, "HTTPRoute")
             && reference.name == parent.name
-            && reference.namespace.unwrap_or(own) == parent.namespace_or_empty()
+            && reference.namespace.as_deref().unwrap_or(own) == parent.namespace_or_empty()
     };
     child.parents.is_empty() || child.parents.iter().any(names_it)
 }

@@ -2,18 +2,18 @@
 
 /// Whether a listener's hostname and a route's hostnames have a host in common. None on either side is any
 /// (docs/systems/gateway-api.md#hostname-intersection).
-pub(super) fn hostnames_meet(listener: Option<&str>, route: &[&str]) -> bool {
+pub(super) fn hostnames_meet(listener: Option<&str>, route: &[impl AsRef<str>]) -> bool {
     let Some(listener) = listener else { return true };
-    route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname))
+    route.is_empty() || route.iter().any(|hostname| two_meet(listener, hostname.as_ref()))
 }
 
 /// The hosts that a listener and a route have in common, in lower case; `*` is any. Of a name and a wildcard that covers it,
 /// or of two wildcards, it is the narrower one.
-pub(super) fn common_hostnames(listener: Option<&str>, route: &[&str]) -> Vec<String> {
+pub(super) fn common_hostnames(listener: Option<&str>, route: &[impl AsRef<str>]) -> Vec<String> {
     let listener = listener.unwrap_or("*");
-    let of_route = if route.is_empty() { &["*"] } else { route };
-    let mut common: Vec<String> = of_route
-        .iter()
+    let any = route.is_empty().then_some("*");
+    let hostnames = route.iter().map(AsRef::as_ref).chain(any);
+    let mut common: Vec<String> = hostnames
         .filter(|hostname| two_meet(listener, hostname))
         .map(|hostname| {
             let is_narrower = match (listener.strip_prefix('*'), hostname.strip_prefix('*')) {
@@ -125,6 +125,6 @@ mod tests {
     #[test]
     fn no_hostname_is_any() {
         assert!(hostnames_meet(None, &["x.org"]));
-        assert!(hostnames_meet(Some("x.org"), &[]));
+        assert!(hostnames_meet(Some("x.org"), &[""; 0]));
     }
 }

@@ -18,7 +18,7 @@ pub struct ListenerNode<'a> {
     /// The listener of its Gateway, or of an earlier ListenerSet, in whose favor it takes nothing.
     pub gives_way_to: Option<ListenerId>,
     /// Where it is in its owner.
-    pub pointer: String,
+    pub pointer: &'a str,
     /// Its hostname as written; none is any.
     pub hostname: Option<&'a str>,
     /// Its port; none is one that its implementation chooses.
@@ -28,38 +28,41 @@ pub struct ListenerNode<'a> {
     /// Whether TLS ends behind it, so that it sees no request.
     pub(crate) passes_through: bool,
     /// The routes that it accepts.
-    pub(crate) admission: Admission,
+    pub(crate) admission: &'a Admission,
 }
 
 impl<'a> ListenerNode<'a> {
     /// A listener as read; `set`: the ListenerSet that it comes from.
-    pub(super) fn new(listener: &Listener<'a>, set: Option<ListenerSetId>) -> Self {
+    pub(super) fn new(listener: &'a Listener, set: Option<ListenerSetId>) -> Self {
         Self {
-            name: listener.name,
+            name: &listener.name,
             set,
             gives_way_to: None,
-            pointer: listener.pointer.clone(),
-            hostname: listener.hostname,
+            pointer: &listener.pointer,
+            hostname: listener.hostname.as_deref(),
             port: listener.port,
-            protocol: listener.protocol,
-            passes_through: listener.field.get("tls").text("mode") == Some("Passthrough"),
-            admission: Admission::read(listener),
+            protocol: &listener.protocol,
+            passes_through: listener.passes_through,
+            admission: &listener.admission,
         }
     }
 
     /// Whether a parentRef to the listener's owner means this listener.
-    pub(crate) fn is_meant(&self, parent: &ParentRef<'_>) -> bool {
-        parent.section_name.is_none_or(|section| section == self.name)
+    pub(crate) fn is_meant(&self, parent: &ParentRef) -> bool {
+        parent
+            .section_name
+            .as_ref()
+            .is_none_or(|section| section == self.name)
             && (parent.port.is_none() || parent.port == self.port)
     }
 
     /// Whether it and a route have a hostname in common.
-    pub(crate) fn serves(&self, route: &Route<'_>) -> bool {
+    pub(crate) fn serves(&self, route: Route<'_>) -> bool {
         hostnames_meet(self.hostname, &route.hostnames)
     }
 
     /// How many hosts without wildcards it serves for an HTTPRoute or a GRPCRoute.
-    pub(crate) fn exact_hosts(&self, route: &Route<'_>) -> usize {
+    pub(crate) fn exact_hosts(&self, route: Route<'_>) -> usize {
         let object = route.object;
         let is_of_http = object.is(GROUP, "HTTPRoute") || object.is(GROUP, "GRPCRoute");
         let common = self.common_hostnames(route).into_iter();
@@ -67,7 +70,7 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// The hostnames that it serves for a route, in lower case; `*` is any.
-    pub(crate) fn common_hostnames(&self, route: &Route<'_>) -> Vec<String> {
+    pub(crate) fn common_hostnames(&self, route: Route<'_>) -> Vec<String> {
         common_hostnames(self.hostname, &route.hostnames)
     }
 

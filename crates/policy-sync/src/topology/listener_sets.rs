@@ -34,7 +34,7 @@ impl<'a> Topology<'a> {
                 };
                 self.namespace(object.namespace_or_empty());
                 let assumed = sources.original(object).is_some_and(|original| original.assumed);
-                match self.gateway_of_set(&set, assumed, sources) {
+                match self.gateway_of_set(set, assumed, sources) {
                     Ok(gateway) => {
                         let node = ListenerSetNode {
                             object,
@@ -47,7 +47,7 @@ impl<'a> Topology<'a> {
                     }
                     Err(why) => {
                         if !local {
-                            let finding = self.detached_finding(&set, &why, near);
+                            let finding = self.detached_finding(set, &why, near);
                             findings.extend(finding.map(|finding| {
                                 if synced.contains(&object.group_kind()) {
                                     finding
@@ -72,26 +72,26 @@ impl<'a> Topology<'a> {
                 }
                 ports
             });
-            self.attach_listener_set((&set, node), ports, findings);
+            self.attach_listener_set((set, node), ports, findings);
         }
     }
 
     fn gateway_of_set(
         &self,
-        set: &ListenerSet<'a>,
+        set: ListenerSet<'a>,
         assumed: bool,
         sources: Sources<'a>,
     ) -> Result<GatewayId, Detached<'a>> {
-        if !set.names_gateway {
+        if set.parent.group_kind() != (GROUP, "Gateway") {
             return Err(Detached::NoGateway);
         }
         let own = set.object.namespace_or_empty();
-        let namespace = set.gateway_namespace.unwrap_or(own);
-        match self.find_gateway(namespace, set.gateway) {
+        let namespace = set.parent.namespace.as_deref().unwrap_or(own);
+        match self.find_gateway(namespace, &set.parent.name) {
             None => {
-                let named = Identity::new(GROUP, "Gateway", Some(namespace), set.gateway);
-                let unread = sources.get(&named).map(Detached::Unread);
-                Err(unread.unwrap_or_else(|| Detached::NotFound(format!("{namespace}/{}", set.gateway))))
+                let unread = sources.get(&set.parent.identity(own)).map(Detached::Unread);
+                let missing = || Detached::NotFound(format!("{namespace}/{}", set.parent.name));
+                Err(unread.unwrap_or_else(missing))
             }
             Some(gateway) => {
                 let home = self.gateways.get(gateway).home(assumed);
@@ -114,7 +114,7 @@ impl<'a> Topology<'a> {
     /// nothing.
     fn attach_listener_set(
         &mut self,
-        (set, node): (&ListenerSet<'a>, ListenerSetNode<'a>),
+        (set, node): (ListenerSet<'a>, ListenerSetNode<'a>),
         ports: &mut Ports,
         findings: &mut Findings,
     ) {
@@ -128,7 +128,7 @@ impl<'a> Topology<'a> {
         );
         self.set_ids.entry(key).or_insert(id);
         let mut own = Vec::new();
-        for listener in &set.listeners {
+        for listener in &set.view().listeners {
             let mut row = ListenerNode::new(listener, Some(id));
             if let Some((earlier, clash)) = ports.in_the_way_of(&row) {
                 row.gives_way_to = Some(earlier);
@@ -264,7 +264,7 @@ impl<'a> Topology<'a> {
 
     fn detached_finding(
         &self,
-        set: &ListenerSet<'a>,
+        set: ListenerSet<'a>,
         why: &Detached<'_>,
         near: &mut Suggestions<'a>,
     ) -> Option<Finding> {
@@ -282,11 +282,8 @@ impl<'a> Topology<'a> {
             // That is reported there.
             Detached::Unread(_) => return None,
             Detached::NoGateway | Detached::NotFound(_) => {
-                let parent = object.root().get("spec").get("parentRef");
-                let text = |field: &str, default| parent.text(field).unwrap_or(default);
-                let (group, kind) = (text("group", GROUP), text("kind", "Gateway"));
-                let namespace = set.gateway_namespace.unwrap_or(own);
-                let named = Identity::new(group, kind, Some(namespace), set.gateway);
+                let named = set.parent.identity(own);
+                let namespace = set.parent.namespace.as_deref();
                 let (finding, help) = match why {
                     Detached::NoGateway => (
                         finding("/spec/parentRef").label("no Gateway"),
@@ -298,10 +295,10 @@ impl<'a> Topology<'a> {
                     ),
                 };
                 let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
-                let near = near.find_for(set.gateway_namespace, &named);
+                let near = near.find_for(namespace, &named);
                 match near.filter(|near| near.is(is_gateway)) {
                     Some(near) => {
-                        let reference = (object, "/spec/parentRef", set.gateway_namespace);
+                        let reference = (object, "/spec/parentRef", namespace);
                         near.explain(finding, &named.to_string(), reference)
                     }
                     None => finding.help(help),

@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Finding, Findings, Severity};
 pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
-    (route, is_synced): (&Route<'_>, bool),
+    (route, is_synced): (Route<'_>, bool),
     near: &mut Suggestions<'a>,
     findings: &mut Findings,
 ) {
@@ -27,21 +27,20 @@ pub(super) fn missing_parents<'a>(
         (group, kind) == (GROUP, "Gateway") || is_listener_set(group, kind) || topology.is_route(group, kind)
     };
     for parent in &route.parents {
-        let (group, kind) = (parent.group, parent.kind);
-        let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+        let (group, kind) = parent.group_kind();
+        let identity = || parent.identity(object.namespace_or_empty());
         let is_gateway = (group, kind) == (GROUP, "Gateway");
         let owner = topology.parent(object.namespace_or_empty(), parent).ok();
         let parent_node = owner.map(|(gateway, set)| set.map_or(Node::Gateway(gateway), Node::ListenerSet));
         let is_there = |node| {
-            parent
-                .section_name
-                .is_none_or(|section| topology.find_section(node, Some(section)).is_some())
+            let section = parent.section_name.as_deref();
+            section.is_none_or(|section| topology.find_section(node, Some(section)).is_some())
         };
         // Most are there, and have no need of a name of their own.
         if parent_node.is_some_and(is_there) {
             continue;
         }
-        let identity = Identity::new(group, kind, Some(namespace), parent.name);
+        let identity = identity();
         // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
         if parent_node.is_none() && sources.get(&identity).is_some() {
             let detached = topology.detached_at(&identity).filter(|_| is_synced);
@@ -51,27 +50,28 @@ pub(super) fn missing_parents<'a>(
                     _ => format!("is not attached to {identity}"),
                 };
                 object
-                    .finding(Code::ROUTE_NOT_ATTACHED, &parent.pointer, what)
+                    .finding(Code::ROUTE_NOT_ATTACHED, &parent.pointer(), what)
                     .help("attach the ListenerSet, or name the Gateway as the parent")
                     .follows_from(set)
             }));
             continue;
         }
-        let (field, message) = match (parent_node, parent.section_name) {
+        let (field, message) = match (parent_node, parent.section_name.as_deref()) {
             (Some(_), Some(section)) => ("sectionName", format!("{identity} has no listener `{section}`")),
             _ => ("name", format!("{identity} is not in the input")),
         };
-        let place = object.place(&format!("{}/{field}", parent.pointer));
-        let reference = (object, parent.pointer.as_str(), parent.namespace);
+        let pointer = parent.pointer();
+        let place = object.place(&format!("{pointer}/{field}"));
+        let reference = (object, pointer.as_str(), parent.namespace.as_deref());
         let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place, message)
             .label(format!("a parent of {}", object.identity()))
             .missing(identity.clone());
         // A reference without a `kind` means a Gateway.
         let as_set = || {
-            let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);
+            let set = Identity::new(GROUP, "ListenerSet", identity.namespace.as_deref(), &*parent.name);
             sources.get(&set).filter(|_| is_gateway).map(Suggestion::kind)
         };
-        let finding = match (parent_node, parent.section_name) {
+        let finding = match (parent_node, parent.section_name.as_deref()) {
             (Some(node), Some(section)) => {
                 let near = sources
                     .get(&identity)
@@ -88,7 +88,7 @@ pub(super) fn missing_parents<'a>(
                 .severity(Severity::Error)
             }
             _ => match near
-                .find_for(parent.namespace, &identity)
+                .find_for(parent.namespace.as_deref(), &identity)
                 .filter(|near| near.is(leads_to_gateways))
                 .or_else(as_set)
             {
@@ -113,14 +113,14 @@ pub(super) fn missing_parents<'a>(
 pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
     let mut edges: Vec<Edge<'_>> = Vec::new();
     for (child, node) in topology.routes.iter() {
-        let route = &node.route;
-        for parent in &route.parents {
-            if !topology.is_route(parent.group, parent.kind) {
+        for parent in &node.route.parents {
+            let kind = parent.group_kind();
+            if !topology.is_route(kind.0, kind.1) {
                 continue;
             }
-            let namespace = parent.namespace.unwrap_or(route.object.namespace_or_empty());
-            let kind = (parent.group, parent.kind);
-            if let Some(found) = topology.find_route(kind, namespace, parent.name) {
+            let namespace = parent.namespace.as_deref();
+            let namespace = namespace.unwrap_or(node.object.namespace_or_empty());
+            if let Some(found) = topology.find_route(kind, namespace, &parent.name) {
                 edges.push((child, found, parent));
             }
         }
@@ -142,7 +142,7 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
                 .object
                 .finding(
                     Code::ROUTE_PARENT_CYCLE,
-                    &reference.pointer,
+                    &reference.pointer(),
                     "is its own parent, through its other parents",
                 )
                 .label("this parent leads back here")
@@ -152,7 +152,7 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
 }
 
 /// A route, the route that is its parent, and the reference to it.
-type Edge<'e> = (RouteId, RouteId, &'e ParentRef<'e>);
+type Edge<'e> = (RouteId, RouteId, &'e ParentRef);
 
 fn peel(alive: &mut BTreeSet<RouteId>, edges: &[Edge<'_>], upwards: bool) {
     let ends = |edge: &Edge<'_>| {

@@ -70,12 +70,12 @@ pub(crate) type Condition<'c, 'a> = (&'c dyn Fn(&ListenerNode<'a>) -> bool, Refu
 impl<'a> Topology<'a> {
     /// The parents of a route: those that it names, and the default Gateways, if it requests them
     /// (docs/systems/gateway-api.md#default-gateways).
-    pub(crate) fn parents_of<'r>(&self, route: &'r Route<'a>) -> Cow<'r, [ParentRef<'a>]> {
+    pub(crate) fn parents_of(&self, route: Route<'a>) -> Cow<'a, [ParentRef]> {
         if self.is_too_wide {
             return Cow::Borrowed(&[]);
         }
         if !route.uses_default_gateways {
-            return Cow::Borrowed(&route.parents);
+            return Cow::Borrowed(&route.view().parents);
         }
         let defaults = self.gateways.rows().iter().filter(|gateway| gateway.is_default);
         let defaults = defaults.map(|gateway| ParentRef::to_default(gateway.object));
@@ -83,15 +83,15 @@ impl<'a> Topology<'a> {
     }
 
     /// The owner of the listeners that a parentRef means, for a route in namespace `own`.
-    pub(crate) fn parent(&self, own: &str, parent: &ParentRef<'_>) -> Result<Owner, Refusal> {
-        let namespace = parent.namespace.unwrap_or(own);
-        match (parent.group, parent.kind) {
+    pub(crate) fn parent(&self, own: &str, parent: &ParentRef) -> Result<Owner, Refusal> {
+        let namespace = parent.namespace.as_deref().unwrap_or(own);
+        match parent.group_kind() {
             (GROUP, "Gateway") => {
-                let gateway = self.find_gateway(namespace, parent.name);
+                let gateway = self.find_gateway(namespace, &parent.name);
                 Ok((gateway.ok_or(Refusal::NotFound)?, None))
             }
             (group, kind) if is_listener_set(group, kind) => {
-                let set = self.find_listener_set(kind, namespace, parent.name);
+                let set = self.find_listener_set(kind, namespace, &parent.name);
                 let set = set.ok_or(Refusal::NotFound)?;
                 Ok((self.listener_sets.get(set).gateway, Some(set)))
             }
@@ -102,8 +102,8 @@ impl<'a> Topology<'a> {
     /// The listeners that take a route through one of its parents, never none, and their Gateway.
     pub(crate) fn listeners_for(
         &self,
-        route: &Route<'a>,
-        parent: &ParentRef<'a>,
+        route: Route<'a>,
+        parent: &ParentRef,
         assumed: bool,
     ) -> Result<(GatewayId, Vec<ListenerId>), Refusal> {
         let own = route.object.namespace_or_empty();
@@ -129,7 +129,7 @@ impl<'a> Topology<'a> {
         ];
         Ok((
             gateway,
-            self.listeners_with(owner, parent.section_name, &conditions)?,
+            self.listeners_with(owner, parent.section_name.as_deref(), &conditions)?,
         ))
     }
 
@@ -156,12 +156,11 @@ impl<'a> Topology<'a> {
     pub(super) fn said_of_refusal(
         &self,
         own: &str,
-        parent: &ParentRef<'_>,
+        parent: &ParentRef,
         why: Refusal,
         sources: Sources<'a>,
     ) -> Option<Said<'a>> {
-        let namespace = parent.namespace.unwrap_or(own);
-        let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+        let named = parent.identity(own);
         match why {
             Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
             Refusal::NotFound => match self.said_of_detached(&named) {
@@ -201,7 +200,7 @@ impl<'a> Topology<'a> {
 
     /// The reasons why an object is not attached, one for each parent that does not accept it; none if it is neither a
     /// ListenerSet nor a route, or does not exist.
-    pub fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
+    pub fn why_not_attached(&self, identity: &Identity, route: Option<Route<'a>>) -> Vec<String> {
         if let Some(why) = self.why_detached(identity) {
             return vec![why];
         }
@@ -215,8 +214,7 @@ impl<'a> Topology<'a> {
             .into_iter()
             .filter_map(|parent| {
                 let why = self.listeners_for(route, &parent, false).err()?;
-                let namespace = parent.namespace.unwrap_or(own);
-                let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+                let named = parent.identity(own);
                 match (why, self.why_detached(&named)) {
                     (Refusal::OtherKind, _) => None,
                     (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),

@@ -101,7 +101,7 @@ fn a_route_is_refused_for_the_first_reason_that_leaves_no_listener() {
         let seen = Seen::hub(&hub);
         let topology = &seen.attachments.topology;
         let route = &topology.routes.rows()[0].route;
-        topology.listeners_for(route, &route.parents[0], false).err()
+        topology.listeners_for(*route, &route.parents[0], false).err()
     };
     let of_http = |spec: &str| why("HTTPRoute", "infra", spec);
     assert_eq!(of_http("parentRefs: [{name: gw}]"), None);

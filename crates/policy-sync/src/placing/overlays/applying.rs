@@ -203,8 +203,7 @@ impl<'o> Applying<'o> {
         let next = self.changed.len();
         let position = *self.positions.entry((object, value.clone())).or_insert(next);
         if position == next {
-            let mut changed = target.clone_without_value();
-            changed.value = value;
+            let mut changed = target.with_value(value);
             let overlaid = changes.iter().filter_map(|change| self.overlaid(change));
             changed.overlaid = Some(overlaid.collect());
             self.changed.push(Arc::new(changed));

@@ -200,7 +200,7 @@ pub(crate) fn no_default_host(
     let hosts = attached
         .filter(|(there, _)| *there == listener)
         .map(|(_, route)| {
-            let route = &topology.routes.get(*route).route;
+            let route = topology.routes.get(*route).route;
             let rules = route.object.root().get("spec").get("rules");
             let matches = rules
                 .items()

@@ -177,18 +177,19 @@ impl Parents {
 
 fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
     let own = node.object.namespace_or_empty();
-    let named = topology.parents_of(&node.route);
+    let named = topology.parents_of(node.route);
     let found = named.iter().filter_map(|parent| {
         let owner = topology.parent(own, parent).ok()?;
         let (gateway, set) = owner;
-        let listeners = topology.listeners_of(owner, parent.section_name).iter().copied();
+        let section = parent.section_name.as_deref();
+        let listeners = topology.listeners_of(owner, section).iter().copied();
         let listeners = listeners.filter(|listener| {
             taken.contains(listener) && topology.listeners.get(*listener).is_meant(parent)
         });
         Some(Parent {
             node: set.map_or(Node::Gateway(gateway), Node::ListenerSet),
             gateway,
-            section: parent.section_name.map(str::to_owned),
+            section: section.map(str::to_owned),
             listeners: listeners.collect(),
         })
     });
