@@ -1,18 +1,14 @@
-//! GatewayClass, Gateway, its listeners, and ReferenceGrant.
-//!
-//! Owns: their typed views, what a grant permits, and the rules that a view needs (such as unique listener names).
-//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which class is ours,
-//! which routes exist.
+//! GatewayClass, Gateway, ListenerSet, and ReferenceGrant: listeners, the routes that they accept (`allowedRoutes`), and
+//! the references to parents that routes and ListenerSets have.
 
 use std::collections::BTreeMap;
 
-use super::route::{Admission, ParentRef, text_or};
 use super::{Reading, Typed, View};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::NameRule;
-use apimachinery::{Field, core_group};
+use apimachinery::{Field, Identity, Selector, core_group};
 use kube_json::Text;
 
 /// The API group of Gateway API.
@@ -177,6 +173,9 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     }
 }
 
+/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
+pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
+
 /// A ListenerSet: further listeners of a Gateway, with another owner.
 pub type ListenerSet<'a> = Typed<'a, ListenerSetSpec>;
 
@@ -212,6 +211,186 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
             })
         })
         .collect()
+}
+
+/// One entry of `spec.parentRefs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentRef {
+    /// API group; Gateway API's own when left out.
+    pub group: Text,
+    /// Kind; `Gateway` when left out.
+    pub kind: Text,
+    /// Name.
+    pub name: Text,
+    /// Namespace as written; none means the route's own.
+    pub namespace: Option<Text>,
+    /// Listener; none means every listener.
+    pub section_name: Option<Text>,
+    /// Port of the listener; none means any.
+    pub port: Option<i64>,
+    /// Its position in `spec.parentRefs`; none for the parent of a ListenerSet, and for a default Gateway, which no route
+    /// names.
+    position: Option<usize>,
+}
+
+impl ParentRef {
+    /// A Gateway that is a parent of routes that request default Gateways.
+    pub fn to_default(gateway: &Object) -> Self {
+        Self {
+            group: GROUP.into(),
+            kind: "Gateway".into(),
+            name: gateway.name.clone(),
+            namespace: gateway.namespace.clone(),
+            section_name: None,
+            port: None,
+            position: None,
+        }
+    }
+
+    pub(super) fn read<'a>(
+        reading: &mut Reading<'a, '_>,
+        position: usize,
+        field: &Field<'a>,
+    ) -> Option<Self> {
+        Some(Self {
+            section_name: reading.text(field, "sectionName").cloned(),
+            port: reading.integer(field, "port"),
+            position: Some(position),
+            ..Self::to_object(reading, field)?
+        })
+    }
+
+    /// A parent of which only the object is read.
+    fn to_object<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Self> {
+        Some(Self {
+            group: text_or(reading.string(field, "group"), GROUP),
+            kind: text_or(reading.string(field, "kind"), "Gateway"),
+            name: reading.required_string(field, "name")?.clone(),
+            namespace: reading.text(field, "namespace").cloned(),
+            section_name: None,
+            port: None,
+            position: None,
+        })
+    }
+
+    /// Group and kind.
+    pub fn group_kind(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
+    /// The parent of a route in namespace `own`.
+    pub fn identity(&self, own: &str) -> Identity {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        Identity::new(&self.group, &self.kind, Some(namespace), &self.name)
+    }
+
+    /// Pointer of the reference inside the route.
+    pub fn pointer(&self) -> String {
+        match self.position {
+            Some(position) => format!("/spec/parentRefs/{position}"),
+            None => DEFAULT_GATEWAYS.to_owned(),
+        }
+    }
+}
+
+/// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    /// Which namespaces routes may come from.
+    pub namespaces: AdmittedNamespaces,
+    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
+    pub lists_kinds: bool,
+    /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
+    kinds: Option<Vec<(String, String)>>,
+}
+
+/// `allowedRoutes.namespaces`, or `allowedListeners.namespaces` of a Gateway.
+#[derive(Debug, Clone)]
+pub enum AdmittedNamespaces {
+    /// Every namespace.
+    All,
+    /// The owner's own.
+    Same,
+    /// None at all.
+    None,
+    /// Those with matching labels; `None`, which matches nothing, where the selector is wrong or missing.
+    Selector(Option<Selector>),
+}
+
+impl AdmittedNamespaces {
+    /// Reads a `namespaces` field whose `from` defaults to `default`.
+    pub fn read(field: &Field<'_>, default: &str) -> Self {
+        match field.text("from").unwrap_or(default) {
+            "All" => Self::All,
+            "Selector" => {
+                // Gateway API: a selector must be there; controllers select nothing without one.
+                let selector = field.get("selector");
+                Self::Selector(selector.is_present().then(|| Selector::read(&selector)).flatten())
+            }
+            "Same" => Self::Same,
+            _ => Self::None,
+        }
+    }
+
+    /// Whether an object of `namespace`, whose labels `label` looks up, is admitted by an owner in `own`.
+    pub fn admits<'l>(&self, own: &str, namespace: &str, label: impl Fn(&str) -> Option<&'l str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Same => own == namespace,
+            Self::None => false,
+            Self::Selector(selector) => selector.as_ref().is_some_and(|selector| selector.matches(label)),
+        }
+    }
+}
+
+impl Admission {
+    /// Reads the `allowedRoutes` of a listener. The defaults are Gateway API's: the same namespace; the kinds of the
+    /// protocol.
+    fn read(allowed: &Field<'_>, protocol: &str) -> Self {
+        let listed: Vec<(String, String)> = allowed
+            .get("kinds")
+            .items()
+            .filter_map(|kind| {
+                let group = kind.text("group").unwrap_or(GROUP);
+                Some((group.to_owned(), kind.text("kind")?.to_owned()))
+            })
+            .collect();
+        let lists_kinds = !listed.is_empty();
+        let kinds = if listed.is_empty() {
+            kinds_of_protocol(protocol)
+        } else {
+            Some(listed)
+        };
+        Self {
+            namespaces: AdmittedNamespaces::read(&allowed.get("namespaces"), "Same"),
+            lists_kinds,
+            kinds,
+        }
+    }
+
+    /// Whether routes of this group and kind are admitted.
+    pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
+        self.kinds
+            .as_ref()
+            .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
+    }
+}
+
+/// The route kinds that a listener takes when it lists none (Gateway API, `ProtocolType`).
+fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
+    let kinds: &[&str] = match protocol {
+        "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
+        "TLS" => &["TLSRoute", "TCPRoute"],
+        "TCP" => &["TCPRoute"],
+        "UDP" => &["UDPRoute"],
+        _ => return None,
+    };
+    Some(
+        kinds
+            .iter()
+            .map(|kind| (GROUP.to_owned(), (*kind).to_owned()))
+            .collect(),
+    )
 }
 
 /// A ReferenceGrant: who may refer into its namespace.
@@ -277,5 +456,31 @@ impl ReferenceGrant<'_> {
             (&**group, &**kind) == (to.0, to.1) && name.as_ref().is_none_or(|name| name == to.2)
         };
         self.from.iter().any(is_from) && self.to.iter().any(is_to)
+    }
+}
+
+/// The text, or a default.
+pub(super) fn text_or(text: Option<&Text>, default: &str) -> Text {
+    text.cloned().unwrap_or_else(|| default.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_json::json;
+
+    #[test]
+    fn an_http_listener_takes_no_tcp_routes_and_only_its_own_namespace() {
+        let gateway = crate::tests::object(
+            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+            "metadata": {"name": "g", "namespace": "a"},
+            "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}),
+        );
+        let gateway = Gateway::new(&gateway).unwrap();
+        let admission = &gateway.listeners[0].admission;
+        assert!(admission.admits_kind(GROUP, "HTTPRoute"));
+        assert!(!admission.admits_kind(GROUP, "TCPRoute"));
+        assert!(admission.namespaces.admits("a", "a", |_| None));
+        assert!(!admission.namespaces.admits("a", "b", |_| None));
     }
 }

@@ -1,10 +1,7 @@
-//! The target references and target selectors of a policy (GEP-713, "Targets").
-//!
-//! Owns: the shapes that policy kinds share. Flows in: objects. Flows out: [`TargetRef`]s and [`TargetSelector`]s;
-//! findings at the fields that are wrong. Must not know: which kinds may be targeted, or which objects exist.
+//! The target references and target selectors of a policy (GEP-713, "Targets"), in the shapes that policy kinds share.
+//! Which kinds may be targeted, and which objects exist, is decided in `policy`.
 
-use super::gateway::GROUP;
-use super::route::AdmittedNamespaces;
+use super::gateway::{AdmittedNamespaces, GROUP};
 use super::{Reading, Typed, View};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;

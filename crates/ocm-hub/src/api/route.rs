@@ -1,15 +1,11 @@
-//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener accepts;
-//! Services and their ports.
-//!
-//! Owns: the view of a route, and which kinds and namespaces a listener accepts (`allowedRoutes`).
-//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which Gateways exist;
-//! `topology` links them.
+//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; Services and their ports.
+//! References stay names here; `topology` links them.
 
-use super::gateway::GROUP;
+use super::gateway::{GROUP, ParentRef, text_or};
 use super::{Reading, Typed, View};
 use crate::diagnostic::Findings;
 use crate::object::Object;
-use apimachinery::{Field, Identity, Selector, core_group};
+use apimachinery::{Field, Identity, core_group};
 use kube_json::Text;
 
 /// The route kinds of Gateway API.
@@ -41,9 +37,6 @@ pub fn inherits_matches(route: &Object) -> bool {
     })
 }
 
-/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
-pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
-
 /// A route of any kind.
 pub type Route<'a> = Typed<'a, RouteSpec>;
 
@@ -58,26 +51,6 @@ pub struct RouteSpec {
     pub hostnames: Vec<Text>,
     /// `spec.rules`, in their order. An HTTPRoute without rules gets one from its CRD's default: everything below `/`.
     pub rules: Vec<RouteRule>,
-}
-
-/// One entry of `spec.parentRefs`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParentRef {
-    /// API group; Gateway API's own when left out.
-    pub group: Text,
-    /// Kind; `Gateway` when left out.
-    pub kind: Text,
-    /// Name.
-    pub name: Text,
-    /// Namespace as written; none means the route's own.
-    pub namespace: Option<Text>,
-    /// Listener; none means every listener.
-    pub section_name: Option<Text>,
-    /// Port of the listener; none means any.
-    pub port: Option<i64>,
-    /// Its position in `spec.parentRefs`; none for the parent of a ListenerSet, and for a default Gateway, which no route
-    /// names.
-    position: Option<usize>,
 }
 
 /// One rule of a route.
@@ -104,62 +77,6 @@ pub struct BackendRef {
     pub namespace: Option<Text>,
     /// Positions: of the rule; in its `backendRefs`; and in the `filters` of either.
     at: (usize, Option<usize>, Option<usize>),
-}
-
-impl ParentRef {
-    /// A Gateway that is a parent of routes that request default Gateways.
-    pub fn to_default(gateway: &Object) -> Self {
-        Self {
-            group: GROUP.into(),
-            kind: "Gateway".into(),
-            name: gateway.name.clone(),
-            namespace: gateway.namespace.clone(),
-            section_name: None,
-            port: None,
-            position: None,
-        }
-    }
-
-    fn read<'a>(reading: &mut Reading<'a, '_>, position: usize, field: &Field<'a>) -> Option<Self> {
-        Some(Self {
-            section_name: reading.text(field, "sectionName").cloned(),
-            port: reading.integer(field, "port"),
-            position: Some(position),
-            ..Self::to_object(reading, field)?
-        })
-    }
-
-    /// A parent of which only the object is read.
-    pub(super) fn to_object<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Self> {
-        Some(Self {
-            group: text_or(reading.string(field, "group"), GROUP),
-            kind: text_or(reading.string(field, "kind"), "Gateway"),
-            name: reading.required_string(field, "name")?.clone(),
-            namespace: reading.text(field, "namespace").cloned(),
-            section_name: None,
-            port: None,
-            position: None,
-        })
-    }
-
-    /// Group and kind.
-    pub fn group_kind(&self) -> (&str, &str) {
-        (&self.group, &self.kind)
-    }
-
-    /// The parent of a route in namespace `own`.
-    pub fn identity(&self, own: &str) -> Identity {
-        let namespace = self.namespace.as_deref().unwrap_or(own);
-        Identity::new(&*self.group, &*self.kind, Some(namespace), &*self.name)
-    }
-
-    /// Pointer of the reference inside the route.
-    pub fn pointer(&self) -> String {
-        match self.position {
-            Some(position) => format!("/spec/parentRefs/{position}"),
-            None => DEFAULT_GATEWAYS.to_owned(),
-        }
-    }
 }
 
 impl View for RouteSpec {
@@ -201,11 +118,6 @@ impl View for RouteSpec {
         };
         (!is_known || !reading.is_wrong()).then_some(route)
     }
-}
-
-/// The text, or a default.
-pub(super) fn text_or(text: Option<&Text>, default: &str) -> Text {
-    text.cloned().unwrap_or_else(|| default.into())
 }
 
 fn route_rule<'a>(reading: &mut Reading<'a, '_>, rule: usize, field: &Field<'a>) -> RouteRule {
@@ -276,20 +188,19 @@ impl BackendRef {
     /// The backend of a route in namespace `own`.
     pub fn identity(&self, own: &str) -> Identity {
         let namespace = self.namespace.as_deref().unwrap_or(own);
-        Identity::new(&*self.group, &*self.kind, Some(namespace), &*self.name)
+        Identity::new(&self.group, &self.kind, Some(namespace), &self.name)
     }
 
     /// Pointer of the reference inside the route.
     pub fn pointer(&self) -> String {
         let (rule, backend, filter) = self.at;
-        let mut pointer = format!("/spec/rules/{rule}");
-        if let Some(backend) = backend {
-            pointer.push_str(&format!("/backendRefs/{backend}"));
-        }
-        if let Some(filter) = filter {
-            pointer.push_str(&format!("/filters/{filter}/requestMirror/backendRef"));
-        }
-        pointer
+        let backend = backend.map(|position| format!("/backendRefs/{position}"));
+        let filter = filter.map(|position| format!("/filters/{position}/requestMirror/backendRef"));
+        format!(
+            "/spec/rules/{rule}{}{}",
+            backend.unwrap_or_default(),
+            filter.unwrap_or_default()
+        )
     }
 }
 
@@ -304,118 +215,14 @@ pub fn service_ports(object: &Object) -> Vec<String> {
     ports.items().filter_map(name).collect()
 }
 
-/// Which routes a listener admits: `allowedRoutes`, and the kinds that its protocol implies.
-#[derive(Debug, Clone)]
-pub struct Admission {
-    /// Which namespaces routes may come from.
-    pub namespaces: AdmittedNamespaces,
-    /// Whether `allowedRoutes.kinds` says which kinds, not the protocol.
-    pub lists_kinds: bool,
-    /// Group and kind; `None` where the protocol is unknown and nothing is listed: any route.
-    kinds: Option<Vec<(String, String)>>,
-}
-
-/// `allowedRoutes.namespaces`, or `allowedListeners.namespaces` of a Gateway.
-#[derive(Debug, Clone)]
-pub enum AdmittedNamespaces {
-    /// Every namespace.
-    All,
-    /// The owner's own.
-    Same,
-    /// None at all.
-    None,
-    /// Those with matching labels; `None`, which matches nothing, where the selector is wrong or missing.
-    Selector(Option<Selector>),
-}
-
-impl AdmittedNamespaces {
-    /// Reads a `namespaces` field whose `from` defaults to `default`.
-    pub fn read(field: &Field<'_>, default: &str) -> Self {
-        match field.text("from").unwrap_or(default) {
-            "All" => Self::All,
-            "Selector" => {
-                // Gateway API: a selector must be there; controllers select nothing without one.
-                let selector = field.get("selector");
-                Self::Selector(selector.is_present().then(|| Selector::read(&selector)).flatten())
-            }
-            "Same" => Self::Same,
-            _ => Self::None,
-        }
-    }
-
-    /// Whether an object of `namespace`, whose labels `label` looks up, is admitted by an owner in `own`.
-    pub fn admits<'l>(&self, own: &str, namespace: &str, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-        match self {
-            Self::All => true,
-            Self::Same => own == namespace,
-            Self::None => false,
-            Self::Selector(selector) => selector.as_ref().is_some_and(|selector| selector.matches(label)),
-        }
-    }
-}
-
-impl Admission {
-    /// Reads the `allowedRoutes` of a listener. The defaults are Gateway API's: the same namespace; the kinds of the
-    /// protocol.
-    pub(super) fn read(allowed: &Field<'_>, protocol: &str) -> Self {
-        let listed: Vec<(String, String)> = allowed
-            .get("kinds")
-            .items()
-            .filter_map(|kind| {
-                let group = kind.text("group").unwrap_or(GROUP);
-                Some((group.to_owned(), kind.text("kind")?.to_owned()))
-            })
-            .collect();
-        let lists_kinds = !listed.is_empty();
-        let kinds = if listed.is_empty() {
-            kinds_of_protocol(protocol)
-        } else {
-            Some(listed)
-        };
-        Self {
-            namespaces: AdmittedNamespaces::read(&allowed.get("namespaces"), "Same"),
-            lists_kinds,
-            kinds,
-        }
-    }
-
-    /// Whether routes of this group and kind are admitted.
-    pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
-        self.kinds
-            .as_ref()
-            .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
-    }
-}
-
-/// The route kinds that a listener takes when it lists none (Gateway API, `ProtocolType`).
-fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
-    let kinds: &[&str] = match protocol {
-        "HTTP" | "HTTPS" => &["HTTPRoute", "GRPCRoute"],
-        "TLS" => &["TLSRoute", "TCPRoute"],
-        "TCP" => &["TCPRoute"],
-        "UDP" => &["UDPRoute"],
-        _ => return None,
-    };
-    Some(
-        kinds
-            .iter()
-            .map(|kind| (GROUP.to_owned(), (*kind).to_owned()))
-            .collect(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use kube_json::json;
 
-    fn object(value: kube_json::Value) -> Object {
-        crate::tests::object(value)
-    }
-
     #[test]
     fn mirror_filters_name_backends_too() {
-        let route = object(
+        let route = crate::tests::object(
             json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
             "metadata": {"name": "r", "namespace": "a"},
             "spec": {"rules": [{"backendRefs": [{"name": "s", "port": 80, "filters": [
@@ -445,7 +252,7 @@ mod tests {
                 "filters": [mirror(&format!("d{number}")), mirror(&format!("e{number}"))],
             })
         };
-        let route = object(json!({
+        let route = crate::tests::object(json!({
             "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
             "metadata": {"name": "r", "namespace": "a"},
             "spec": {"parentRefs": [{"name": "x"}, {"name": "y"}], "rules": [rule(0), rule(1)]},
@@ -466,20 +273,5 @@ mod tests {
                 .and_then(|reference| reference.get("name")?.as_str());
             assert_eq!(there, Some(name), "{pointer}");
         }
-    }
-
-    #[test]
-    fn an_http_listener_takes_no_tcp_routes_and_only_its_own_namespace() {
-        let gateway = object(
-            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
-            "metadata": {"name": "g", "namespace": "a"},
-            "spec": {"gatewayClassName": "c", "listeners": [{"name": "h", "port": 80, "protocol": "HTTP"}]}}),
-        );
-        let gateway = super::super::gateway::Gateway::new(&gateway).unwrap();
-        let admission = &gateway.listeners[0].admission;
-        assert!(admission.admits_kind(GROUP, "HTTPRoute"));
-        assert!(!admission.admits_kind(GROUP, "TCPRoute"));
-        assert!(admission.namespaces.admits("a", "a", |_| None));
-        assert!(!admission.namespaces.admits("a", "b", |_| None));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::Field;
 
-use crate::api::route::AdmittedNamespaces;
+use crate::api::gateway::AdmittedNamespaces;
 use crate::object::Object;
 use crate::topology::{BackendId, GatewayId, GatewayNode, Node, Topology};
 

@@ -12,9 +12,8 @@ use kube_json::{Value, json};
 use serde::Serialize;
 
 use super::profile::Strategy;
-use crate::api::gateway::GROUP;
+use crate::api::gateway::{AdmittedNamespaces, GROUP};
 use crate::api::policy::{TargetRef, TargetSelector};
-use crate::api::route::AdmittedNamespaces;
 use crate::object::{Object, Rank};
 use crate::topology::{ListenerId, Node, Topology};
 

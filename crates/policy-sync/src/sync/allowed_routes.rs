@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::routes::SyncedParent;
 use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
-use crate::api::route::AdmittedNamespaces;
+use crate::api::gateway::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;

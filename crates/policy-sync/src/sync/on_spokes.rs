@@ -232,7 +232,7 @@ fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> 
         });
         for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
             let secret_in = secret.namespace.as_deref().unwrap_or(namespace);
-            made.push(Identity::new("", "Secret", Some(secret_in), &*secret.name));
+            made.push(Identity::new("", "Secret", Some(secret_in), &secret.name));
         }
     }
     made

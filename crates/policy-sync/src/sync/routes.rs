@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::synced_kinds::{ChosenObjects, SyncedKinds};
-use crate::api::route::{ParentRef, Route};
+use crate::api::gateway::ParentRef;
+use crate::api::route::Route;
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::hostname_intersection::{common_hostnames, hostnames_meet};
 use super::node::{ListenerId, ListenerSetId};
-use crate::api::gateway::{GROUP, Listener};
-use crate::api::route::{Admission, ParentRef, Route, is_route};
+use crate::api::gateway::{Admission, GROUP, Listener, ParentRef};
+use crate::api::route::{Route, is_route};
 use crate::object::Object;
 
 /// A listener.

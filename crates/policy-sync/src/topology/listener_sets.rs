@@ -10,8 +10,7 @@ use super::listener::{Clash, ListenerNode, Ports};
 use super::node::{GatewayId, ListenerId};
 use super::sources::{Seniority, Sources};
 use super::suggestions::Suggestions;
-use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
-use crate::api::route::AdmittedNamespaces;
+use crate::api::gateway::{AdmittedNamespaces, GROUP, LISTENER_SETS, ListenerSet};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
 
@@ -184,7 +183,7 @@ impl<'a> Topology<'a> {
         };
         Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(pointer), message)
             .label(label)
-            .related(owner.place(&winner.pointer), "this one is used instead")
+            .related(owner.place(winner.pointer), "this one is used instead")
             .note(match winner.set {
                 Some(_) => OLDER_FIRST,
                 None => "listeners of the Gateway take precedence over those of ListenerSets",
@@ -218,7 +217,7 @@ impl<'a> Topology<'a> {
         let mut ports = Ports::default();
         ports.add(winner, winner_node);
         let (_, clash) = ports.in_the_way_of(node)?;
-        Some(self.gives_way((set, &node.pointer), (owner, winner), clash, Some(clusters)))
+        Some(self.gives_way((set, node.pointer), (owner, winner), clash, Some(clusters)))
     }
 
     /// Why a ListenerSet is attached to no Gateway, in words; `None` where it does, or is not there.

@@ -9,8 +9,8 @@ use super::hierarchy::Topology;
 use super::node::{Node, RouteId};
 use super::sources::Sources;
 use super::suggestions::{Suggestion, Suggestions};
-use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::route::{ParentRef, Route};
+use crate::api::gateway::{GROUP, ParentRef, is_listener_set};
+use crate::api::route::Route;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 
 /// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input; `is_synced` is whether the
@@ -68,7 +68,7 @@ pub(super) fn missing_parents<'a>(
             .missing(identity.clone());
         // A reference without a `kind` means a Gateway.
         let as_set = || {
-            let set = Identity::new(GROUP, "ListenerSet", identity.namespace.as_deref(), &*parent.name);
+            let set = Identity::new(GROUP, "ListenerSet", identity.namespace.as_deref(), &parent.name);
             sources.get(&set).filter(|_| is_gateway).map(Suggestion::kind)
         };
         let finding = match (parent_node, parent.section_name.as_deref()) {

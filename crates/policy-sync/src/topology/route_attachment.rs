@@ -8,8 +8,8 @@ use super::hierarchy::{Owner, Said, Topology};
 use super::listener::ListenerNode;
 use super::node::{BackendId, GatewayId, ListenerId, Node, RouteId};
 use super::sources::Sources;
-use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::route::{ParentRef, Route};
+use crate::api::gateway::{GROUP, ParentRef, is_listener_set};
+use crate::api::route::Route;
 use crate::diagnostic::Place;
 
 /// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a
@@ -184,7 +184,7 @@ impl<'a> Topology<'a> {
             Node::Listener(_, listener) => {
                 let node = self.listeners.get(listener);
                 let set = node.set.map(|set| self.listener_sets.get(set).object);
-                return set.into_iter().map(|set| set.place(&node.pointer)).collect();
+                return set.into_iter().map(|set| set.place(node.pointer)).collect();
             }
             Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
             Node::Route(route) | Node::Rule(route, _) => of_route(route).collect(),
