@@ -329,7 +329,12 @@ fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
         part.policies.extend(policy);
         let targets = policy.map(|policy| view.hub.policy(policy).targets.len());
         part.work = part.work.saturating_add(targets.unwrap_or_default());
-        part.keys.extend(identity.namespace.clone().map(Key::Namespace));
+        part.keys.extend(
+            identity
+                .namespace
+                .iter()
+                .map(|name| Key::Namespace(name.to_string())),
+        );
         part.keys.insert(Key::Named(identity));
     }
     for (place, seen) in view.seen().enumerate() {

@@ -156,7 +156,7 @@ pub(super) fn carried<'a>(
                 let object = copy.object;
                 Arc::new(Manifest {
                     resource: ResourceIdentifier {
-                        group: object.api_version.group,
+                        group: object.api_version.group.to_string(),
                         resource: synced.resource.resource.clone(),
                         namespace: object.namespace.unwrap_or_default().into(),
                         name: object.name.into(),

@@ -195,7 +195,9 @@ pub(super) fn shipped(text: &str) -> Shipped {
         let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
             identity: Identity::new(group, kind, namespace, name),
-            version: ApiVersion::parse(&text(manifest, "/apiVersion")).version,
+            version: ApiVersion::parse(&text(manifest, "/apiVersion"))
+                .version
+                .to_string(),
             value: manifest.clone(),
         });
     }

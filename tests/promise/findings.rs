@@ -196,7 +196,7 @@ fn goes_nowhere_unsaid(said: &Said, checked: &Findings) -> Option<Breach> {
 
 /// Whether an object is to be shipped, as far as the parameters of classes say.
 fn is_meant(loaded: &Loaded, object: &Object) -> bool {
-    let listed = (object.api_version.group.clone(), plural(&object.kind));
+    let listed = (object.api_version.group.to_string(), plural(&object.kind));
     let Some(parents) = object.value["spec"].get("parentRefs").and_then(Value::as_array) else {
         // A class without Gateways syncs nothing; its parameters are called as it is.
         let all = || loaded.hub.objects.iter();

@@ -6,13 +6,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use kube_json::Text;
+
 /// Group and version as in `apiVersion`. The core group is `""`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ApiVersion {
     /// API group, `""` for core.
-    pub group: String,
+    pub group: Text,
     /// Version, such as `v1`.
-    pub version: String,
+    pub version: Text,
 }
 
 impl ApiVersion {
@@ -26,12 +28,12 @@ impl ApiVersion {
     pub fn parse(text: &str) -> Self {
         match text.rsplit_once('/') {
             Some((group, version)) => Self {
-                group: group.to_owned(),
-                version: version.to_owned(),
+                group: group.into(),
+                version: version.into(),
             },
             None => Self {
-                group: String::new(),
-                version: text.to_owned(),
+                group: Text::new(),
+                version: text.into(),
             },
         }
     }
@@ -56,14 +58,14 @@ pub fn core_group(group: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupKind {
     /// API group, `""` for core.
-    pub group: String,
+    pub group: Text,
     /// Kind, such as `Gateway`.
-    pub kind: String,
+    pub kind: Text,
 }
 
 impl GroupKind {
     /// From its two halves.
-    pub fn new(group: impl Into<String>, kind: impl Into<String>) -> Self {
+    pub fn new(group: impl Into<Text>, kind: impl Into<Text>) -> Self {
         Self {
             group: group.into(),
             kind: kind.into(),
@@ -88,9 +90,9 @@ pub struct Identity {
     /// Group and kind.
     pub group_kind: GroupKind,
     /// Namespace, `None` for cluster-scoped objects.
-    pub namespace: Option<String>,
+    pub namespace: Option<Text>,
     /// Name.
-    pub name: String,
+    pub name: Text,
 }
 
 impl Identity {
@@ -98,8 +100,8 @@ impl Identity {
     pub fn new(group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Self {
         Self {
             group_kind: GroupKind::new(group, kind),
-            namespace: namespace.map(str::to_owned),
-            name: name.to_owned(),
+            namespace: namespace.map(Text::from),
+            name: name.into(),
         }
     }
 
@@ -113,7 +115,7 @@ impl Identity {
     /// ```
     pub fn locator(&self) -> String {
         let GroupKind { group, kind } = &self.group_kind;
-        let mut locator = kind.to_lowercase();
+        let mut locator = kind.as_str().to_lowercase();
         if !group.is_empty() {
             locator.push('.');
             locator.push_str(group);
@@ -127,7 +129,7 @@ impl Identity {
     pub fn key(&self) -> String {
         match &self.namespace {
             Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
-            None => self.name.clone(),
+            None => self.name.to_string(),
         }
     }
 }

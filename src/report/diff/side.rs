@@ -303,10 +303,10 @@ impl From<Identity> for ObjectKey {
     fn from(identity: Identity) -> Self {
         Self {
             is_work: false,
-            group: identity.group_kind.group,
-            kind: identity.group_kind.kind,
-            namespace: identity.namespace.unwrap_or_default(),
-            name: identity.name,
+            group: identity.group_kind.group.to_string(),
+            kind: identity.group_kind.kind.to_string(),
+            namespace: identity.namespace.unwrap_or_default().to_string(),
+            name: identity.name.to_string(),
             ordinal: 0,
         }
     }

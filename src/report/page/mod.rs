@@ -225,7 +225,7 @@ impl<'p> Page<'p> {
         let name = |identity: Identity| {
             let locator = identity.locator();
             let (kind, _) = locator.split_once(':').unwrap_or_default();
-            (kind.to_owned(), identity.group_kind.kind)
+            (kind.to_owned(), identity.group_kind.kind.to_string())
         };
         listed.chain(targets).map(name).collect()
     }

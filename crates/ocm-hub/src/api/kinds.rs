@@ -54,7 +54,9 @@ impl KindInfo {
     pub fn listed(&self, object: &Object) -> String {
         let mut versions = self.versions.iter();
         let own = &object.api_version.version;
-        let version = versions.find(|served| *served == own).or(self.versions.first());
+        let version = versions
+            .find(|served| *served == own.as_str())
+            .or(self.versions.first());
         let version = version.map_or(own.as_str(), AsRef::as_ref);
         let (group, plural) = (&self.group, &self.plural);
         format!("{{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}}")
@@ -365,7 +367,7 @@ pub fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Finding> {
     }
     let known = ApiVersion {
         group: group.clone(),
-        version: info.versions.first()?.to_string(),
+        version: (&**info.versions.first()?).into(),
     };
     let what = format_args!("has the unknown version {version:?}");
     let finding = object.finding(Code::OBJECT_SCHEMA, "/apiVersion", what);
@@ -390,7 +392,7 @@ pub(crate) fn correct_kind(
         return None;
     }
     let meant = meant(&written, kinds)?;
-    let (at, label, name) = if meant.kind == written.kind {
+    let (at, label, name) = if meant.kind == written.kind.as_str() {
         let label = format!("{} is in another group", written.kind);
         let name = format!("{}/{}", meant.group, object.api_version.version);
         ("/apiVersion", label, name)
@@ -413,15 +415,15 @@ pub(crate) fn correct_kind(
         Severity::Warning
     };
     object.kind = (*meant.kind).into();
-    object.api_version.group = meant.group.to_string();
+    object.api_version.group = (&*meant.group).into();
     Some(finding.help(help).severity(severity))
 }
 
 /// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.
 pub(crate) fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
     let is_meant = |info: &&KindInfo| {
-        (info.group == written.group && is_slip(&info.kind, &written.kind))
-            || (info.kind == written.kind && is_slip_of_group(&info.group, &written.group))
+        (info.group == written.group.as_str() && is_slip(&info.kind, &written.kind))
+            || (info.kind == written.kind.as_str() && is_slip_of_group(&info.group, &written.group))
     };
     let found = kinds.iter().filter(is_meant);
     found.min_by_key(|info| (info.group.as_ref(), info.kind.as_ref()))

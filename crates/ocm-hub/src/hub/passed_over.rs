@@ -55,7 +55,7 @@ pub(super) fn may_be_used(value: &Value, kinds: &KindTable) -> bool {
         || is_own_document(&api_version.to_string(), kind)
         || is_used(&api_version.group)
         || kinds.of_name(kind).any(|info| {
-            let is_of_group = api_version.group.is_empty() || info.group == api_version.group;
+            let is_of_group = api_version.group.is_empty() || info.group == api_version.group.as_str();
             is_of_group && (info.is_policy() || info.parent_refs || is_used(&info.group))
         })
         || refers(value)

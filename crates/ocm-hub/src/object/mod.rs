@@ -200,11 +200,11 @@ impl Object {
         Self {
             api_version: ApiVersion {
                 group: identity.group_kind.group,
-                version: String::new(),
+                version: Text::new(),
             },
-            kind: identity.group_kind.kind.into(),
-            namespace: identity.namespace.map(Text::from),
-            name: identity.name.into(),
+            kind: identity.group_kind.kind,
+            namespace: identity.namespace,
+            name: identity.name,
             ..Self::alone(Value::Null)
         }
     }
@@ -218,8 +218,8 @@ impl Object {
     pub fn identity(&self) -> Identity {
         Identity {
             group_kind: self.group_kind(),
-            namespace: self.namespace.as_deref().map(str::to_owned),
-            name: self.name.to_string(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
         }
     }
 
@@ -227,7 +227,7 @@ impl Object {
     pub fn group_kind(&self) -> GroupKind {
         GroupKind {
             group: self.api_version.group.clone(),
-            kind: self.kind.to_string(),
+            kind: self.kind.clone(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kube_json::{Map, Value, json};
+use kube_json::{Map, Text, Value, json};
 use serde::Serialize;
 
 use super::predicted::reference;
@@ -95,7 +95,7 @@ impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
     pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
-        let mut targets: BTreeMap<[String; 4], (Identity, Vec<Found<'_>>)> = BTreeMap::new();
+        let mut targets: BTreeMap<[Text; 4], (Identity, Vec<Found<'_>>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -118,7 +118,7 @@ impl PolicyView<'_> {
                 }
             }
         }
-        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut names: BTreeSet<(Text, String)> = BTreeSet::new();
         let mut lists = ClusterLists::default();
         let targets = targets.into_values();
         targets.map(move |(identity, results)| json!(document(results, &identity, &mut names, &mut lists)))
@@ -217,7 +217,7 @@ fn add<'v>(
 fn document<'v>(
     mut results: Vec<Found<'v>>,
     identity: &Identity,
-    names: &mut BTreeSet<(String, String)>,
+    names: &mut BTreeSet<(Text, String)>,
     lists: &mut ClusterLists<'v>,
 ) -> EffectivePolicy {
     let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
@@ -243,7 +243,7 @@ fn document<'v>(
         kind: "EffectivePolicy",
         metadata: Metadata {
             name,
-            namespace: identity.namespace.clone(),
+            namespace: identity.namespace.as_deref().map(str::to_owned),
         },
         target_ref: reference_to(identity, None),
         policies,
@@ -283,9 +283,9 @@ impl<'v> Found<'v> {
 /// A reference to a target, or to the one section of it that is meant.
 fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
     TargetRef {
-        group: target.group_kind.group.clone(),
-        kind: target.group_kind.kind.clone(),
-        name: target.name.clone(),
+        group: target.group_kind.group.to_string(),
+        kind: target.group_kind.kind.to_string(),
+        name: target.name.to_string(),
         section_name: section.map(str::to_owned),
     }
 }

@@ -79,7 +79,7 @@ pub fn learn_targets(profiles: &mut Profiles, hub: &Hub, findings: &mut Findings
         let policies = rooms.flat_map(|room| room.of_kind(&kind.group, &kind.kind));
         let mut written = Written::default();
         for policy in policies {
-            written.versions.insert(policy.api_version.version.clone());
+            written.versions.insert(policy.api_version.version.to_string());
             written.kinds.extend(target_kinds(policy));
         }
         if !written.versions.is_empty() {

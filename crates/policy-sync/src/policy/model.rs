@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use apimachinery::{Selector, row_ids};
-use kube_json::{Value, json};
+use kube_json::{Text, Value, json};
 use serde::Serialize;
 
 use super::profile::Strategy;
@@ -115,15 +115,15 @@ impl Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Declared {
     /// API group, `""` for core.
-    pub group: String,
+    pub group: Text,
     /// Kind.
-    pub kind: String,
+    pub kind: Text,
     /// Namespace as written.
-    pub namespace: Option<String>,
+    pub namespace: Option<Text>,
     /// Name; of a selector, what it selected.
-    pub name: String,
+    pub name: Text,
     /// Listener, rule or port.
-    pub section: Option<String>,
+    pub section: Option<Text>,
     /// Pointer inside the policy: `/spec/targetRefs/0`.
     pub pointer: String,
     /// Its outcome.
@@ -165,11 +165,11 @@ impl Declared {
     /// A reference.
     pub(super) fn reference(reference: &TargetRef) -> Self {
         Self {
-            group: reference.group.to_string(),
-            kind: reference.kind.to_string(),
-            namespace: reference.namespace.as_deref().map(str::to_owned),
-            name: reference.name.to_string(),
-            section: reference.section_name.as_deref().map(str::to_owned),
+            group: reference.group.clone(),
+            kind: reference.kind.clone(),
+            namespace: reference.namespace.clone(),
+            name: reference.name.clone(),
+            section: reference.section_name.clone(),
             pointer: reference.pointer.clone(),
             ..Self::default()
         }
@@ -178,9 +178,9 @@ impl Declared {
     /// A selector, before it has selected.
     pub(super) fn selector(selector: &TargetSelector) -> Self {
         Self {
-            group: selector.group.to_string(),
-            kind: selector.kind.to_string(),
-            section: selector.section_name.as_deref().map(str::to_owned),
+            group: selector.group.clone(),
+            kind: selector.kind.clone(),
+            section: selector.section_name.clone(),
             pointer: selector.pointer.clone(),
             selector: Some(Selects {
                 labels: selector.selector.clone(),

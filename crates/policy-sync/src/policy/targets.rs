@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
+use kube_json::Text;
 
 use super::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
@@ -101,8 +102,8 @@ impl<'a> Resolver<'_, 'a> {
             }
             for (namespace, name) in selected {
                 let mut one = target.clone();
-                name.clone_into(&mut one.name);
-                one.namespace = namespace.map(str::to_owned);
+                one.name = name.into();
+                one.namespace = namespace.map(Text::from);
                 one.selector = None;
                 one.target = self.one(policy, profile, &one);
                 resolved.push(one);
@@ -371,7 +372,7 @@ impl<'a> Resolver<'_, 'a> {
         (sections, is_listed): (bool, bool),
     ) -> Target {
         if declared.section.is_some() && !sections {
-            let [kind, target] = [&profile.kind, &declared.kind].map(|kind| with_article(kind));
+            let [kind, target] = [profile.kind.as_str(), &declared.kind].map(with_article);
             let what = format!("{kind} targets {target} only as a whole");
             let place = policy.object.place(&format!("{}/sectionName", declared.pointer));
             self.findings
@@ -625,7 +626,7 @@ fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {
 
 fn shown_kind(declared: &Declared) -> String {
     if declared.group.is_empty() || declared.group == GROUP {
-        declared.kind.clone()
+        declared.kind.to_string()
     } else {
         format!("{}.{}", declared.kind, declared.group)
     }

@@ -173,7 +173,7 @@ const CLUSTERS_WIDTH: usize = 40;
 pub(super) struct MissingGrants<'g, 'a> {
     grants: &'g Grants<'a>,
     /// By what refers, and by the namespace and the kind that it refers to.
-    missing: BTreeMap<(From<'a>, String, GroupKind), Vec<Missing<'a>>>,
+    missing: BTreeMap<(From<'a>, Text, GroupKind), Vec<Missing<'a>>>,
 }
 
 /// A reference that nothing permits.

@@ -288,7 +288,7 @@ fn other_version(policy: &Policy<'_>, entry: &SyncedResource, class: &str, hub: 
     let ApiVersion { group, version } = &object.api_version;
     let wanted = ApiVersion {
         group: group.clone(),
-        version: entry.version.clone(),
+        version: entry.version.as_str().into(),
     };
     let fix = format!("write `apiVersion: {wanted}`");
     object.finding(

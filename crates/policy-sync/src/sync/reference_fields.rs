@@ -10,7 +10,7 @@ use kube_json::Value;
 use crate::api::gateway::GROUP;
 use crate::api::route::stands_for_routes;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity, core_group};
+use apimachinery::{Field, Identity, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -252,33 +252,27 @@ pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity,
 
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
-    let own = own.map(str::to_owned);
-    let named = |group: &str, kind: &str, namespace: Option<String>| {
-        Some(Needed::Object(Identity {
-            group_kind: GroupKind::new(group, kind),
+    let named = |group: &str, kind: &str, namespace: Option<&str>| {
+        Some(Needed::Object(Identity::new(
+            group,
+            kind,
             namespace,
-            name: text("name")?.to_owned(),
-        }))
+            text("name")?,
+        )))
     };
     match holds {
         Reference(group, kind) => {
             let group = text("group").map_or(group, core_group);
             let kind = text("kind").unwrap_or(kind);
-            let namespace = text("namespace").map(str::to_owned).or(own);
+            let namespace = text("namespace").or(own);
             named(group, kind, namespace).filter(|_| !kind.is_empty())
         }
         Backend => {
             let group = text("group").map_or("", core_group);
             let is_routes = stands_for_routes(group, text("kind").unwrap_or_default());
-            (!is_routes)
-                .then(|| needed(own.as_deref(), field, SERVICE))
-                .flatten()
+            (!is_routes).then(|| needed(own, field, SERVICE)).flatten()
         }
-        Name(group, kind) => Some(Needed::Object(Identity {
-            group_kind: GroupKind::new(group, kind),
-            namespace: own,
-            name: field.str()?.to_owned(),
-        })),
+        Name(group, kind) => Some(Needed::Object(Identity::new(group, kind, own, field.str()?))),
         AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
         Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
         Issuer => match text("kind").unwrap_or("Issuer") {

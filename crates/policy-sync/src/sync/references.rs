@@ -127,7 +127,7 @@ pub fn report_references(
         .objects
         .iter()
         .filter(|object| !all.is_empty() && object.namespace.is_some());
-    let key = |object: &'_ Object| (object.group_kind(), object.name.to_string());
+    let key = |object: &'_ Object| (object.group_kind(), object.name.clone());
     let elsewhere: Elsewhere<'_> = namespaced.map(|object| (key(object), object)).collect();
     for (needed, missing) in all {
         let clusters = missing.clusters(is_known);
@@ -162,8 +162,8 @@ pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Stri
             .filter(|namespace| *namespace != downstream.as_str())?;
         let name = downstream_name(namespace, &needed.name, own);
         let copy = Identity {
-            namespace: Some(downstream.clone()),
-            name: name.clone(),
+            namespace: Some(downstream.as_str().into()),
+            name: name.as_str().into(),
             ..needed
         };
         let has_copy = |cluster: &String| there.has(&copy, cluster);
@@ -228,14 +228,14 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
         Needed::Object(identity) => there.without(identity, clusters),
         Needed::SecretNamed(name) => without(&|secret, _| secret.name == *name),
         Needed::Labelled(wanted, namespace) => without(&|secret, labels| {
-            (namespace.is_none() || *namespace == secret.namespace)
+            (namespace.is_none() || namespace.as_deref() == secret.namespace.as_deref())
                 && wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
         }),
     }
 }
 
 /// An object of the hub with a kind and a name.
-type Elsewhere<'a> = HashMap<(GroupKind, String), &'a Object>;
+type Elsewhere<'a> = HashMap<(GroupKind, Text), &'a Object>;
 
 fn not_shipped(
     (hub, ours, elsewhere): (&Hub, &Ours<'_>, &Elsewhere<'_>),

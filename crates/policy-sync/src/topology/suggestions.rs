@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use apimachinery::{GroupKind, Identity};
+use kube_json::Text;
 
 use super::sources::Sources;
 use crate::api::downstream::NAMESPACE_PREFIX;
@@ -75,7 +76,7 @@ impl<'a> Suggestion<'a> {
 }
 
 /// Names of objects by their group, their kind, and their namespace or name.
-type NamesByKey<'a> = HashMap<(String, String, String), NameIndex<'a>>;
+type NamesByKey<'a> = HashMap<[Text; 3], NameIndex<'a>>;
 
 /// The objects of the input, to look for near ones: a thousand references may name one kind.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ impl<'a> Suggestions<'a> {
         let namespace = missing.namespace.as_deref().unwrap_or_default();
         let name = missing.name.as_str();
         let of_kind = || sources.all().flat_map(|objects| objects.of_kind(group, kind));
-        let key = |last: &str| (group.clone(), kind.clone(), last.to_owned());
+        let key = |last: &str| [group.clone(), kind.clone(), last.into()];
         let names = self.names.entry(key(namespace)).or_insert_with(|| {
             let here = of_kind().filter(|object| is_in(object, namespace));
             NameIndex::new(here.map(|object| object.name.as_str()))

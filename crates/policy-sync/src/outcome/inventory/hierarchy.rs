@@ -201,7 +201,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
         known.or_insert_with(|| {
             let hostname = match &identity.namespace {
                 Some(namespace) => format!("{}.{namespace}", identity.name),
-                None => identity.name.clone(),
+                None => identity.name.to_string(),
             };
             let entry = GatewayEntry::new(identity);
             let listener = ListenerEntry {

@@ -105,6 +105,7 @@ fn kinds(view: &PolicyView<'_>) -> (Vec<KindEntry>, bool) {
         .into_iter()
         .map(|(GroupKind { group, kind }, (profile, there))| {
             let (depth, ends) = end_of(&profile, &there);
+            let (kind, group) = (kind.to_string(), group.to_string());
             (depth, KindEntry { kind, group, ends })
         });
     let mut kinds: Vec<(usize, KindEntry)> = kinds.collect();

@@ -245,7 +245,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         });
         let kinds: Vec<GroupKind> = kinds.collect();
         if let Some(other) = kinds.iter().find(|other| other.kind == *kind) {
-            return Some(("group", other.group.clone()));
+            return Some(("group", other.group.to_string()));
         }
         let near = nearest(kind, kinds.iter().map(|other| other.kind.as_str()))?;
         Some(("kind", near.to_owned()))

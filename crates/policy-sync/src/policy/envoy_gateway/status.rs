@@ -120,7 +120,7 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
                 group: GROUP.to_owned(),
                 kind: wanted.to_owned(),
                 namespace: if merges { String::new() } else { namespace.to_owned() },
-                name: declared.name.clone(),
+                name: declared.name.to_string(),
                 section_name: None,
             },
             controller_name: controller_name(attachments, gateway),
@@ -345,10 +345,10 @@ impl Said<'_, '_> {
 pub(crate) fn reference(topology: &Topology<'_>, whole: Node, section: Option<&str>) -> AncestorRef {
     let identity = topology.identity(whole);
     AncestorRef {
-        group: identity.group_kind.group,
-        kind: identity.group_kind.kind,
-        namespace: identity.namespace.unwrap_or_default(),
-        name: identity.name,
+        group: identity.group_kind.group.to_string(),
+        kind: identity.group_kind.kind.to_string(),
+        namespace: identity.namespace.unwrap_or_default().to_string(),
+        name: identity.name.to_string(),
         section_name: section.map(str::to_owned),
     }
 }

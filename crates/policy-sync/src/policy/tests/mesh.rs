@@ -105,7 +105,7 @@ proptest! {
         let topology = &seen.attachments.topology;
         let mut found: BTreeMap<(String, Option<String>), BTreeSet<String>> = BTreeMap::new();
         for (_, path) in seen.effective.iter() {
-            let name = |node: Node| topology.identity(node).name;
+            let name = |node: Node| topology.identity(node).name.to_string();
             let start = name(path.path.start.node());
             let end = path.path.backend.map(|backend| name(Node::Backend(backend)));
             let chain = path.effective.chain.iter();

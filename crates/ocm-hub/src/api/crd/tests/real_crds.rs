@@ -117,7 +117,7 @@ fn cel_rules_see_defaults_and_report_at_their_level() {
 fn a_version_that_is_not_served_is_refused_with_those_that_are() {
     let crd = real_crd(GATEWAYS);
     let mut old = gateway(json!({}));
-    old.api_version.version = "v1alpha1".to_owned();
+    old.api_version.version = "v1alpha1".into();
     let findings = check(&crd, &old, &Work::default());
     assert!(
         findings[0]
