@@ -1,7 +1,5 @@
-//! A broken promise between stages.
-//!
-//! Owns: how the run then ends. Flows in: the promise, and the object that it is about. Flows out: nothing, because the
-//! run ends. Must not know: which stage made the promise.
+//! A broken promise between stages. It ends the run with a message that names the promise and the object, because
+//! nothing after it could be trusted.
 
 use std::fmt::Display;
 

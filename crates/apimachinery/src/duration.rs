@@ -1,6 +1,4 @@
 //! Go's durations: `1h15m`, `1.5s`.
-//!
-//! Owns: their grammar and length. Flows in: text. Flows out: nanoseconds. Must not know: fields.
 
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;

@@ -1,7 +1,5 @@
-//! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place.
-//!
-//! Owns: the way from a value to its parts, and the types that a field may have. Flows in: a JSON value. Flows out:
-//! [`Field`]s; a [`Mismatch`] if the type is wrong. Must not know: kinds, messages.
+//! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place. Kinds and messages are the
+//! reader's business.
 
 use std::sync::Arc;
 

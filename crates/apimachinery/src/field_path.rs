@@ -1,7 +1,5 @@
-//! Paths of fields as people read and write them: `spec.listeners[name=api].port`.
-//!
-//! Owns: the notation, both ways: the printer of each step, and [`FieldPath`], which reads what it prints. Flows in:
-//! text, values. Flows out: paths, JSON pointers. Must not know: which fields identify the entries of a list.
+//! Paths of fields as people read and write them: `spec.listeners[name=api].port`. [`FieldPath`] reads what the
+//! printers of the steps write. Which fields identify the entries of a list, the caller knows.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,5 @@
-//! The identity of an object: group, version, kind, namespace, name.
-//!
-//! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], how Kubernetes and reports print them, and how people write them
-//! ([`named_parts`]). Flows in: texts. Flows out: names that can be compared. Must not know: which kinds exist.
+//! The identity of an object: group, version, kind, namespace, name. Also how Kubernetes and reports print it, and how
+//! people write it ([`named_parts`]).
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! Kubernetes' small languages: names, labels, label selectors, quantities, durations, patterns, and JSON pointers into objects.
 //!
-//! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its wording: what a name, a label
-//! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
-//! quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern
-//! matches ([`Pattern`]), how Go reads a URL ([`Url`]); [`Work`], which limits how much work a run spends on its input; [`Field`], a cursor that reads a value together with its JSON pointer; and [`FieldPath`], a path to a field as people write it.
-//! Flows in: [`kube_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
-//! Must not know: any particular kind.
+//! These are the rules of `k8s.io/apimachinery` that other tools reimplement in part, with its complaints: what a name,
+//! a label or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]),
+//! what a quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern matches
+//! ([`Pattern`]), how Go reads a URL ([`Url`]). Beside them: [`Work`], which limits how much work a run spends on its
+//! input; [`Field`], a cursor that reads a value together with its JSON pointer; and [`FieldPath`], a path to a field
+//! as people write it. Nothing here knows a particular kind.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]

@@ -1,8 +1,5 @@
-//! Kubernetes' rules for names, label keys and values, annotation keys.
-//!
-//! Owns: which text is a valid name under which rule, and which rule the names of a kind obey.
-//! Flows in: text. Flows out: nothing, or an [`InvalidName`] with the broken rule, how it is broken, and what to write
-//! instead. Must not know: files, findings, or anything about a kind but the rule of its names.
+//! Kubernetes' rules for names, label keys and values, annotation keys. An [`InvalidName`] says which rule is broken,
+//! how, and what to write instead.
 //!
 //! Every name that becomes a path component or part of another name passes through here first.
 

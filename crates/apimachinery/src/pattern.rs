@@ -1,8 +1,5 @@
-//! Go's regular expressions, which API servers use, on the `regex` crate.
-//!
-//! Owns: [`Pattern`]: the constructs that Go and the `regex` crate read differently, Go's limits of repetition, and how
-//! large a pattern becomes before it is compiled. Flows in: the text of a pattern. Flows out: whether and where a
-//! text matches. Must not know: schemas, CEL, or how much work may be spent.
+//! Go's regular expressions, which API servers use, on the `regex` crate. Before a pattern is compiled, it is checked
+//! for what the two read differently, for Go's limits of repetition, and for its size.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};

@@ -1,7 +1,4 @@
 //! JSON pointers (RFC 6901) in one place: how a key becomes a reference token, and back.
-//!
-//! Owns: escaping, and pointers in a readable form. Flows in: keys and pointers. Flows out: text.
-//! Must not know: what a pointer leads to.
 
 use std::borrow::Cow;
 

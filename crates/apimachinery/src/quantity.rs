@@ -1,8 +1,5 @@
-//! Kubernetes quantities: `250m`, `4`, `1.5Gi`, `2e3`.
-//!
-//! Owns: the grammar of a quantity, its value as the approximate float64 that OCM's resource prioritizers
-//! compute with, and the text that Kubernetes' clients write for it. Flows in: the text of a field (or an integer).
-//! Flows out: [`Quantity`]. Must not know: which field it came from.
+//! Kubernetes quantities: `250m`, `4`, `1.5Gi`, `2e3`. The value is the approximate float64 that OCM's resource
+//! prioritizers compute with.
 //!
 //! Kubernetes stores a small number as an integer and a power of ten, and all others as an integer of billionths.
 //! The float64 of the second kind is sometimes off in its last bit, and the first kind keeps the author's text. Both

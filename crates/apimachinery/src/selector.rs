@@ -1,8 +1,5 @@
-//! Kubernetes label selectors, with Kubernetes' own complaints.
-//!
-//! Owns: the shape of a label selector ([`LabelSelector`]), the rules for a usable one, the messages that Kubernetes
-//! prints about others, and the usable form ([`Selector`]). Flows in: a field of an object.
-//! Flows out: requirements over a map of strings. Must not know: whose labels (or claims) they are.
+//! Kubernetes label selectors, with Kubernetes' own complaints. [`LabelSelector`] is the shape that an author may
+//! write, [`Selector`] the usable form. The labels may as well be claims.
 
 mod syntax;
 

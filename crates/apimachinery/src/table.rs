@@ -1,7 +1,4 @@
 //! Tables, and the numbers that identify their rows.
-//!
-//! Owns: [`Table`] and [`RowId`]. Flows in: rows. Flows out: their numbers, and rows by number.
-//! Must not know: what a row stands for.
 
 use std::cmp::Ordering;
 use std::fmt;

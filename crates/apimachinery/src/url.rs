@@ -1,8 +1,5 @@
 //! URLs as Go's `net/url` reads them.
 //!
-//! Owns: the grammar and the parts. Flows in: text. Flows out: parts, or the reason why the text is no URL. Must not
-//! know: what a URL is for.
-//!
 //! Browsers read URLs differently: they turn hosts into lower case, drop default ports, and mend what is broken.
 //!
 //! Rules: `golang/go src/net/url/url.go@go1.26`.

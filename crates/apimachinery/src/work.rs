@@ -1,8 +1,5 @@
 //! Limits how much work a run spends on its input: on rules, expressions, and patterns from untrusted authors.
 //!
-//! Owns: [`Work`], which all objects of a run share, and [`Allowance`], the part of one object. Flows in: steps,
-//! patterns. Flows out: whether there is work left. Must not know: what the work is.
-//!
 //! An API server has a budget for each object and gets the objects one by one; a run gets all of them at once. So each
 //! object brings an allowance in proportion to its size, and any excess is taken from one shared stock. Whether the
 //! stock suffices depends only on sums, not on threads or on any order. Which objects were judged before it ran out

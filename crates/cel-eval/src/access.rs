@@ -1,8 +1,5 @@
-//! Access to values by fields, keys, and positions, including optional ones.
-//!
-//! Owns: which parts exist, which do not, and which accesses are invalid. Flows in: a value and a key. Flows out: a
-//! part of it.
-//! Must not know: expressions.
+//! Access to values by fields, keys, and positions, including optional ones. Which parts exist, which do not, and which
+//! accesses are errors.
 //!
 //! Source: google/cel-go interpreter/attributes.go@v0.26.0 `refQualify`, `applyQualifiers`.
 

@@ -1,7 +1,5 @@
-//! The functions of `kube-cel`, called with values.
-//!
-//! Owns: the environment that knows them. Flows in: a name and values. Flows out: a value. Must not know: which of them
-//! are incorrect, or how large a result becomes.
+//! The functions of `kube-cel`, called with values. Which of them are incorrect, and how large a result becomes, is
+//! decided in `library`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

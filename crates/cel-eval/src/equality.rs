@@ -1,7 +1,5 @@
-//! Equality and order, as in cel-go.
-//!
-//! Owns: equality (numbers by value regardless of type, lists and maps by their elements, optional values by their
-//! contents), and which values have an order. Flows in: two values. Flows out: an answer. Must not know: expressions.
+//! Equality and order, as in cel-go. Numbers are equal by value regardless of type, lists and maps by their elements,
+//! optional values by their contents.
 //!
 //! Source: google/cel-go common/types/{compare,list,map,optional}.go@v0.26.0.
 

@@ -1,8 +1,5 @@
-//! Evaluates an expression.
-//!
-//! Owns: the order of evaluation, which errors are absorbed, loops, operators, and the cost of each part. Flows in: a
-//! parsed expression, variables, functions of the caller. Flows out: a value, or the reason why there is none, and its
-//! cost. Must not know: what an expression is for.
+//! Evaluates an expression. That is the order of evaluation, which errors are absorbed, loops, operators, and the cost
+//! of each part.
 //!
 //! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop continues if a step has no value: the next
 //! steps then decide the result. A map is traversed in the order of its keys, so that the same input has the same

@@ -1,11 +1,6 @@
 //! Evaluates CEL expressions as cel-go does, counts their cost as Kubernetes does, and uses no more memory than it was
 //! given.
 //!
-//! Owns: evaluation, costs, limits, equality, optional values, and the functions whose result can be larger than their
-//! arguments or that other engines evaluate differently. Flows in: a parsed expression, variables, an
-//! [`Allowance`](apimachinery::Allowance) of work. Flows out: a value, or the reason why there is none, and its cost.
-//! Must not know: what an expression is for.
-//!
 //! The parser, the values, and the remaining functions are those of `kube-cel`. Its own evaluation is not used: it
 //! copies whole values at each step, ends a loop at its first error, and has no place where costs could be counted.
 //!

@@ -1,8 +1,6 @@
 //! Functions whose result can be larger than their arguments, that are slower elsewhere than they need to be, or that
-//! other engines lack or evaluate differently than cel-go; and the memory limits of the remaining ones.
-//!
-//! Owns: all of them, each paid for before it runs. Flows in: a call with its operands. Flows out: a value. Must not
-//! know: expressions.
+//! other engines lack or evaluate differently than cel-go; and the memory limits of the remaining ones. Each call is
+//! paid for before it runs.
 
 use std::sync::Arc;
 

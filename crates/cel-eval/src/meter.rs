@@ -1,7 +1,5 @@
-//! What an evaluation spends: cost, as cel-go counts it; work and memory, as they are here.
-//!
-//! Owns: [`Meter`] and its limits. Flows in: prices, steps, bytes, each before the operation that they pay for. Flows
-//! out: whether to continue. Must not know: expressions.
+//! What an evaluation spends: cost, as cel-go counts it; work and memory, as they are here. Each operation is paid for
+//! before it runs.
 
 use apimachinery::{Allowance, Spent};
 use kube_cel::cel::ExecutionError;

@@ -1,7 +1,5 @@
-//! Parses expressions from untrusted authors.
-//!
-//! Owns: [`Expression`]; the limits of length and depth, and the stack that a deep one needs. Flows in: text. Flows
-//! out: an expression, or the reason why there is none. Must not know: what an expression means.
+//! Parses expressions from untrusted authors. [`Expression`] has limits of length and depth, and is parsed on a stack
+//! that is large enough for the deepest one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

@@ -1,7 +1,4 @@
-//! The costs of calls.
-//!
-//! Owns: cel-go's prices and those of Kubernetes' libraries, for actual runs, not for estimates. Flows in: a call, its
-//! operands and its result. Flows out: a cost. Must not know: how anything is evaluated.
+//! The costs of calls. They are cel-go's and those of Kubernetes' libraries, for actual runs, not for estimates.
 //!
 //! Where a price is not known for certain (libraries that the versions of Kubernetes price differently), it is the lowest,
 //! so that what an API server accepts is accepted: a limit is hit here where it is hit there, or later.

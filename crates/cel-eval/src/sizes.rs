@@ -1,6 +1,4 @@
 //! The sizes of values: as cel-go measures them, and in memory.
-//!
-//! Owns: both measures. Flows in: values. Flows out: numbers. Must not know: expressions.
 
 use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, OptionalValue};

@@ -1,7 +1,5 @@
 //! Kubernetes' functions of URLs.
 //!
-//! Owns: their names, and a URL as a value. Flows in: a call. Flows out: a value. Must not know: costs, the grammar.
-//!
 //! `kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/library/urls.go@v1.34.1`
 
 use std::collections::HashMap;

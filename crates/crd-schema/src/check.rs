@@ -1,7 +1,5 @@
-//! Checks a value against its schema: everything except CEL rules.
-//!
-//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed value. Flows
-//! out: violations in the order of the value's fields. Must not know: how either was made.
+//! Checks a value against its schema: everything except CEL rules. The value is completed before, and violations are in
+//! the order of its fields, in an API server's wording.
 
 mod resource;
 mod scalar;

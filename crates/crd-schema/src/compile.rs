@@ -1,8 +1,5 @@
-//! Compiles an OpenAPI v3 schema from JSON to the tree that checks walk.
-//!
-//! Owns: the meaning of keywords. Flows in: a schema from a file, so possibly an invalid one.
-//! Flows out: [`Node`]s, and a [`SchemaProblem`] for each keyword that cannot be used.
-//! Must not know: values that will be checked.
+//! Compiles an OpenAPI v3 schema from JSON to the tree that checks walk. The schema may be invalid: each keyword that
+//! cannot be used becomes a [`SchemaProblem`].
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,5 @@
-//! CustomResourceDefinitions (`apiextensions.k8s.io/v1`).
-//!
-//! Owns: a definition's group, names, scope, versions and labels, and a compiled schema per version. Flows in: a
-//! definition as JSON, possibly malformed. Flows out: the typed view, and the parts that cannot be used.
-//! Must not know: objects of the kind that it defines.
+//! CustomResourceDefinitions (`apiextensions.k8s.io/v1`). A definition may be malformed; what cannot be used is
+//! reported, and the rest is read.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,5 @@
-//! Runs the CEL rules of all levels on a value.
-//!
-//! Owns: the walk, and the conversion of a value to CEL by its schema, which knows times, durations, bytes, and maps.
-//! Flows in: a compiled schema, a completed value that is structurally valid. Flows out: violations, each at its exact
-//! place, in the order of the fields. Must not know: what a rule requires.
+//! Runs the CEL rules of all levels on a value. A value becomes CEL by its schema, which knows times, durations, bytes,
+//! and maps. It must be structurally valid. Violations are at their exact places, in the order of the fields.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/values.go@v1.34.1.
 

@@ -1,7 +1,5 @@
-//! String formats that API servers check.
-//!
-//! Owns: which texts match an OpenAPI format. Flows in: a format's name, text. Flows out: yes or no.
-//! Must not know: schemas. A format that API servers do not know is not checked, just as on an API server.
+//! String formats that API servers check. A format that API servers do not know is not checked, just as on an API
+//! server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,10 +1,8 @@
 //! The schemas of CustomResourceDefinitions: which custom resources an API server would refuse, and why.
 //!
-//! Owns: reading a definition ([`Crd`]), compiling its structural schemas once ([`Schema`]), and checking many values
-//! against them: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded resources, metadata,
-//! CEL rules; filling in defaults, pruning.
-//! Flows in: definitions, schemas, and values as [`kube_json`] values. Flows out: [`Violation`]s with JSON pointers,
-//! in the API server's wording. Must not know: any particular kind, files, where a value came from.
+//! It reads a definition ([`Crd`]), compiles its structural schemas once ([`Schema`]), and checks many values against
+//! them: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded resources, metadata, CEL
+//! rules; it fills in defaults, and prunes. A [`Violation`] has a JSON pointer and the API server's wording.
 //!
 //! The modules, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with the
 //! `pattern`, `format`, and `rules` of a level), `complete` changes a value, `check` walks it, `evaluate` runs the rules on

@@ -1,7 +1,5 @@
-//! ObjectMeta: the metadata of the root object and of embedded resources.
-//!
-//! Owns: its fields, and the values that Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
-//! Flows out: problems. Must not know: schemas of kinds.
+//! ObjectMeta: the metadata of the root object and of embedded resources. Its fields, and the values that Kubernetes
+//! refuses in them beyond their types.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and
 //! staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go@v1.34.1.

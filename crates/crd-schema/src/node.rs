@@ -1,6 +1,4 @@
 //! The compiled form of a schema: a tree of the requirements of each level.
-//!
-//! Owns: [`Node`]. Flows in: the results of the compiler. Flows out: answers for the checks. Must not know: where a schema came from, or any value.
 
 use std::collections::BTreeMap;
 

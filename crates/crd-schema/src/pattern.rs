@@ -1,7 +1,5 @@
-//! Patterns of a schema.
-//!
-//! Owns: [`Pattern`], which compiles when it is first needed: a schema has hundreds, an object meets a few. Flows in:
-//! the keyword's text, texts to compare. Flows out: whether they match. Must not know: how a pattern is read.
+//! Patterns of a schema. They are compiled when they are first needed: a schema has hundreds, and an object meets a
+//! few.
 
 use std::sync::OnceLock;
 

@@ -1,6 +1,4 @@
 //! The parts of a definition or a schema that cannot be used.
-//!
-//! Owns: [`SchemaProblem`]. Flows in: the problems that reading and compiling find. Flows out: the same, to the caller.
 
 use apimachinery::pointer;
 

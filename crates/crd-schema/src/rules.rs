@@ -1,8 +1,5 @@
-//! The CEL rules of one level of a schema (`x-kubernetes-validations`).
-//!
-//! Owns: which rules exist, compiling them, running them on a value, and the cost limit of an object's rules. Flows in:
-//! a level of a schema as JSON, a CEL value. Flows out: violations, and problems of rules that cannot be
-//! used. Must not know: other levels, or how a value is converted to CEL.
+//! The CEL rules of one level of a schema (`x-kubernetes-validations`). It compiles them, runs them on a CEL value, and
+//! limits what the rules of one object may cost.
 //!
 //! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). An API server also estimates their maximum
 //! cost when the definition is created; this crate does not.

@@ -1,8 +1,5 @@
 //! A compiled schema and what it does with values.
 //!
-//! Owns: the order of the steps. Flows in: a schema as JSON, values. Flows out: [`Violation`]s, values with their
-//! defaults. Must not know: which kind the schema belongs to, or where a value came from.
-//!
 //! The order is the API server's (docs/systems/kubernetes.md#crd-schemas): defaults, nulls, structural rules, and CEL
 //! rules only if there is no structural violation. A rule that ran before the defaults would refuse values that the
 //! server accepts; one that ran on a wrong type would report an error of the engine.

@@ -1,7 +1,4 @@
-//! One violation of a schema, and the path that leads to it.
-//!
-//! Owns: [`Violation`] and its wording, as Kubernetes prints it. Flows in: the results of the checks. Flows out:
-//! violations. Must not know: schemas.
+//! One violation of a schema, and the path that leads to it. Both are printed as Kubernetes prints them.
 
 use std::fmt;
 

@@ -1,7 +1,4 @@
 //! Values of other types as JSON values, and comparisons with them.
-//!
-//! Owns: conversions. Flows in: booleans, numbers, texts, lists, mappings, values of `serde_json`. Flows out: values.
-//! Must not know: `serde`'s data model.
 
 use std::borrow::Cow;
 

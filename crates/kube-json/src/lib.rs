@@ -1,8 +1,5 @@
 //! The JSON value of a Kubernetes object: small in memory, and shared when it is cloned.
 //!
-//! Owns: [`Value`] and its [`Map`]. Flows in: parts of values, or `serde`'s data. Flows out: values, by reference, by
-//! JSON pointer, or as `serde`'s data. Must not know: YAML, kinds, any other crate of the project.
-//!
 //! Names and methods are those of `serde_json`, so that a reader knows them. `convert` and `serde_data` use
 //! `value`.
 

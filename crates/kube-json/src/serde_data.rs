@@ -1,7 +1,4 @@
 //! Values as `serde`'s data, and as the text of JSON.
-//!
-//! Owns: what a value looks like to a serializer. Flows in: values, data. Flows out: data, values. Must not know: formats
-//! other than JSON.
 
 use std::fmt;
 use std::str::FromStr;

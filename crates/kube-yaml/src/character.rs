@@ -1,8 +1,4 @@
 //! Which characters a text may contain, and which of them end a line.
-//!
-//! Owns: the check over the whole text for characters that must be escaped, and the search for the end of a word. Flows
-//! in: text, bytes. Flows out: the first forbidden character; classes of bytes.
-//! Must not know: what a text means.
 
 use super::error::{Error, ErrorKind, Outcome};
 

@@ -1,7 +1,4 @@
-//! Decodes bytes to text.
-//!
-//! Owns: which encodings Kubernetes reads (docs/systems/kubernetes.md#structure-and-characters). Flows in: a
-//! file's bytes. Flows out: its text. Must not know: YAML beyond the separator line.
+//! Decodes bytes to text. Which encodings Kubernetes reads: docs/systems/kubernetes.md#structure-and-characters.
 
 use std::borrow::Cow;
 

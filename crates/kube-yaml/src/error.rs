@@ -1,7 +1,4 @@
-//! Errors of reading, with messages for people.
-//!
-//! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
-//! text, the events, and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
+//! Errors of reading, with messages for people. Each kind of fault has a message and a help line.
 
 use std::borrow::Cow;
 use std::fmt;

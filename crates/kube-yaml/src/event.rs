@@ -1,7 +1,4 @@
 //! The events between a parser (of YAML or of JSON) and the composer.
-//!
-//! Owns: their kinds. Flows in: events from a parser. Flows out: the same, to the composer. Must not know: how
-//! either of them works.
 
 use std::borrow::Cow;
 use std::ops::Range;

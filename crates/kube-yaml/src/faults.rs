@@ -1,7 +1,5 @@
-//! The library's faults in words that say what to do.
-//!
-//! Owns: the mapping from what the library says to a place, a message, and a help. Flows in: the library's error, and how
-//! far the events came. Flows out: our error. Must not know: what a text means.
+//! The library's faults in words that say what to do. A library error has a place only where the events end, so the
+//! message also depends on how far they came.
 
 use saphyr_parser::ScanError;
 

@@ -1,7 +1,5 @@
-//! JSON, as a stream of objects.
-//!
-//! Owns: which part of a text is a stream of JSON objects, and where keys and values stand in it. Flows in: text. Flows
-//! out: the same events as from YAML, so that one composer makes values from both. Must not know: duplicate keys, limits.
+//! JSON, as a stream of objects. It makes the same events as the reader of YAML, so that one composer makes values of
+//! both; the composer also finds duplicate keys.
 //!
 //! `serde_json` knows the grammar, and what escapes stand for. It does not say where it is, so a second cursor goes over
 //! the text beside it: from one key or value to the next there are only blanks, commas, and colons.

@@ -1,9 +1,7 @@
 //! The Kubernetes dialect of YAML: reading, writing, positions.
 //!
-//! Owns: how text becomes a [`kube_json::Value`] exactly as an API server's clients read it, where every key
-//! and value is in the text, and how a value becomes canonical text that every reader reads as the same value. Flows
-//! in: bytes, text. Flows out: values, positions, text.
-//! Must not know: any other crate of the project.
+//! Text becomes a [`kube_json::Value`] exactly as an API server's clients read it, with the place of every key and
+//! value, and a value becomes canonical text that every reader reads as the same value.
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
 //! [`read()`] or [`read_located`] (chunk to value). Inside, `lines` makes the value of a document in its usual form. For

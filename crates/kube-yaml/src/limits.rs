@@ -1,7 +1,4 @@
 //! The limits on reading a document.
-//!
-//! Owns: these limits, and what they are by default. Flows in: nothing. Flows out: numbers.
-//! Must not know: who enforces them.
 
 /// The limits of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]

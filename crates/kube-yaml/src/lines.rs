@@ -1,9 +1,6 @@
-//! Documents in their usual form, read line by line, straight to the value.
-//!
-//! Owns: which documents are in that form: block collections whose keys are plain or quoted words, with plain scalars,
-//! quoted ones on one line, literal blocks, and flow collections on one line; without anchors, aliases, tags, and merges.
-//! Flows in: a text whose lines end in LF. Flows out: what the composer would make of it; or nothing, and the library
-//! decides. Must not know: what is wrong with a document.
+//! Documents in their usual form, read line by line, straight to the value. That form is block collections whose keys
+//! are plain or quoted words, with plain scalars, quoted ones on one line, literal blocks, and flow collections on one
+//! line; without anchors, aliases, tags, and merges.
 //!
 //! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
 //! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that

@@ -1,8 +1,5 @@
-//! Numbers in YAML's text, as the Go library reads them.
-//!
-//! Owns: prefixes, signs, underscores and the boundary between numbers and strings
-//! (docs/systems/kubernetes.md#scalars). Flows in: a plain scalar that starts like a number. Flows out: the
-//! number, or nothing. Must not know: tags, JSON.
+//! Numbers in YAML's text, as the Go library reads them. Prefixes, signs, underscores, and the boundary between numbers
+//! and strings: docs/systems/kubernetes.md#scalars.
 
 use std::borrow::Cow;
 

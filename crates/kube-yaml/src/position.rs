@@ -1,7 +1,5 @@
-//! Where each key and each value of a document is in its text.
-//!
-//! Owns: the tree of places, parallel to the tree of values, and the two ways of composing: with and without it.
-//! Flows in: places, from the composer. Flows out: [`Positions`]. Must not know: values, files, lines.
+//! Where each key and each value of a document is in its text. The tree of places is parallel to the tree of values;
+//! composing can leave it out.
 
 use std::ops::Range;
 use std::sync::Arc;

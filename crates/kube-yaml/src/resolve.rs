@@ -1,7 +1,5 @@
-//! What the text of a scalar means: null, a boolean, a number or a string.
-//!
-//! Owns: the words and number forms of docs/systems/kubernetes.md#scalars, and the tags. Flows in: the text of one
-//! scalar, and its tag. Flows out: the scalar. Must not know: where it is in the document, what it is in JSON.
+//! What the text of a scalar means: null, a boolean, a number or a string. The words and forms are those of
+//! docs/systems/kubernetes.md#scalars.
 
 use std::borrow::Cow;
 use std::ops::Range;

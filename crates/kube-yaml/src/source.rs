@@ -1,8 +1,5 @@
-//! YAML: the events of the library, with their places, and the refusal of what Kubernetes reads otherwise.
-//!
-//! Owns: where a node stands, and where YAML 1.2 (the library) and YAML 1.1 (Kubernetes,
-//! docs/systems/kubernetes.md#structure-and-characters) differ. Flows in: one document's text. Flows out: events. Must not
-//! know: what a text means, and the words for the library's faults.
+//! YAML: the events of the library, with their places, and the refusal of what Kubernetes reads otherwise. Where YAML
+//! 1.2 (the library) and YAML 1.1 (Kubernetes) differ: docs/systems/kubernetes.md#structure-and-characters.
 //!
 //! The library tells for each event what it is, and where plain and block texts end. A cursor goes over the text beside
 //! it: from one node to the next there are only blanks, comments, and the indicators that the place allows. What the

@@ -1,8 +1,5 @@
-//! Splits a file's text into its documents.
-//!
-//! Owns: separators, which are found by the start of a line before anything is parsed
-//! (docs/systems/kubernetes.md#documents-in-a-stream), and the choice between YAML and JSON. Flows in: text.
-//! Flows out: chunks of one document each. Must not know: the contents of the documents.
+//! Splits a file's text into its documents. Separators are found by the start of a line before anything is parsed
+//! (docs/systems/kubernetes.md#documents-in-a-stream). It also decides between YAML and JSON.
 
 use std::ops::Range;
 

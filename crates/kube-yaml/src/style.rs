@@ -1,8 +1,5 @@
-//! Writes a string so that every reader reads it as that string.
-//!
-//! Owns: the choice between plain, literal block and double quotes
-//! (docs/systems/kubernetes.md#writing-safely), and the escapes. Flows in: a string. Flows out: its style,
-//! its quoted text. Must not know: where in a document it goes.
+//! Writes a string so that every reader reads it as that string. It chooses between plain, literal block and double
+//! quotes (docs/systems/kubernetes.md#writing-safely).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

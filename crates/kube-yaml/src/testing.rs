@@ -1,9 +1,6 @@
 //! Our events against libyaml-safer's, and the values of lines against those of events: for tests and for fuzzing, never
 //! for reading.
 //!
-//! Owns: what we may take that libyaml-safer refuses. Flows in: texts. Flows out: agreement, or the result of each. Must
-//! not know: where texts come from.
-//!
 //! libyaml-safer reads YAML 1.1 as Kubernetes' reader does, but for the classes of
 //! docs/systems/kubernetes.md#libyaml-safer. Where both accept a text, the events are the same. We refuse more: what
 //! YAML 1.1 and 1.2 read differently.

@@ -1,7 +1,5 @@
-//! A scalar, and its form in JSON: as a value, and as a key.
-//!
-//! Owns: the round trip through JSON that makes `1.0` an integer, and the text of keys. Flows in: a resolved scalar.
-//! Flows out: its value, or its text as a key. Must not know: how a text was resolved.
+//! A scalar, and its form in JSON: as a value, and as a key. A number goes through JSON and back, which makes `1.0` an
+//! integer.
 
 use std::borrow::Cow;
 use std::ops::Range;

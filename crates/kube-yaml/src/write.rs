@@ -1,8 +1,6 @@
-//! Writes values as canonical YAML.
-//!
-//! Owns: the layout (docs/reference/output.md): block style, lists not indented under their key, keys in byte
-//! order except for those that lead. Flows in: values. Flows out: text that [`super::read()`] reads as exactly the same
-//! value. Must not know: which object it writes, except for the names of the keys that lead.
+//! Writes values as canonical YAML. The layout is that of docs/reference/output.md: block style, lists not indented
+//! under their key, keys in byte order except for those that lead. [`super::read()`] reads the text as exactly the same
+//! value.
 //!
 //! The pieces ([`append_entry`], [`append_item`], [`append_value`]) let a caller write something once at a known
 //! indentation and put it into many texts. Those for one line or one level ([`append_key`], [`append_text`],

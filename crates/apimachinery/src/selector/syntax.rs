@@ -1,7 +1,4 @@
 //! The syntax of label keys and values, and Kubernetes' messages about mistakes in them.
-//!
-//! Owns: Kubernetes' rules for qualified names and label values, its messages, and Go's quoting. Flows in: text.
-//! Flows out: complaints. Must not know: selectors.
 
 use crate::names::{LABEL_MAX, SUBDOMAIN_MAX, SUBDOMAIN_TEXT, is_key_name, is_subdomain};
 

@@ -1,7 +1,4 @@
 //! The fields that the root of an object and an embedded resource have without a schema for them.
-//!
-//! Owns: the checks of `apiVersion`, `kind` and `metadata`. Flows in: the mapping that is the resource.
-//! Flows out: violations. Must not know: the fields of any kind.
 
 use kube_json::{Map, Value};
 

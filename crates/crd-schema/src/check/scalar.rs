@@ -1,7 +1,4 @@
 //! Checks of strings, numbers, and enums.
-//!
-//! Owns: the rules about single values. Flows in: a level of a schema and a value of the right type.
-//! Flows out: violations. Must not know: what is around the value.
 
 use std::cmp::Ordering;
 

@@ -62,6 +62,8 @@ pub struct GatewaySpec {
     pub class_name: Text,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener>,
+    /// Which namespaces it takes ListenerSets from (`spec.allowedListeners`); by default none.
+    pub allowed_listeners: AdmittedNamespaces,
     /// Whether routes that request default Gateways are attached to it (`spec.defaultScope`).
     pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
@@ -115,6 +117,10 @@ impl View for GatewaySpec {
         (!reading.is_wrong()).then_some(Self {
             class_name,
             listeners,
+            allowed_listeners: AdmittedNamespaces::read(
+                &spec.get("allowedListeners").get("namespaces"),
+                "None",
+            ),
             is_default: spec.text("defaultScope") == Some("All"),
             placement: placement.map(Text::from),
         })
@@ -319,7 +325,7 @@ pub enum AdmittedNamespaces {
 
 impl AdmittedNamespaces {
     /// Reads a `namespaces` field whose `from` defaults to `default`.
-    pub fn read(field: &Field<'_>, default: &str) -> Self {
+    pub(super) fn read(field: &Field<'_>, default: &str) -> Self {
         match field.text("from").unwrap_or(default) {
             "All" => Self::All,
             "Selector" => {

@@ -153,13 +153,14 @@ fn serves(
         ));
     }
     // Without a listener of HBONE on its port a waypoint takes its own namespace alone.
-    let mut listeners = known.object.root().get("spec").get("listeners").items();
-    let is_hbone = |listener: &Field<'_>| {
-        listener.text("protocol") == Some("HBONE") && listener.get("port").integer() == Ok(Some(15008))
-    };
-    let hbone = listeners.find(is_hbone);
-    let admitted = hbone.map_or(AdmittedNamespaces::Same, |listener| {
-        AdmittedNamespaces::read(&listener.get("allowedRoutes").get("namespaces"), "Same")
+    let listeners = known
+        .listeners
+        .iter()
+        .map(|listener| topology.listeners.get(*listener));
+    let mut own = listeners.filter(|listener| listener.set.is_none());
+    let hbone = own.find(|listener| listener.protocol == "HBONE" && listener.port == Some(15008));
+    let admitted = hbone.map_or(&AdmittedNamespaces::Same, |listener| {
+        &listener.admission.namespaces
     });
     let label = |key: &str| topology.namespace_label(namespace, key);
     if admitted.admits(known.object.namespace_or_empty(), namespace, label) {

@@ -47,11 +47,7 @@ pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> Namespa
     for ((gateway, listener, cause), refused) in &check.refused {
         let node = attachments.topology.listeners.get(*listener);
         let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
-        let owner = match node.set {
-            Some(set) => attachments.topology.listener_sets.get(set).object,
-            None => gateway,
-        };
-        findings.extend(finding((owner, gateway), node, *cause, refused, syncing.hub));
+        findings.extend(finding((node.owner, gateway), node, *cause, refused, syncing.hub));
     }
     for (set, gateway) in &routes.sets {
         let set = *attachments.topology.listener_sets.get(*set);
@@ -167,11 +163,11 @@ impl<'c> Check<'c> {
     /// That a Gateway would refuse a ListenerSet which it takes on the hub.
     fn set(&mut self, set: ListenerSetNode<'c>, clusters: &[String]) -> Option<Finding> {
         let topology = &self.syncing.attachments.topology;
-        let gateway = topology.gateways.get(set.gateway).object;
+        let node = topology.gateways.get(set.gateway);
+        let (gateway, admitted) = (node.object, node.allowed_listeners);
         let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
         let own = set.object.namespace_or_empty();
-        let admitted = topology.allowed_listeners(set.gateway);
-        let refusing = self.refusing(&admitted, &home, own, clusters);
+        let refusing = self.refusing(admitted, &home, own, clusters);
         if refusing.is_empty() {
             return None;
         }
@@ -184,7 +180,7 @@ impl<'c> Check<'c> {
                 set.object.identity()
             ),
         )
-        .label(match &admitted {
+        .label(match admitted {
             AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
             _ => "accepts only ListenerSets of its own namespace",
         })

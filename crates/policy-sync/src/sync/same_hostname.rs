@@ -43,12 +43,10 @@ pub fn report_same_hostnames(syncing: Syncing<'_>, findings: &mut Findings) {
             continue;
         };
         for listener in node.listeners.iter().map(|id| topology.listeners.get(*id)) {
-            let set = listener.set.map(|set| topology.listener_sets.get(set).object);
             if let Some(hostname) = listener.hostname {
-                let owner = set.unwrap_or(node.object);
                 let serving = Serving {
                     gateway: node.object,
-                    listener: owner.place(&format!("{}/hostname", listener.pointer)),
+                    listener: listener.owner.place(&format!("{}/hostname", listener.pointer)),
                     clusters: syncing.clusters.get(ours),
                     is_local: false,
                 };

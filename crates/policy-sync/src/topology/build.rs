@@ -1,6 +1,7 @@
 //! Links the hierarchy.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use apimachinery::{GroupKind, Identity, Work};
 
@@ -80,6 +81,8 @@ impl<'a> Topology<'a> {
         }
         topology.bound(&routes, findings);
         topology.routes.reserve(routes.len());
+        topology.route_ids.reserve(routes.len());
+        topology.backend_ids.reserve(routes.len());
         for route in routes {
             let id = topology.add_route(route, (sources, seniority));
             topology.add_rules(id, (sources, grants));
@@ -147,13 +150,15 @@ impl<'a> Topology<'a> {
         let class = self.class(&gateway.view().class_name);
         let namespace = self.namespace(object.namespace_or_empty());
         let listeners = gateway.view().listeners.iter();
-        let listeners = listeners.map(|listener| self.listeners.push(ListenerNode::new(listener, None)));
+        let listeners =
+            listeners.map(|listener| self.listeners.push(ListenerNode::new(listener, object, None)));
         let listeners: Vec<ListenerId> = listeners.collect();
         let node = GatewayNode {
             object,
             class,
             namespace,
             listeners: listeners.clone(),
+            allowed_listeners: &gateway.view().allowed_listeners,
             is_default: gateway.is_default,
             attached: Vec::new(),
             original,
@@ -293,27 +298,23 @@ impl<'a> Topology<'a> {
 
     /// A backend, new or known.
     pub(crate) fn backend(&mut self, name: Identity, sources: Sources<'a>) -> BackendId {
-        if let Some(known) = self.backend_ids.get(&name) {
-            return *known;
-        }
-        self.backend_ids.insert(name.clone(), self.backends.next());
-        let object = sources.get(&name);
-        let ports = match object {
-            Some(object) if has_service_ports(object) => service_ports(object),
-            _ => Vec::new(),
+        let vacant = match self.backend_ids.entry(name) {
+            Entry::Occupied(backend) => return *backend.get(),
+            Entry::Vacant(vacant) => vacant,
         };
-        let mut node = BackendNode {
+        let name = vacant.key().clone();
+        vacant.insert(self.backends.next());
+        let object = sources.get(&name);
+        let ports = object.filter(|object| has_service_ports(object));
+        let ports = ports.map(service_ports).unwrap_or_default();
+        let ports = ports.into_iter().map(|name| self.ports.push(name)).collect();
+        self.backends.push(BackendNode {
             name,
             object,
-            ports: Box::default(),
+            ports,
             routes: Vec::new(),
             meshed: Vec::new(),
-        };
-        if !ports.is_empty() {
-            let ports = ports.into_iter().map(|name| self.ports.push(name));
-            node.ports = ports.collect();
-        }
-        self.backends.push(node)
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use super::node::{
     PortId, RouteId, RuleId, Start,
 };
 use super::route_match::RouteMatch;
+use crate::api::gateway::{AdmittedNamespaces, Gateway};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
@@ -84,6 +85,8 @@ pub struct GatewayNode<'a> {
     pub namespace: NamespaceId,
     /// Its listeners in the order of the spec, then those of its ListenerSets, the first set first.
     pub listeners: Vec<ListenerId>,
+    /// Which namespaces it takes ListenerSets from.
+    pub(crate) allowed_listeners: &'a AdmittedNamespaces,
     /// Whether routes that request default Gateways are attached to it.
     pub is_default: bool,
     /// Which listener takes which route, sorted.
@@ -97,8 +100,7 @@ pub struct GatewayNode<'a> {
 impl<'a> GatewayNode<'a> {
     /// The class of the Gateway on the hub, where a cluster is looked at and the Gateway was synced.
     pub fn original_class(&self) -> Option<&'a str> {
-        let class = self.original?.value.get("spec")?.get("gatewayClassName")?;
-        class.as_str()
+        Some(&Gateway::new(self.original?)?.view().class_name)
     }
 
     /// The object whose name it is known by: the hub's, if it comes from there.

@@ -13,6 +13,8 @@ use crate::object::Object;
 pub struct ListenerNode<'a> {
     /// Its name.
     pub name: &'a str,
+    /// The Gateway or the ListenerSet that has it.
+    pub owner: &'a Object,
     /// The ListenerSet that it comes from.
     pub set: Option<ListenerSetId>,
     /// The listener of its Gateway, or of an earlier ListenerSet, in whose favor it takes nothing.
@@ -33,8 +35,9 @@ pub struct ListenerNode<'a> {
 
 impl<'a> ListenerNode<'a> {
     /// A listener as read; `set`: the ListenerSet that it comes from.
-    pub(super) fn new(listener: &'a Listener, set: Option<ListenerSetId>) -> Self {
+    pub(super) fn new(listener: &'a Listener, owner: &'a Object, set: Option<ListenerSetId>) -> Self {
         Self {
+            owner,
             name: &listener.name,
             set,
             gives_way_to: None,

@@ -94,19 +94,13 @@ impl<'a> Topology<'a> {
             }
             Some(gateway) => {
                 let home = self.gateways.get(gateway).home(assumed);
-                let allowed = self.allowed_listeners(gateway);
+                let allowed = self.gateways.get(gateway).allowed_listeners;
                 let is_admitted = allowed.admits(home, own, |key| self.namespace_label_of(assumed, own, key));
                 is_admitted
                     .then_some(gateway)
                     .ok_or(Detached::NotAllowed(gateway))
             }
         }
-    }
-
-    /// Which namespaces a Gateway takes ListenerSets from. Without `allowedListeners` it takes none.
-    pub(crate) fn allowed_listeners(&self, gateway: GatewayId) -> AdmittedNamespaces {
-        let spec = self.gateways.get(gateway).object.root().get("spec");
-        AdmittedNamespaces::read(&spec.get("allowedListeners").get("namespaces"), "None")
     }
 
     /// Adds the listeners of a set after those of the Gateway and of earlier sets: one that conflicts with them accepts
@@ -128,16 +122,12 @@ impl<'a> Topology<'a> {
         self.set_ids.entry(key).or_insert(id);
         let mut own = Vec::new();
         for listener in &set.view().listeners {
-            let mut row = ListenerNode::new(listener, Some(id));
+            let mut row = ListenerNode::new(listener, object, Some(id));
             if let Some((earlier, clash)) = ports.in_the_way_of(&row) {
                 row.gives_way_to = Some(earlier);
                 if !node.local {
-                    let owner = match self.listeners.get(earlier).set {
-                        Some(set) => self.listener_sets.get(set).object,
-                        None => self.gateways.get(gateway).object,
-                    };
-                    let this = (object, listener.pointer.as_str());
-                    findings.push(self.gives_way(this, (owner, earlier), clash, None));
+                    let listener = (object, listener.pointer.as_str());
+                    findings.push(gives_way(listener, self.listeners.get(earlier), clash, None));
                 }
             }
             let listener = self.listeners.push(row);
@@ -152,43 +142,6 @@ impl<'a> Topology<'a> {
             }
         }
         self.own((gateway, Some(id)), own);
-    }
-
-    /// A listener of a set gives way to another one, of this object; `there`: to one that lives on these clusters.
-    fn gives_way(
-        &self,
-        (set, pointer): (&Object, &str),
-        (owner, winner): (&Object, ListenerId),
-        clash: Clash,
-        there: Option<&str>,
-    ) -> Finding {
-        let (set_name, winner) = (set.identity(), self.listeners.get(winner));
-        let of_other = format!(
-            "{} listener `{}` of {}",
-            clash.said(),
-            winner.name,
-            owner.identity()
-        );
-        let (message, label) = match there {
-            None => (
-                format!("a listener of {set_name} accepts nothing: it has {of_other}"),
-                "this listener is not used",
-            ),
-            Some(clusters) => (
-                format!(
-                    "a listener of {set_name} accepts nothing on {clusters}: it has {of_other}, which lives there"
-                ),
-                "this listener is not used there",
-            ),
-        };
-        Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(pointer), message)
-            .label(label)
-            .related(owner.place(winner.pointer), "this one is used instead")
-            .note(match winner.set {
-                Some(_) => OLDER_FIRST,
-                None => "listeners of the Gateway take precedence over those of ListenerSets",
-            })
-            .help(clash.way_out())
     }
 
     /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with
@@ -212,12 +165,15 @@ impl<'a> Topology<'a> {
         clusters: &str,
     ) -> Option<Finding> {
         let (node, winner_node) = (self.listeners.get(listener), self.listeners.get(winner));
-        let set = self.listener_sets.get(node.set?).object;
-        let owner = self.listener_sets.get(winner_node.set?).object;
         let mut ports = Ports::default();
         ports.add(winner, winner_node);
         let (_, clash) = ports.in_the_way_of(node)?;
-        Some(self.gives_way((set, node.pointer), (owner, winner), clash, Some(clusters)))
+        Some(gives_way(
+            (node.owner, node.pointer),
+            winner_node,
+            clash,
+            Some(clusters),
+        ))
     }
 
     /// Why a ListenerSet is attached to no Gateway, in words; `None` where it does, or is not there.
@@ -246,7 +202,7 @@ impl<'a> Topology<'a> {
             Detached::NotFound(gateway) => format!("Gateway {gateway} is not in the input"),
             Detached::NotAllowed(gateway) => {
                 let object = self.gateways.get(*gateway).known_as().identity();
-                match self.allowed_listeners(*gateway) {
+                match self.gateways.get(*gateway).allowed_listeners {
                     AdmittedNamespaces::Same => {
                         format!("{object} accepts only ListenerSets of its own namespace")
                     }
@@ -322,4 +278,40 @@ impl<'a> Topology<'a> {
             }
         })
     }
+}
+
+/// A listener of a set gives way to another one, `there`: to one that lives on these clusters.
+fn gives_way(
+    (set, pointer): (&Object, &str),
+    winner: &ListenerNode<'_>,
+    clash: Clash,
+    there: Option<&str>,
+) -> Finding {
+    let (set_name, owner) = (set.identity(), winner.owner);
+    let of_other = format!(
+        "{} listener `{}` of {}",
+        clash.said(),
+        winner.name,
+        owner.identity()
+    );
+    let (message, label) = match there {
+        None => (
+            format!("a listener of {set_name} accepts nothing: it has {of_other}"),
+            "this listener is not used",
+        ),
+        Some(clusters) => (
+            format!(
+                "a listener of {set_name} accepts nothing on {clusters}: it has {of_other}, which lives there"
+            ),
+            "this listener is not used there",
+        ),
+    };
+    Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(pointer), message)
+        .label(label)
+        .related(owner.place(winner.pointer), "this one is used instead")
+        .note(match winner.set {
+            Some(_) => OLDER_FIRST,
+            None => "listeners of the Gateway take precedence over those of ListenerSets",
+        })
+        .help(clash.way_out())
 }

@@ -19,10 +19,7 @@ impl<'a> Topology<'a> {
                 self.namespaces.get(namespace).objects.first().copied()
             }
             Node::Gateway(gateway) => Some(self.gateways.get(gateway).object),
-            Node::Listener(gateway, listener) => Some(match self.listeners.get(listener).set {
-                Some(set) => self.listener_sets.get(set).object,
-                None => self.gateways.get(gateway).object,
-            }),
+            Node::Listener(_, listener) => Some(self.listeners.get(listener).owner),
             Node::ListenerSet(set) => Some(self.listener_sets.get(set).object),
             Node::Route(route) | Node::Rule(route, _) => Some(self.routes.get(route).object),
             Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(backend).object,
@@ -38,11 +35,12 @@ impl<'a> Topology<'a> {
             Node::Namespace(namespace) => {
                 Identity::new("", "Namespace", None, self.namespaces.get(namespace).name)
             }
-            Node::Gateway(gateway) => self.gateways.get(gateway).known_as().identity(),
-            Node::Listener(gateway, listener) => match self.listeners.get(listener).set {
-                Some(set) => self.listener_sets.get(set).object.identity(),
-                None => self.gateways.get(gateway).known_as().identity(),
-            },
+            Node::Listener(_, listener) if self.listeners.get(listener).set.is_some() => {
+                self.listeners.get(listener).owner.identity()
+            }
+            Node::Gateway(gateway) | Node::Listener(gateway, _) => {
+                self.gateways.get(gateway).known_as().identity()
+            }
             Node::ListenerSet(set) => self.listener_sets.get(set).object.identity(),
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).object.identity(),
             Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(backend).name.clone(),
