@@ -1,8 +1,5 @@
-//! Open directories: files are read and changed beneath them, and nowhere else.
-//!
-//! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
-//! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not
-//! know: what is read or written.
+//! Open directories: files are read and changed beneath them, and nowhere else. They are opened, listed, made, renamed,
+//! and removed in no other file of the project.
 //!
 //! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it.
 //! So the directory is opened, and every later step is relative to the open one: `openat2` with `RESOLVE_BENEATH` if

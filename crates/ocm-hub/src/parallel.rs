@@ -1,8 +1,4 @@
-//! One thing done to each of many, in parallel.
-//!
-//! Owns: how many pieces the work is cut into, and the order of the results.
-//! Flows in: items, and what to make of each. Flows out: what was made, in the order of the items. Must not know: what the
-//! items are.
+//! One thing done to each of many, in parallel. The results have the order of the items.
 //!
 //! rayon's own adapters compile some 200 functions for each place that uses them, its sort 800, and this compiles a few: what
 //! runs the pieces is the same code for all. Two different things at once are rayon's.

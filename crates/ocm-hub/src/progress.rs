@@ -1,8 +1,5 @@
-//! The progress of a run: stages that begin, count, and end, reported to an observer.
-//!
-//! Owns: the stages, and the rule that they never overlap or count past their end. Flows in: the steps of a stage of
-//! the pipeline, coarsely. Flows out: calls of an [`Observer`].
-//! Must not know: terminals, clocks, or what any stage is about.
+//! The progress of a run: stages that begin, count, and end, reported to an observer. Stages never overlap or count
+//! past their end.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,5 @@
-//! Cluster selectors: labels, claims, CEL; of predicates and of decision groups.
-//!
-//! Owns: the order in which the parts are built, and so which complaint comes first. Flows in: a selector as written.
-//! Flows out: a usable one, or the complaint that makes a Placement misconfigured. Must not know: where a selector is.
+//! Cluster selectors: labels, claims, CEL; of predicates and of decision groups. The order in which the parts are built
+//! decides which complaint comes first.
 
 use apimachinery::Selector;
 

@@ -1,7 +1,5 @@
-//! Which clusters a Placement may choose from (docs/systems/ocm-placement.md#before-the-scheduler).
-//!
-//! Owns: bindings, eligible sets, membership, the union. Flows in: the Placement and the fleet. Flows out: a list
-//! of clusters, shared by all Placements with the same eligible sets. Must not know: predicates.
+//! Which clusters a Placement may choose from (docs/systems/ocm-placement.md#before-the-scheduler). All Placements with
+//! the same eligible sets share one list of clusters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

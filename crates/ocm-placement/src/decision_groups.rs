@@ -1,8 +1,4 @@
 //! Decision groups (docs/systems/ocm-placement.md#decision-groups).
-//!
-//! Owns: how many clusters a group has, which cluster goes into which group, the order of the output. Flows in:
-//! the selected clusters. Flows out: groups, or the complaint that makes the Placement misconfigured.
-//! Must not know: why a cluster is selected.
 
 use crate::api::placement::FieldFault;
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};

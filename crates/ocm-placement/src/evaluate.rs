@@ -1,7 +1,5 @@
-//! Evaluates all Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements).
-//!
-//! Owns: which Placement sees the decisions of which others, rounds. Flows in: the input. Flows out: an [`Evaluation`].
-//! Must not know: how one Placement is scheduled.
+//! Evaluates all Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements). The mode
+//! decides which Placement sees the decisions of which others.
 
 use std::collections::BTreeSet;
 

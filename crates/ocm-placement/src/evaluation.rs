@@ -1,7 +1,4 @@
-//! The result of an evaluation, and its clusters.
-//!
-//! Owns: the outcome of every Placement, with its decisions before and after. Flows in: a run. Flows out: clusters.
-//! Must not know: reports, explanations; those read it.
+//! The result of an evaluation, and its clusters. Every Placement has an outcome, with its decisions before and after.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,4 @@
 //! The decisions that a Placement has at a given time: those of the input, and those after a run.
-//!
-//! Owns: its clusters, its objects, where their labels come from, and how a run changes them. Flows in: an inventory,
-//! outcomes. Flows out: [`Existing`]. Must not know: how a Placement is scheduled.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

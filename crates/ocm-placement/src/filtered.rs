@@ -1,7 +1,5 @@
-//! The clusters that pass both filters, shared by all Placements that filter alike.
-//!
-//! Owns: what is left after Predicate and TaintToleration. Flows in: available clusters, predicate results,
-//! verdicts. Flows out: one list for each distinct combination. Must not know: decisions.
+//! The clusters that pass both filters, shared by all Placements that filter alike. The filters are Predicate and
+//! TaintToleration; there is one list for each distinct combination.
 
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
-//! The clusters, as all Placements share them.
-//!
-//! Owns: a number for each cluster, its labels, claims and taints after the options, the index that selectors query.
-//! Flows in: the input. Flows out: lookups by number. Must not know: any particular Placement.
+//! The clusters, as all Placements share them. Each has a number, and its labels, claims, and taints after the options;
+//! selectors query an index.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,7 +1,4 @@
-//! Typed numbers for each kind of thing.
-//!
-//! Owns: a type for each kind of number, so that they cannot be confused; [`Distinct`], which assigns them. Flows in:
-//! lists. Flows out: numbers. Must not know: what is in a table.
+//! Typed numbers for each kind of thing. So they cannot be confused. [`Distinct`] assigns them.
 
 use std::collections::HashMap;
 use std::hash::Hash;

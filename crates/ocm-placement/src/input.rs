@@ -1,7 +1,4 @@
 //! The input of an evaluation.
-//!
-//! Owns: the objects, the clock, the order, the options. Flows in: an inventory. Flows out: [`Input`].
-//! Must not know: how an evaluation uses it.
 
 use jiff::Timestamp;
 

@@ -1,9 +1,8 @@
 //! Open Cluster Management's placement scheduler, offline: which clusters each Placement selects, and why.
 //!
-//! Owns: cluster sets, predicates, taints and tolerations, prioritizers, weights, ranking, decision groups,
-//! PlacementDecisions and conditions, as OCM's scheduler computes them, and the explanation of every decision. Flows
-//! in: [`Object`]s and a clock reading. Flows out: an [`Evaluation`].
-//! Must not know: files, the network, or how anything is printed.
+//! Cluster sets, predicates, taints and tolerations, prioritizers, weights, ranking, decision groups,
+//! PlacementDecisions and conditions are computed as OCM's scheduler computes them, with an explanation of every
+//! decision: [`Object`]s and a clock reading in, an [`Evaluation`] out.
 //!
 //! One file for each subject, in the order of the pipeline: `api` (the kinds), `cluster_sets`, `predicates` (with
 //! `cluster_selector` and `cel`), `taints_and_tolerations`, `filtered`, `weights`, `prioritizers` (`balance`, `steady`,

@@ -1,7 +1,4 @@
-//! What became of a Placement.
-//!
-//! Owns: how a run ended, what was wrong, and which intermediate results are kept. Flows in: the results of the
-//! pipeline. Flows out: data for reports, findings, and explanations. Must not know: their wording.
+//! What became of a Placement. How a run ended, what was wrong, and the intermediate results that explanations need.
 
 use std::sync::Arc;
 

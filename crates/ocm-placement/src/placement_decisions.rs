@@ -1,7 +1,4 @@
 //! PlacementDecision objects (docs/systems/ocm-placement.md#placementdecisions).
-//!
-//! Owns: chunks of 100, names, labels. Flows in: groups. Flows out: objects as data. Must not know: why a
-//! cluster is in a group.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,4 @@
 //! The data that all Placements of a run share, computed once.
-//!
-//! Owns: the fleet, cluster sets, predicates, verdicts about taints, columns of scores, group selectors, and the
-//! clusters that pass the filters, for Placements that filter alike. Flows in: the input. Flows out: lookups.
-//! Must not know: decisions.
 
 use std::sync::{Arc, OnceLock};
 

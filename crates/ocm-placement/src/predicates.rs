@@ -1,8 +1,5 @@
-//! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates).
-//!
-//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, the clusters that
-//! each Placement may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint
-//! that makes a Placement misconfigured. Must not know: decisions.
+//! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates). Each distinct selector is
+//! evaluated once over the fleet.
 
 use crate::api::placement::ClusterSelector;
 use crate::api::placement::FieldFault;

@@ -1,8 +1,4 @@
-//! The problems that an evaluation finds in its input.
-//!
-//! Owns: misconfigured Placements, times without a clock, Placements without clusters, decisions that differ from the
-//! evaluation, names that no decision can have. Flows in: an evaluation. Flows out: typed problems, each with its
-//! place. Must not know: how a caller words or prints them.
+//! The problems that an evaluation finds in its input. Callers word and print them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

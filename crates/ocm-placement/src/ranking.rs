@@ -1,6 +1,5 @@
-//! The order of the candidates, and `numberOfClusters` (docs/systems/ocm-placement.md#ranking).
-//!
-//! Owns: total descending, then name ascending; the first n. Flows in: candidates and totals. Flows out: the ranking. Must not know: where the totals come from.
+//! The order of the candidates, and `numberOfClusters` (docs/systems/ocm-placement.md#ranking). Total descending, then
+//! name ascending; the first n.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,4 @@
-//! The report: all results of an evaluation, with names instead of numbers.
-//!
-//! Owns: the shape that the test cases compare, the PlacementDecisions as documents. Flows in: an evaluation. Flows
-//! out: serializable data. Must not know: who prints it.
+//! The report: all results of an evaluation, with names instead of numbers. Test cases compare this shape.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,8 +1,4 @@
 //! Runs one Placement through the pipeline (docs/systems/ocm-placement.md#the-pipeline).
-//!
-//! Owns: the order of the steps, where the pipeline stops, and which results are kept. Flows in: the plan, the
-//! decisions as they are. Flows out: an [`Outcome`]. Must not know: other Placements, except for the counts of their
-//! decisions.
 
 use std::sync::Arc;
 

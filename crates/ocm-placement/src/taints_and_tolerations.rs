@@ -1,7 +1,4 @@
 //! Taints and tolerations (docs/systems/ocm-placement.md#taints-and-tolerations).
-//!
-//! Owns: which toleration tolerates which taint, and until when. Flows in: tolerations, taints, now. Flows out:
-//! verdicts about a cluster's taints. Must not know: which clusters were selected before; the caller knows.
 
 use jiff::Timestamp;
 

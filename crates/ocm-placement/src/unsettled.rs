@@ -1,9 +1,5 @@
 //! Placements whose clusters on a live hub are a matter of chance, or never settle
 //! (docs/systems/ocm-placement.md#the-order-of-placements).
-//!
-//! Owns: which orders are compared, and how to detect a Placement that never settles. Flows in: an evaluation. Flows
-//! out: problems.
-//! Must not know: how a Placement is scheduled.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,5 @@
-//! Which prioritizers a Placement uses, and how much each counts (docs/systems/ocm-placement.md#weights).
-//!
-//! Owns: defaults, modes, which weights override others and which add up. Flows in: a policy. Flows out: prioritizers
-//! with a weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
+//! Which prioritizers a Placement uses, and how much each counts (docs/systems/ocm-placement.md#weights). A prioritizer
+//! of weight 0 is not used.
 
 use crate::api::placement::FieldFault;
 use crate::api::placement::{AddOnScore, PrioritizerPolicy, ScoreCoordinate};

@@ -1,7 +1,4 @@
 //! Controllers of other projects, and the GatewayClasses that they or their installations make.
-//!
-//! Owns: their names. Flows in: the name of a class or of a controller. Flows out: the product. Must not know: which
-//! classes are in the input.
 
 /// Name of the controller, product, and the classes that it usually has; the first one is the most common.
 #[rustfmt::skip] // one row a line

@@ -1,7 +1,4 @@
-//! CustomResourceDefinitions: how the input defines kinds of its own.
-//!
-//! Owns: the findings about a definition and about objects of its kind, and its policy label. Flows in: objects.
-//! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; those are in the kind table of `hub`.
+//! CustomResourceDefinitions: how the input defines kinds of its own. The built-in kinds are in [`super::kinds`].
 
 use crd_schema::SchemaProblem;
 use kube_json::Text;

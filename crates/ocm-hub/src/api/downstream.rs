@@ -1,9 +1,4 @@
 //! Downstream objects: their namespaces on a spoke, and the marks that tell synced objects from the spoke's own.
-//!
-//! Owns: the prefix of downstream namespaces, names there, the label of a downstream Gateway, the annotation of a
-//! synced policy, and how to recognize a synced route.
-//! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was
-//! synced. Must not know: who synced it, and whether the hub still has it.
 
 use kube_json::Value;
 

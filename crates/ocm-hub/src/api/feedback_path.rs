@@ -1,7 +1,6 @@
 //! Feedback paths: client-go's JSONPath dialect, in which OCM's work agent reads status values.
 //!
-//! Owns: checking a path ([`FeedbackPath::parse`]), and what it finds in an object. Flows in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
-//! `PathError`s with an offset. Must not know: what a value means.
+//! [`FeedbackPath::parse`] checks a path, and a checked path finds values in an object. Mistakes have an offset.
 //!
 //! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, a missing key is not an error,
 //! and only the first result counts. Names escape with `\`; a quoted name in brackets is read like a

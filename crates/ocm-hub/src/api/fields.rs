@@ -1,7 +1,4 @@
 //! Reads typed fields out of an object, with a finding for each field that is not of the type that its kind requires.
-//!
-//! Owns: the findings about a wrong type, a missing string, and a wrong entry. Flows in: fields of one object. Flows
-//! out: values, findings. Must not know: kinds.
 
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Object, first_variable};

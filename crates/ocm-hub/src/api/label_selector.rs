@@ -1,7 +1,5 @@
-//! Label selectors in the files that users write.
-//!
-//! Owns: their fields. Flows in: the file, as far as its schema accepts it. Flows out: selectors that are not checked yet.
-//! Must not know: what is selected.
+//! Label selectors in the files that users write. Their schema has accepted them; whether they can select anything is
+//! not checked here.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,7 @@
 //! Typed views of the kinds that spokewright interprets.
 //!
-//! Owns: reading a dynamic object as a GatewayClass, a Gateway, a policy's target references, OCM's cluster,
-//! placement and work kinds, GatewayClass parameters, CRDs, ClusterOverlays; the defaults of their CRDs; and what an API server would
-//! refuse.
-//! Flows in: objects. Flows out: typed views, and findings at the field that is wrong.
-//! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
+//! Each reads one object by itself: a reference stays a reference here, and `hub` resolves it. What an API server would
+//! refuse is reported at the field.
 
 pub mod catalog;
 pub mod config;

@@ -1,9 +1,8 @@
 //! ManifestWork (`work.open-cluster-management.io/v1`) and ManifestWorkReplicaSet (`v1alpha1`): what OCM
 //! refuses.
 //!
-//! Owns: both stages of OCM's validation, the CRD's structural rules (the catalog has them) and the webhook's, and the
-//! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out: [`Refusal`]s in
-//! OCM's wording, findings. Must not know: how works are made.
+//! OCM's validation has two stages: the CRD's structural rules (the catalog has them), and the webhook's, with the size
+//! formula ([`work_size`]). A [`Refusal`] has OCM's wording.
 //!
 //! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview is left out, because it needs a
 //! hub.

@@ -1,8 +1,7 @@
 //! ClusterOverlay: fields of hub objects that are different on some clusters.
 //!
-//! Owns: the checked form of the kind, and every mistake that the object alone shows. Flows in: the object. Flows out: a
-//! [`ClusterOverlay`] as far as it could be understood, findings at its fields. Must not know: other objects; whether a
-//! cluster, a target, or a path exists is decided later.
+//! Here is every mistake that the object alone shows; whether a cluster, a target, or a path exists is decided in
+//! `placing`.
 //!
 //! What users may write: docs/reference/overlays.md.
 

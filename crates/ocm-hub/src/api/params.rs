@@ -1,9 +1,7 @@
 //! GatewayClass parameters: from `spec.parametersRef` to the settings of a class.
 //!
-//! Owns: the fields of `data.params`, their defaults, every check of them, and the status that MGC would give the class
-//! ([`InvalidParameters`]). Flows in: a GatewayClass, a way to find ConfigMaps, a `ResourceCatalog`. Flows out:
-//! [`Params`], findings, the predicted failure. Must not know: Gateways, placement, or where ConfigMaps and CRDs are
-//! kept.
+//! The fields of `data.params`, their defaults, every check of them, and the status that MGC would give the class
+//! ([`InvalidParameters`]). The caller finds ConfigMaps and CRDs.
 //!
 //! What users may write: docs/reference/parameters.md. What MGC read and reported:
 //! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.

@@ -1,7 +1,4 @@
 //! Reads a text that is inside an object or in a file of our own: parameters, configuration.
-//!
-//! Owns: the one place where `api` calls `kube-yaml`. Flows in: text. Flows out: a value, or the reason why there
-//! is none. Must not know: what the text means.
 
 use kube_json::Value;
 

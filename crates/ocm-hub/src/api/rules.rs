@@ -1,8 +1,5 @@
 //! Rules beyond structure by which an API server refuses Gateways, ListenerSets, routes, and policies.
 //!
-//! Owns: which kinds have such rules. Flows in: an object. Flows out: findings at the fields that break a rule, with what
-//! to write instead. Must not know: whether anything uses the object, other objects, CRDs.
-//!
 //! The CRDs of these kinds express the same rules in CEL. A hub that has the CRDs is checked by them; these rules are
 //! for all others. They do not cover types, enums, lengths, and required fields.
 

@@ -1,8 +1,5 @@
 //! The files that users write: the JSON Schema of each, as it is committed in `schemas/`, and the way from a value to the
 //! type that the schema is made from (a test makes it).
-//!
-//! Owns: which schema a file is checked against, and which parts of a file it accepts. Flows in: values.
-//! Flows out: texts, compiled schemas, typed files. Must not know: what a field means.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,4 @@
-//! Suppressions: which warnings are accepted, where, and why.
-//!
-//! Owns: how they are written, in the configuration and as an annotation of an object, and the findings about those
-//! that cannot apply. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.
-//! Must not know: which findings there are, and where an object's file is.
+//! Suppressions: which warnings are accepted, where, and why. Those that cannot apply are findings.
 //!
 //! What users may write: docs/reference/findings.md#suppressions.
 

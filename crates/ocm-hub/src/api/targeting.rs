@@ -1,8 +1,5 @@
-//! Which targets a definition allows in policies of its kind.
-//!
-//! Owns: asking a schema about one target after another, which its types, enums, and CEL rules refuse or accept. Flows
-//! in: the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller does with a
-//! target that its definition accepts.
+//! Which targets a definition allows in policies of its kind. What a controller does with a target that its definition
+//! accepts is another question.
 //!
 //! A definition does not list targets: it has rules that judge them. So each known kind, and each kind in the input, is
 //! tried as the only target of an otherwise empty spec. The catalog stores the answers of its definitions, because it

@@ -1,7 +1,5 @@
-//! Updates that an API server refuses of kinds whose CRDs are not in the input, and of kinds that have none.
-//!
-//! Owns: those rules, in `updates.json`, as rules of a schema. Flows in: a kind. Flows out: schemas. Must not know: any
-//! object.
+//! Updates that an API server refuses of kinds whose CRDs are not in the input, and of kinds that have none. The rules
+//! are in `updates.json`, as rules of a schema.
 //!
 //! Facts: docs/systems/kubernetes.md#updates, and the CRDs of the catalog's releases. What depends on values that only a
 //! cluster knows is left out.

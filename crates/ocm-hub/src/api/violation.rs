@@ -1,7 +1,4 @@
 //! Turns violations of a schema into findings.
-//!
-//! Owns: the finding of a violation (code, place, help), and the nearest known name in it. Flows in: violations.
-//! Flows out: findings about the object. Must not know: schemas.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,5 @@
-//! The dynamic Kubernetes object, and where it came from.
-//!
-//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several modules share. The small languages
-//! inside an object belong to `apimachinery`.
-//! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
-//! Must not know: any particular kind; `api` knows them.
+//! The dynamic Kubernetes object, and where it came from. Kinds are known in `api`, and the small languages inside an
+//! object in `apimachinery`.
 
 mod rank;
 mod variable;

@@ -1,7 +1,5 @@
-//! The rank of objects: the older one goes first, then the first by name.
-//!
-//! Owns: [`Rank`], which orders policies, routes, and ListenerSets alike, and the creation time of an object. Flows in:
-//! objects. Flows out: comparisons. Must not know: any particular kind, what the order is for.
+//! The rank of objects: the older one goes first, then the first by name. [`Rank`] orders policies, routes, and
+//! ListenerSets alike.
 
 use std::cmp::Ordering;
 

@@ -1,7 +1,5 @@
-//! Variables in the manner of Flux, and placeholders of other templates.
-//!
-//! Owns: their syntax (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first one in it.
-//! Must not know: whether anything will replace it.
+//! Variables in the manner of Flux, and placeholders of other templates. The syntax is that of
+//! docs/systems/gitops.md#flux-substitution.
 
 /// What encloses the name of a placeholder, and which characters besides letters, digits and `_` may be in it.
 const ENCLOSED: [(&str, &str, &str); 6] = [

@@ -1,7 +1,5 @@
 //! Names of labels, annotations, prefixes, and files that several modules share, each defined once.
 //!
-//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what the names mean for an object.
-//!
 //! A name that only one file uses is in that file. The groups of Gateway API and of OCM's works are with their kinds in
 //! `api`, and the names of OCM's scheduler are in its crate.
 

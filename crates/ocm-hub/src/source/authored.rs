@@ -1,8 +1,5 @@
-//! Generated documents and the files that they were made from, so that a finding points at the file to correct.
-//!
-//! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in
-//! it. Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`].
-//! Must not know: which generator named it.
+//! Generated documents and the files that they were made from, so that a finding points at the file to correct. The
+//! generator named a file, which is looked for beneath the directories that it may be relative to.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! What Git knows of a work tree that the disk does not show: submodules, files in Git LFS, sparse checkout.
 //!
-//! Owns: which files on disk are not those of the repository. The machine that checks a change may have fetched them,
-//! or left them out; a revision has neither, so `diff` would compare two different things. Flows in: a directory on
-//! disk. Flows out: a [`WorkTree`]. Must not know: which files are input.
+//! The machine that checks a change may have fetched those files, or left them out; a revision has neither, so `diff`
+//! would compare two different things.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

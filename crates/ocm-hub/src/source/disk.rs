@@ -1,8 +1,4 @@
-//! The disk as a tree of files.
-//!
-//! Owns: how links and directories on disk are resolved, and the directories that were opened to read beneath. Flows
-//! in: paths that a user named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path
-//! whatever links lead to it. Must not know: which files are input.
+//! The disk as a tree of files. Real paths are canonical, so one file has one path whatever links lead to it.
 //!
 //! A path on the command line may lead anywhere. Everything below it is read beneath the directory that was opened for
 //! it, so a link that somebody adds in the meantime leads nowhere.

@@ -1,9 +1,5 @@
-//! Reads files and splits them into documents, in parallel, with the same result in any order.
-//!
-//! Owns: reading and decoding files, their size limits, how much the aliases of all of them may expand to, Git LFS
-//! pointers, and the findings about all of this.
-//! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
-//! Must not know: which files are input, what a document means.
+//! Reads files and splits them into documents, in parallel, with the same result in any order. Limits are here, too:
+//! the size of a file, and how much the aliases of all of them may expand to.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,9 +1,5 @@
 //! Reads exported objects, of any size, so that only a part of them is in memory.
 //!
-//! Owns: which files are read as a whole, cutting others, reading the pieces in parallel, with the results in order, and
-//! which texts are kept for findings. Flows in: a walk's request, standard input. Flows out: the caller's result for each
-//! document, and texts in [`Sources`]. Must not know: what an object means.
-//!
 //! A file of up to 64 MiB is read like any other input. A larger one is cut into documents, and JSON also into the items
 //! of its lists. A piece counts as a document. The text of such a file is that of the pieces that somebody may ask for.
 

@@ -1,7 +1,4 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
-//!
-//! Owns: this choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
-//! texts. Must not know: what a document means.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

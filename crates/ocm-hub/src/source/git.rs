@@ -1,8 +1,5 @@
 //! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
 //!
-//! Owns: opening a repository, resolving a revision, the errors of both with their help, and reading trees and blobs.
-//! Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
-//!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
 //! like any other. [`open`] decides which directories count as repositories, and which of their settings are trusted.
 

@@ -1,7 +1,4 @@
 //! Files that are not input although they are inside it: hidden names, `.gitignore`, `exclude`.
-//!
-//! Owns: the order of these rules. Flows in: the texts of the rules, a path as it was walked. Flows out: yes or no.
-//! Must not know: where the files are.
 
 use std::path::Path;
 use std::rc::Rc;

@@ -1,7 +1,5 @@
-//! Git LFS pointers, which stand for files that are stored outside the repository.
-//!
-//! Owns: the format of a pointer (the specification of Git LFS, "The Pointer"). Flows in: bytes. Flows out: whether
-//! they are a pointer, and the pointer to given bytes. Must not know: repositories.
+//! Git LFS pointers, which stand for files that are stored outside the repository. Their format: the specification of
+//! Git LFS, "The Pointer".
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,8 +1,5 @@
 //! Places in the texts, computed once for each document and once for each file, however many findings ask.
 //!
-//! Owns: the places of keys and values in the requested documents, if they are small enough to be kept, and the lines
-//! of their files. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know: findings.
-//!
 //! Nothing is computed before the first finding asks. Without this cache, a thousand findings in one document would
 //! read it a thousand times: a file of half a megabyte took minutes.
 

@@ -1,10 +1,7 @@
 //! Reads files and splits them into documents.
 //!
-//! Owns: which files are input, by one walk over a [`FileTree`] (the disk, a Git revision, Git's index), how a file
-//! splits into documents, and the texts themselves ([`Sources`]), so that any symbolic place can become a line and a
-//! column. [`Files`] is the choice of the tree.
-//! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
-//! Must not know: objects, or the meaning of any kind.
+//! One walk over a [`FileTree`] (the disk, a Git revision, Git's index) decides which files are input. Their texts stay
+//! in [`Sources`], so any symbolic place can become a line and a column. [`Files`] is the choice of the tree.
 
 mod authored;
 mod committed;

@@ -1,7 +1,4 @@
-//! Trees and blobs of a Git repository, and the limits on reading them.
-//!
-//! Owns: how large an object may be, how much of a revision is read, and the rule that nothing is unpacked before its
-//! size is known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
+//! Trees and blobs of a Git repository, and the limits on reading them. Nothing is unpacked before its size is known.
 //!
 //! The size of a repository does not limit the size of its contents: two megabytes can unpack to two gigabytes, and ten
 //! nested trees of ten entries each are ten billion paths.

@@ -1,6 +1,4 @@
 //! Paths as people see them, and the wording of an I/O error.
-//!
-//! Owns: both. Flows in: paths, I/O errors. Flows out: text. Must not know: files.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,5 @@
-//! The texts of a run, and how a symbolic place becomes a line: late, and only for what is printed.
-//!
-//! Owns: the text of every file, where its documents begin and end, and finding the line of a key or value, also
-//! inside a text that a field holds. Flows in: texts from `documents`; places to look up. Flows out: [`Span`]s. Must
-//! not know: what a document means.
+//! The texts of a run, and how a symbolic place becomes a line: late, and only for what is printed. A place may also be
+//! inside a text that a field holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,4 @@
-//! A tree of files: the disk, a Git revision, Git's index.
-//!
-//! Owns: the interface of such a tree, how typed paths lead into it, and following links inside one that is not on
-//! disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
+//! A tree of files: the disk, a Git revision, Git's index. Links inside a tree that is not on disk are followed here.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -1,8 +1,5 @@
-//! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links.
-//!
-//! Owns: the rules and limits, once for every tree; [`super::Watched`] walks by the same ones.
-//! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
-//! Must not know: whether the tree is on disk.
+//! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links. The rules are the same for
+//! every tree, and for [`super::Watched`].
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,4 @@
 //! AddOnPlacementScore: numbers that an add-on gives a cluster.
-//!
-//! Owns: names, values, and how long they are valid. Flows in: an object. Flows out: a view. Must not know: the
-//! clock.
 
 use jiff::Timestamp;
 

@@ -1,8 +1,5 @@
-//! All cluster kinds of an input, read in one pass.
-//!
-//! Owns: sorting objects by kind and name, leaving out what cannot be read. Flows in: any objects. Flows out:
-//! views sorted by namespace and name, the mistakes, and the identities of the objects that were left out.
-//! Must not know: who selects what.
+//! All cluster kinds of an input, read in one pass. Objects that cannot be read are left out, with their mistakes and
+//! identities.
 
 use apimachinery::Identity;
 

@@ -1,7 +1,4 @@
 //! ManagedCluster: labels, claims, taints, resources.
-//!
-//! Owns: the fields of a ManagedCluster that decide a placement. Flows in: an object. Flows out: a view.
-//! Must not know: how they affect it.
 
 use std::collections::BTreeMap;
 

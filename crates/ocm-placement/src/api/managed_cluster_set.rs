@@ -1,7 +1,4 @@
 //! ManagedClusterSet and ManagedClusterSetBinding.
-//!
-//! Owns: which clusters a set selects, and which namespace a binding opens it to. Flows in: objects.
-//! Flows out: views. Must not know: which clusters exist.
 
 use apimachinery::LabelSelector;
 

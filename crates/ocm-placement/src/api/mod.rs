@@ -1,8 +1,7 @@
 //! OCM's cluster kinds, as far as placement reads them.
 //!
-//! Owns: an object of the caller ([`Object`]), a mistake in one ([`InvalidField`]), a typed view of each kind,
-//! and all of them sorted ([`Inventory`]). Flows in: JSON values. Flows out: views that borrow from them.
-//! Must not know: what the scheduler does with a field.
+//! The caller's [`Object`]s become a typed view of each kind, all of them sorted ([`Inventory`]), and mistakes
+//! ([`InvalidField`]).
 
 pub(crate) mod well_known;
 

@@ -1,7 +1,4 @@
-//! An object of the caller, and a place in it.
-//!
-//! Owns: how the caller's objects are identified: by a number that the caller provides and gets back. Flows in: values
-//! of the caller. Flows out: [`Object`] and [`Location`]. Must not know: files, or how a caller keeps its objects.
+//! An object of the caller, and a place in it. The caller identifies its objects by a number, which it gets back.
 
 use apimachinery::{ApiVersion, Field, Identity};
 use kube_json::Value;

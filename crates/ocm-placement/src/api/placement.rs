@@ -1,9 +1,8 @@
 //! Placement.
 //!
-//! Owns: the fields that the scheduler reads, with the defaults of the CRD
+//! The fields are those that the scheduler reads, with the defaults of the CRD
 //! (docs/systems/ocm-placement.md#kinds-and-defaults). `spreadPolicy`, `sortBy` and `scoreRateLimit` are not among
 //! them: they are in the API, and no scheduler implements them (docs/systems/ocm-placement.md#ignored-fields).
-//! Flows in: objects. Flows out: views. Must not know: whether a Placement makes sense to the scheduler.
 
 use std::collections::BTreeMap;
 

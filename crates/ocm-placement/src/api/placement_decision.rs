@@ -1,7 +1,4 @@
 //! PlacementDecisions, as they are before a run.
-//!
-//! Owns: its labels and clusters, and whether it is as OCM writes it. Flows in: an object. Flows out: a view.
-//! Must not know: how a run uses it.
 
 use super::object::Object;
 use super::well_known::PLACEMENT_LABEL;

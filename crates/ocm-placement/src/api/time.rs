@@ -1,6 +1,4 @@
-//! Times as Kubernetes writes them.
-//!
-//! Owns: reading RFC 3339 as strictly as Go does. Flows in: text. Flows out: a timestamp. Must not know: the clock.
+//! Times as Kubernetes writes them. RFC 3339 is read as strictly as Go does.
 
 use jiff::Timestamp;
 

@@ -1,6 +1,4 @@
 //! The names that tie OCM's cluster kinds together: the API group, labels, an annotation, a set.
-//!
-//! Owns: each name, once. Flows in: nothing. Flows out: constants. Must not know: their readers.
 
 /// The API group of all kinds that placement reads.
 pub const GROUP: &str = "cluster.open-cluster-management.io";

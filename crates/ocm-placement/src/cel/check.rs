@@ -1,9 +1,8 @@
 //! Names and types, as cel-go checks them before anything runs.
 //!
-//! Owns: undeclared names, unknown functions, calls that fit no overload. The contents of the cluster are dynamic, so
-//! most expressions pass. An expression that is certainly wrong makes the Placement misconfigured, instead of matching
-//! nothing. Flows in: an expanded expression. Flows out: nothing, or a complaint. Must not know:
-//! clusters.
+//! That is undeclared names, unknown functions, and calls that fit no overload. The contents of the cluster are
+//! dynamic, so most expressions pass. An expression that is certainly wrong makes the Placement misconfigured, instead
+//! of matching nothing.
 
 use std::collections::HashMap;
 

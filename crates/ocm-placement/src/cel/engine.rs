@@ -1,8 +1,4 @@
-//! Compiles and runs expressions.
-//!
-//! Owns: the threads with large stacks, the cost limit of all expressions, and what counts as a match. Flows in:
-//! questions.
-//! Flows out: answers. Must not know: what a function does.
+//! Compiles and runs expressions. They run on threads with large stacks, under one cost limit for all of them.
 
 use std::thread;
 

@@ -1,6 +1,4 @@
 //! Macros that the parser does not know: `optMap` and `optFlatMap` of cel-go's optional types.
-//!
-//! Owns: their expansion. Flows in: a parsed expression. Flows out: one without them. Must not know: types.
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{

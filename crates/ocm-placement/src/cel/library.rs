@@ -1,7 +1,4 @@
 //! The functions of OCM.
-//!
-//! Owns: `scores` and `parseJSON`. Flows in: add-on scores, calls. Flows out: the values of the calls. Must not know:
-//! which expressions call them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

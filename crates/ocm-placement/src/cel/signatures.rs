@@ -1,10 +1,9 @@
 //! The functions of OCM's CEL environment and their types.
 //!
-//! Owns: one line for each overload: cel-go's standard library and strings extension, optional types, Kubernetes'
-//! libraries for lists, regular expressions, URLs, quantities, IP, CIDR, formats and semantic versions, OCM's own
-//! two (docs/systems/ocm-placement.md#cel-selectors). Functions of other libraries are not part of it: using one is an
+//! One line for each overload: cel-go's standard library and strings extension, optional types, Kubernetes' libraries
+//! for lists, regular expressions, URLs, quantities, IP, CIDR, formats and semantic versions, OCM's own two
+//! (docs/systems/ocm-placement.md#cel-selectors). Functions of other libraries are not part of it: using one is an
 //! error.
-//! Flows out: overloads by name. Must not know: expressions.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,9 +1,7 @@
 //! The variable `managedCluster`: the cluster as Go's typed object shows it.
 //!
-//! Owns: which fields exist. The scheduler makes a map from the typed struct, so empty fields that Go omits
-//! are absent regardless of the YAML, and `spec.hubAcceptsClient` is always present
-//! (docs/systems/ocm-placement.md#cel-selectors).
-//! Flows in: a cluster. Flows out: a CEL value. Must not know: expressions.
+//! The scheduler makes a map from the typed struct, so empty fields that Go omits are absent regardless of the YAML,
+//! and `spec.hubAcceptsClient` is always present (docs/systems/ocm-placement.md#cel-selectors).
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,5 @@
-//! AddOn: the value that an AddOnPlacementScore gives.
-//!
-//! Owns: which value counts, and until when (docs/systems/ocm-placement.md#add-on-scores). Flows in: the scores of the
-//! input, the clock. Flows out: a column for each requested score. Must not know: weights.
+//! AddOn: the value that an AddOnPlacementScore gives. Which value counts, and until when:
+//! docs/systems/ocm-placement.md#add-on-scores.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,7 @@
 //! Balance: the fewer decisions of others, the more points. It is the closest that OCM has to spreading, because
 //! `spreadPolicy` is in the API only.
 //!
-//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often a name is in decisions.
-//! Flows out: its score. Must not know: weights.
+//! The formula: docs/systems/ocm-placement.md#balance.
 
 /// 100 for a cluster that no other Placement has; otherwise `2 * trunc(100 * (0.5 - count / max))`: OCM converts to an
 /// integer, toward zero, before it doubles, so 98 down to -100 in even steps. Doubling first would give 33 for one of

@@ -1,8 +1,5 @@
-//! ResourceAllocatableCPU and ResourceAllocatableMemory: the most allocatable cluster gets 100, the least -100.
-//!
-//! Owns: the formula, and the column of numbers behind it, read once for the whole fleet
-//! (docs/systems/ocm-placement.md#allocatable-resources). Flows in: candidates. Flows out: scores.
-//! Must not know: weights.
+//! ResourceAllocatableCPU and ResourceAllocatableMemory: the most allocatable cluster gets 100, the least -100. The
+//! formula: docs/systems/ocm-placement.md#allocatable-resources. The numbers are read once for the whole fleet.
 
 use crate::api::managed_cluster::ManagedCluster;
 use crate::fleet::Fleet;

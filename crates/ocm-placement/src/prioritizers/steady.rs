@@ -1,10 +1,8 @@
 //! Steady: selected clusters stay selected.
 //!
-//! Owns: the formula (docs/systems/ocm-placement.md#steady). Flows in: the clusters of the existing decisions of this
-//! Placement, as they were before the run: decisions of the run itself would make every score depend on the order in
-//! which clusters are processed (open-cluster-management-io/ocm
-//! pkg/placement/plugins/steady/steady.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). Flows out: scores.
-//! Must not know: weights.
+//! The formula: docs/systems/ocm-placement.md#steady. The existing decisions are those before the run: decisions of the
+//! run itself would make every score depend on the order in which clusters are processed
+//! (open-cluster-management-io/ocm pkg/placement/plugins/steady/steady.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
 
 use crate::fleet::Bits;
 use crate::ids::ClusterId;

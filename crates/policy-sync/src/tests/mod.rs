@@ -1,7 +1,4 @@
 //! What this module's unit tests share: objects from JSON, a hub from YAML.
-//!
-//! Owns: these builders. Flows in: texts of a test. Flows out: hubs, attachments, effective policies. Must not know:
-//! what a test expects.
 
 use std::collections::{BTreeSet, HashMap};
 

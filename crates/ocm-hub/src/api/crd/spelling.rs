@@ -1,8 +1,5 @@
 //! Typos in the keys of a CustomResourceDefinition.
 //!
-//! Owns: the keys that a definition and its schemas have, and the finding about a key that is spelled nearly like one
-//! of them. Flows in: a definition. Flows out: findings. Must not know: what a schema means.
-//!
 //! An API server drops an unknown key, or refuses the definition with strict field validation
 //! (docs/systems/kubernetes.md#pruning). Either way, the rule that the author meant is not in effect. A key that
 //! resembles no known one is not reported, because a later release may know it.

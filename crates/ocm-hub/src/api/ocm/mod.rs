@@ -1,8 +1,5 @@
-//! Objects of OCM's cluster kinds that an API server would refuse.
-//!
-//! Owns: which kinds those are, which parts of their schemas count, and the rules of OCM's webhooks, which are asked if
-//! the schema has no objection. Flows in: dynamic objects. Flows out: findings about the refused ones. Must not know:
-//! what the scheduler does with the others.
+//! Objects of OCM's cluster kinds that an API server would refuse. The rules of OCM's webhooks are asked if the schema
+//! has no objection.
 
 mod webhooks;
 

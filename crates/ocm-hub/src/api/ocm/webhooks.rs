@@ -1,7 +1,5 @@
-//! What OCM's admission webhooks refuse.
-//!
-//! Owns: their rules, as far as a file can break them, in their wording. Flows in: objects that their schema accepts.
-//! Flows out: findings. Must not know: what the scheduler does with the objects.
+//! What OCM's admission webhooks refuse. Their rules are here as far as a file can break them, in their wording, for
+//! objects that their schema accepts.
 //!
 //! Source: open-cluster-management-io/ocm pkg/registration/webhook/v1/managedcluster_validating.go@v1.3.1,
 //! pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go@v1.3.1 and

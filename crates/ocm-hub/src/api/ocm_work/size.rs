@@ -1,8 +1,6 @@
-//! The size of a ManifestWork as OCM's webhook counts it.
-//!
-//! Owns: the length of a value as the API server's compact JSON, and the protobuf framing around it
-//! (docs/systems/ocm-work.md#size). Flows in: values. Flows out: a number of bytes. Must not know: works. Nothing is
-//! serialized; only lengths are added up.
+//! The size of a ManifestWork as OCM's webhook counts it. That is the length of a value as the API server's compact
+//! JSON, and the protobuf framing around it (docs/systems/ocm-work.md#size). Nothing is serialized; only lengths are
+//! added up.
 //!
 //! The API server writes sorted keys, no spaces, `<`, `>`, `&`, U+2028 and U+2029 as `\u....`, and numbers as
 //! Go does. Key order does not change a length, so maps of either order count the same.

@@ -1,7 +1,5 @@
-//! Values of a cluster in the texts of an overlay: `${cluster.labels["region"]}`.
-//!
-//! Owns: their notation, and how they are filled in. Flows in: values that were read from YAML, a way to look up a
-//! cluster's values. Flows out: values of the same shape, since a text stays one text. Must not know: clusters.
+//! Values of a cluster in the texts of an overlay: `${cluster.labels["region"]}`. They are filled in after the YAML is
+//! read, so a text stays one text, whatever the value is.
 
 use std::collections::BTreeSet;
 use std::fmt;

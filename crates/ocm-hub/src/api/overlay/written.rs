@@ -1,7 +1,5 @@
-//! A ClusterOverlay as an author writes it.
-//!
-//! Owns: its fields, which are also the source of its JSON Schema (`schemas/overlay.schema.json`). Flows in: the object, as
-//! far as its schema accepts it. Must not know: which fields exclude each other.
+//! A ClusterOverlay as an author writes it. Its fields are also the source of its JSON Schema
+//! (`schemas/overlay.schema.json`).
 
 use kube_json::Value;
 use serde::Deserialize;

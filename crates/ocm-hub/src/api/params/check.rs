@@ -1,7 +1,4 @@
-//! Mistakes in the text of the parameters.
-//!
-//! Owns: turning faults in the ConfigMap's text into findings and into the status of the class. Flows in: faults. Flows
-//! out: findings, the first failure. Must not know: which fields exist.
+//! Mistakes in the text of the parameters. A fault becomes a finding, and the first one the status of the class.
 
 use super::status::InvalidParameters;
 use crate::api::{schema, violation};

@@ -1,6 +1,4 @@
 //! The entries of the parameters' lists, as an author writes them.
-//!
-//! Owns: their fields. Flows in: the text, as far as its schema accepts it. Must not know: which resources exist.
 
 use serde::Deserialize;
 

@@ -1,8 +1,5 @@
 //! `rollout`: how a ManifestWorkReplicaSet goes from cluster to cluster (OCM's RolloutStrategy).
 //!
-//! Owns: its fields ([`Rollout`]), and which of them exclude each other. Flows in: the field of the parameters, as far
-//! as its schema accepts it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
-//!
 //! The patterns are narrower than OCM's. OCM accepts values that its controller then cannot read, and retries forever
 //! (docs/systems/ocm-work.md#rollouts).
 

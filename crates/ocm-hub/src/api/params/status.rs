@@ -1,7 +1,5 @@
-//! Why MGC would not accept a GatewayClass, in MGC's wording.
-//!
-//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: the mistake.
-//! Flows out: the message. Must not know: how it was found.
+//! Why MGC would not accept a GatewayClass, in MGC's wording. These are the messages of the condition `Accepted`
+//! (docs/systems/mgc.md#gatewayclass-status).
 
 use apimachinery::GroupKind;
 

@@ -1,7 +1,5 @@
-//! How the work agent writes: the settings of server-side apply.
-//!
-//! Owns: [`ServerSideApply`], and the checks that its schema cannot express, so that the agent does not fail over it on
-//! every cluster. Flows in: the parameters, as far as their schema accepts them. Flows out: faults. Must not know: works.
+//! How the work agent writes: the settings of server-side apply. What their schema cannot express is checked here, so
+//! that the agent does not fail over it on every cluster.
 //!
 //! What the agent does: docs/systems/ocm-work.md#server-side-apply.
 

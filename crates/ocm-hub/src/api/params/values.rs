@@ -1,7 +1,5 @@
-//! The parameters of a class, as values.
-//!
-//! Owns: [`Params`], which is also the shape of the text and the source of its JSON Schema
-//! (`schemas/params.schema.json`), its choices and defaults, and finding the entry of a kind. Must not know: ConfigMaps.
+//! The parameters of a class, as values. [`Params`] is also the shape of the text, and the source of its JSON Schema
+//! (`schemas/params.schema.json`).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,5 @@
-//! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules).
-//!
-//! Owns: which of their fields exclude or need each other: at the top of the spec, in authorization, and in load
-//! balancing. Flows in: policies. Flows out: complaints. Must not know: targets; a wrong reference is reported where
-//! targets are read.
+//! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules). They say which fields exclude or
+//! need each other. Targets are reported where they are read.
 
 use super::complaints::{Complaints, Types, at_most_one, exactly_one, of_its_type};
 use super::routes::backend_ref;

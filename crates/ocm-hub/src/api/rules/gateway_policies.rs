@@ -1,6 +1,4 @@
 //! Gateway API's own policies.
-//!
-//! Owns: the rules of BackendTLSPolicy and XBackendTrafficPolicy. Flows in: policies. Flows out: complaints. Must not know: backends.
 
 use super::complaints::{Complaints, milliseconds, of_its_type, says};
 use super::routes::session_persistence;

@@ -1,7 +1,4 @@
 //! GKE's policies that select their targets by labels (docs/systems/other-policies.md#gke).
-//!
-//! Owns: which targets are named and which are selected by labels. Flows in: policies. Flows out: complaints. Must not
-//! know: what their settings may be.
 
 use super::complaints::{Complaints, says};
 

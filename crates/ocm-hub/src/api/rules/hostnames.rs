@@ -1,6 +1,4 @@
 //! Hostnames of listeners and routes.
-//!
-//! Owns: their syntax. Flows in: fields. Flows out: complaints. Must not know: who serves them.
 
 use std::net::IpAddr;
 

@@ -1,7 +1,4 @@
 //! Istio's policies that have targets or select workloads (docs/systems/other-policies.md#istio).
-//!
-//! Owns: that they do one or the other, what a selector may contain, and which fields a part of a policy needs in
-//! addition. Flows in: policies. Flows out: complaints. Must not know: which targets they may have.
 
 use super::complaints::{Complaints, at_most_one, exactly_one};
 use apimachinery::Field;

@@ -1,7 +1,4 @@
 //! kgateway's TrafficPolicy (docs/systems/other-policies.md#kgateway).
-//!
-//! Owns: which of its settings are valid for some targets only. Flows in: policies. Flows out: complaints. Must not
-//! know: which kinds may be targeted, and which values its settings may have.
 
 use super::complaints::Complaints;
 use apimachinery::Field;

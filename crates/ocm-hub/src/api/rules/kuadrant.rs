@@ -1,8 +1,5 @@
-//! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules).
-//!
-//! Owns: what each must contain at least, and which of its fields exclude each other. That `defaults`, `overrides`, and
-//! bare settings exclude each other is reported where settings are read. Flows in: policies. Flows out: complaints.
-//! Must not know: targets.
+//! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules). That `defaults`, `overrides`, and bare
+//! settings exclude each other is reported where settings are read.
 
 use super::complaints::{Complaints, at_most_one, says};
 use apimachinery::Field;

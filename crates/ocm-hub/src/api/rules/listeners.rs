@@ -1,7 +1,4 @@
-//! Listeners, and the other fields of a Gateway.
-//!
-//! Owns: the rules of one listener, and of the listeners of one object together (docs/systems/gateway-api.md#listeners).
-//! Flows in: Gateways, ListenerSets. Flows out: complaints. Must not know: listeners of other objects.
+//! Listeners, and the other fields of a Gateway. The rules of listeners: docs/systems/gateway-api.md#listeners.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

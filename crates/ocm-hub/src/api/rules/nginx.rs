@@ -1,7 +1,4 @@
 //! NGINX Gateway Fabric's policies (docs/systems/other-policies.md#nginx-gateway-fabric).
-//!
-//! Owns: which targets one policy may combine, and which settings need or exclude each other. Flows in: policies.
-//! Flows out: complaints. Must not know: which kinds may be targeted.
 
 use super::complaints::{Complaints, exactly_one, of_its_type, says};
 use apimachinery::Field;

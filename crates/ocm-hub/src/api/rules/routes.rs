@@ -1,7 +1,4 @@
 //! Routes: their parents, hostnames, rules (docs/systems/gateway-api.md#what-crds-say-in-rules).
-//!
-//! Owns: the rules of a route as a whole and of one of its rules. Flows in: routes of Gateway API's kinds. Flows out:
-//! complaints. Must not know: Gateways.
 
 use std::collections::{BTreeMap, HashMap};
 

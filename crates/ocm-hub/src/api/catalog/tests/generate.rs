@@ -1,6 +1,7 @@
 //! Generates `catalog.jsonl` from the definitions that `sources.json` names.
 //!
-//! Owns: which parts of a definition are structural facts, and trying targets against its rules. Only tests need it:
+//! It writes which parts of a definition are structural facts, and the results of trying targets against its rules.
+//! Only tests need it:
 //!
 //!     SPOKEWRIGHT_CRDS=DIR UPDATE_CATALOG=1 cargo test --lib --features real-crds made_of
 

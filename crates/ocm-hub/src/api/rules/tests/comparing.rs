@@ -1,6 +1,4 @@
 //! Objects whose structure is valid: our rules refuse exactly those that the CRD refuses.
-//!
-//! Owns: generators of values, and the comparison. Flows in: specs. Flows out: nothing, or a failure.
 
 use std::cell::Cell;
 
