@@ -1,4 +1,4 @@
-//! Typed numbers for each kind of thing. So they cannot be confused. [`Distinct`] assigns them.
+//! Typed numbers for each kind of thing, so they cannot be confused. [`Distinct`] assigns them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
