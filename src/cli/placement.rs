@@ -124,7 +124,7 @@ impl Placement {
 fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for object in evaluation.decision_objects() {
-        let text = |pointer: &str| {
+        let text = |pointer| {
             object
                 .pointer(pointer)
                 .and_then(|value| value.as_str())
@@ -133,25 +133,17 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &Path) -> 
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let placement = text(PLACEMENT_LABEL_POINTER);
         let target = directory.join(decision_file(namespace, placement));
-        let found = loaded
-            .hub
-            .objects
-            .find(GROUP, "PlacementDecision", Some(namespace), name);
-        let Some(existing) = found else { continue };
-        let place = existing.place("/metadata/name");
-        let same = loaded
-            .sources
-            .file(existing.origin.document.source)
-            .is_some_and(|file| is_same_file(Path::new(&file.shown), &target));
-        if !same {
+        let objects = &loaded.hub.objects;
+        let Some(existing) = objects.find(GROUP, "PlacementDecision", Some(namespace), name) else {
+            continue;
+        };
+        let file = loaded.sources.file(existing.origin.document.source);
+        if !file.is_some_and(|file| is_same_file(Path::new(&file.shown), &target)) {
+            let message = format!("{} would be in `{}` twice", existing.identity(), target.display());
             findings.push(
-                Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    place,
-                    format!("{} would be in `{}` twice", existing.identity(), target.display()),
-                )
-                .label("it is already here")
-                .help("remove it here: the new file contains the new decisions"),
+                Finding::new(Code::OBJECT_DUPLICATE, existing.place("/metadata/name"), message)
+                    .label("it is already here")
+                    .help("remove it here: the new file contains the new decisions"),
             );
         }
     }

@@ -33,7 +33,7 @@ pub(crate) use names::{MANIFEST_KEY_LABEL, manifest_key, work_name};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use rbac::{
-    RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names,
+    RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names, text,
 };
 pub use selection::{ClusterNames, Selection, Shard};
 pub use work::WorkText;
