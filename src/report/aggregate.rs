@@ -231,13 +231,15 @@ impl Aggregation<'_, '_> {
     }
 
     /// Whether the plan ships a resource to a cluster.
-    fn plans(&self, cluster: &str, [group, resource, namespace, name]: [&str; 4]) -> bool {
+    fn plans(&self, cluster: &str, resource: [&str; 4]) -> bool {
         let mut manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
         manifests.any(|manifest| {
-            manifest.name == name
-                && manifest.namespace == namespace
-                && manifest.resource == resource
-                && manifest.group == group
+            [
+                &manifest.group,
+                &manifest.resource,
+                &manifest.namespace,
+                &manifest.name,
+            ] == resource
         })
     }
 
