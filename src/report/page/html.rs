@@ -167,10 +167,8 @@ impl Packed {
             let status = status.map_err(|error| io::Error::other(error.as_str()))?;
             let since =
                 |total: u64, before: u64| usize::try_from(total.saturating_sub(before)).unwrap_or_default();
-            let (read, written) = (
-                since(self.deflate.total_in(), read),
-                since(self.deflate.total_out(), written),
-            );
+            let read = since(self.deflate.total_in(), read);
+            let written = since(self.deflate.total_out(), written);
             self.bytes.extend(output.iter().take(written));
             input = input.get(read..).unwrap_or_default();
             if status == Status::StreamEnd || (input.is_empty() && written < output.len()) {
@@ -242,13 +240,10 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
         let lost = changes.filter(|change| !change.old_policies.is_empty() && change.new_policies.is_empty());
         let lost = lost.flat_map(|change| change.path.iter().map(String::as_str));
         let lost: HashSet<&str> = lost.filter(|locator| routes.contains(locator)).collect();
-        let summary = &change.report.summary;
-        lines.push(format!(
-            "{} of {} change, compared with {}",
-            summary.changed_clusters,
-            counted(summary.clusters.max(summary.changed_clusters), "cluster"),
-            change.report.titles.old
-        ));
+        let (summary, base) = (&change.report.summary, &change.report.titles.old);
+        let changed = summary.changed_clusters;
+        let clusters = counted(summary.clusters.max(changed), "cluster");
+        lines.push(format!("{changed} of {clusters} change, compared with {base}"));
         if !lost.is_empty() {
             lines.push(format!("routes that lose a policy: {}", lost.len()));
         }
@@ -276,32 +271,22 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
         }
     }
     let exceptions = inventory.exceptions.iter();
-    let differing: BTreeSet<&str> = exceptions
+    let differing: BTreeSet<&String> = exceptions
         .flat_map(|exception| exception.clusters.iter())
-        .map(String::as_str)
         .collect();
-    if !differing.is_empty() {
-        lines.push(format!(
-            "clusters where another setting applies: {}",
-            differing.len()
-        ));
-    }
-    let idle = idle(page);
-    if idle > 0 {
-        lines.push(format!("policies that are in effect nowhere: {idle}"));
-    }
     let loose = inventory.routes.len().saturating_sub(attached.len());
-    if loose > 0 {
-        lines.push(format!("routes that are attached to no Gateway: {loose}"));
-    }
+    let counts = [
+        ("clusters where another setting applies", differing.len()),
+        ("policies that are in effect nowhere", idle(page)),
+        ("routes that are attached to no Gateway", loose),
+    ];
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    lines.extend(counts.map(|(what, count)| format!("{what}: {count}")));
     for severity in ["error", "warning"] {
-        let count = page
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == severity);
-        let count = count.count();
-        if count > 0 {
-            lines.push(counted(count, severity));
+        let findings = page.findings.iter();
+        match findings.filter(|finding| finding.severity == severity).count() {
+            0 => {}
+            count => lines.push(counted(count, severity)),
         }
     }
     lines
@@ -325,11 +310,8 @@ fn covered_rules<'p>(page: &'p FleetPage<'_>, kind: &KindEntry) -> HashSet<(&'p 
 
 /// How many policies no outcome has a setting of.
 fn idle(page: &FleetPage<'_>) -> usize {
-    let settings = page
-        .inventory
-        .outcomes
-        .iter()
-        .flat_map(|outcome| &outcome.settings);
+    let outcomes = page.inventory.outcomes.iter();
+    let settings = outcomes.flat_map(|outcome| &outcome.settings);
     let holding: HashSet<&str> = settings.map(|setting| &*setting.policy.locator).collect();
     let policies = page.policies.iter();
     policies
