@@ -109,11 +109,8 @@ pub(crate) fn main() -> ExitCode {
         .complete();
     if program().as_deref() == Some(completions::KUBECTL) {
         let words = std::env::args_os().skip(1).collect();
-        let status = guarded(
-            || ended(completions::for_kubectl(Cli::command(), words)),
-            print::line,
-        );
-        return ExitCode::from(status as u8);
+        let complete = || ended(completions::for_kubectl(Cli::command(), words));
+        return ExitCode::from(guarded(complete, print::line) as u8);
     }
     let status = guarded(
         || match parse() {

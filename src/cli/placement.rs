@@ -87,10 +87,8 @@ impl Placement {
             }
             None => {
                 let admits = |cluster: &str| loaded.admits(cluster);
-                let admits = self
-                    .clusters
-                    .is_narrowed()
-                    .then_some(&admits as &dyn Fn(&str) -> bool);
+                let is_narrowed = self.clusters.is_narrowed();
+                let admits = is_narrowed.then_some(&admits as &dyn Fn(&str) -> bool);
                 let report = PlacementReport::new(&evaluation, &loaded.hub, source, locate, admits);
                 let text = |report: &PlacementReport<'_>| placement_table(report, print::width());
                 self.reporting.write(out, &report, text)
@@ -108,11 +106,10 @@ impl Placement {
                 Err(error) => return Ok(print::obstacles(&error, &loaded.sources, self.options.speech)),
             };
             if !self.options.speech.quiet {
+                let (written, unchanged) = (counted(done.written, "file"), done.unchanged);
+                let directory = directory.display();
                 print::line(&format!(
-                    "{} written, {} unchanged in `{}`",
-                    counted(done.written, "file"),
-                    done.unchanged,
-                    directory.display()
+                    "{written} written, {unchanged} unchanged in `{directory}`"
                 ));
             }
         }

@@ -110,17 +110,10 @@ impl Observer for Line {
 /// Plain characters and no color: it says the same on every terminal.
 fn new_bar(stage: Stage, total: Option<usize>, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total.map(number), target);
-    let template = if total.is_some() {
-        "{msg} [{wide_bar}] {pos}/{len}"
-    } else {
-        "{msg} {spinner}"
-    };
+    let template = total.map_or("{msg} {spinner}", |_| "{msg} [{wide_bar}] {pos}/{len}");
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(
-        style
-            .progress_chars("=> ")
-            .tick_strings(&[".  ", ".. ", "...", "   "]),
-    );
+    let style = style.progress_chars("=> ");
+    bar.set_style(style.tick_strings(&[".  ", ".. ", "...", "   "]));
     bar.set_message(stage.words());
     bar
 }
