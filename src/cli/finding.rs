@@ -1,7 +1,6 @@
 //! `spokewright finding`: what a finding code means, with an example, and all codes.
 //!
-//! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
-//! stdout. Must not know: the contents of the pages.
+//! The library has the page of each code (docs/reference/findings/); here it becomes plain text for a terminal.
 
 use std::io::IsTerminal as _;
 

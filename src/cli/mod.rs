@@ -1,8 +1,6 @@
 //! The command line: clap types, one file for each command, exit statuses, colors, progress. No logic.
 //!
-//! Owns: what a user can type, and how results reach stdout, stderr, and the exit status.
-//! Flows in: arguments, terminal variables. Flows out: text and an exit status.
-//! Must not know: how anything is decided; the library decides.
+//! Nothing is decided here: commands turn arguments into a request, call the library, and print what it returns.
 
 mod argocd;
 mod check;

@@ -1,8 +1,6 @@
 //! The progress of long work, as one line on a terminal.
 //!
-//! Owns: when it is shown (to people, on a terminal, after half a second) and how it looks.
-//! Flows in: the stages that the library reports. Flows out: a line on stderr that disappears when its stage ends.
-//! Must not know: what any stage does.
+//! It is shown only to people, on a terminal, after half a second.
 //!
 //! A line is on the screen only while a stage is under way, and no stage prints anything. So everything that is printed
 //! between stages starts on a clean line, and its code need not know about the progress line.

@@ -1,7 +1,6 @@
 //! Makes a directory contain exactly a wanted tree, without ever losing a byte that is not ours.
 //!
-//! Owns: the order of the steps below. Flows in: a directory, a [`Tree`], [`Options`]. Flows out: a [`Summary`], or an
-//! [`OutputError`]. Must not know: what the files contain.
+//! What an interrupted run leaves depends on the order of the steps below. What the files are for does not matter here.
 //!
 //! # Who owns a file?
 //!

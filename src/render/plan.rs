@@ -1,7 +1,6 @@
 //! The plan: every work of every cluster, before a byte is written.
 //!
-//! Owns: [`Plan`], and its works, sets, and hub objects. Flows in: the parts from `assemble`. Flows out: the same, to
-//! layouts and reports. Must not know: what is on disk.
+//! `assemble` makes it; layouts and reports read it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

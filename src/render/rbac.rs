@@ -1,7 +1,6 @@
 //! The work `gateway-rbac`: the work agent's right to what is synced (docs/systems/mgc.md#rbac-work).
 //!
-//! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
-//! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
+//! It has a ClusterRole and its binding for the resources that the works of a cluster ship, and those that parameters list.
 //!
 //! The stock agent has the role `admin` in every namespace and may write RBAC, but it has no right to custom resources
 //! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labeled ClusterRole to the agent's own; older
