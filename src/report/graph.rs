@@ -216,10 +216,8 @@ impl Only {
     fn means(&self, vertex: &Vertex) -> bool {
         let mut names = vertex.names.iter();
         if self.kind == "namespace" {
-            let namespaces = names.filter_map(|name| name.split_once('/'));
-            return namespaces
-                .into_iter()
-                .any(|(namespace, _)| namespace == self.name);
+            let mut namespaces = names.filter_map(|name| name.split_once('/'));
+            return namespaces.any(|(namespace, _)| namespace == self.name);
         }
         let is_named = |name: &String| *name == self.name || name.rsplit('/').next() == Some(&self.name);
         vertex.what.to_lowercase() == self.kind && names.any(is_named)
@@ -358,10 +356,13 @@ impl Graph {
     fn fold_gateways(&mut self, by_clusters: bool) {
         let is = |position: usize, part: Layer| self.part(position) == Some(part);
         let around = self.neighbours(|edge| {
-            let of_class = is(edge.to, Layer::Gateway) && is(edge.from, Layer::Class);
-            let to_cluster = by_clusters && is(edge.from, Layer::Gateway) && is(edge.to, Layer::Cluster);
-            let class = of_class.then_some((edge.to, (edge.from, None)));
-            class.or_else(|| to_cluster.then_some((edge.from, (edge.to, None))))
+            if is(edge.to, Layer::Gateway) && is(edge.from, Layer::Class) {
+                Some((edge.to, (edge.from, None)))
+            } else if by_clusters && is(edge.from, Layer::Gateway) && is(edge.to, Layer::Cluster) {
+                Some((edge.from, (edge.to, None)))
+            } else {
+                None
+            }
         });
         self.fold(Layer::Gateway, around, alike);
         let layers = [

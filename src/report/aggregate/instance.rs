@@ -347,9 +347,8 @@ fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<Asked
         ("/resourceIdentifier/name", &summary.name),
     ];
     let is_its = |config: &&Value| {
-        wanted
-            .iter()
-            .all(|(pointer, wanted)| text(config, pointer) == *wanted)
+        let mut wanted = wanted.iter();
+        wanted.all(|(pointer, wanted)| text(config, pointer) == *wanted)
     };
     let Some(config) = list(spec, "/manifestConfigs").iter().find(is_its) else {
         return Vec::new();

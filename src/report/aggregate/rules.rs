@@ -187,10 +187,8 @@ pub(super) fn listeners(
 
 /// The works with the instances; `wanted` are the conditions that a status needs.
 pub(super) fn works(instances: &[Instance<'_>], wanted: &[&str]) -> Vec<WorkOnCluster> {
-    instances
-        .iter()
-        .map(|instance| instance.carrier(wanted))
-        .collect()
+    let instances = instances.iter();
+    instances.map(|instance| instance.carrier(wanted)).collect()
 }
 
 /// The values that clusters could not read, by cluster.

@@ -58,13 +58,9 @@ impl SpecDigest {
 
     /// The manifests that are not the same.
     fn manifest_differences(&self, there: &Self) -> Vec<String> {
-        let digest = |manifest: &Manifest| manifest.digest;
-        if self
-            .manifests
-            .iter()
-            .map(digest)
-            .eq(there.manifests.iter().map(digest))
-        {
+        let digests = [self, there].map(|spec| spec.manifests.iter().map(|manifest| manifest.digest));
+        let [wanted, found] = digests;
+        if wanted.eq(found) {
             return Vec::new();
         }
         let there = &there.manifests;
