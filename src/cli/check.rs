@@ -1,7 +1,6 @@
 //! `spokewright check`: reports every error and warning, and writes nothing.
 //!
-//! Owns: its options, and the summary line. Flows in: arguments. Flows out: findings, an exit status. Must not
-//! know: what is wrong or why.
+//! Only its options and the summary line are here.
 
 use std::io::IsTerminal as _;
 

@@ -97,10 +97,11 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let loaded = input();
     let hub = &loaded.hub;
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
+    let is_kind = !current.to_string_lossy().contains('/');
     let names = short_names(all)
         .into_iter()
         .map(|name| match name.split_once('/') {
-            Some((kind, _)) if !current.to_string_lossy().contains('/') => format!("{kind}/"),
+            Some((kind, _)) if is_kind => format!("{kind}/"),
             _ => name,
         });
     offered(names.collect::<BTreeSet<String>>(), current)
@@ -147,20 +148,17 @@ pub(crate) fn codes(current: &OsStr) -> Vec<CompletionCandidate> {
 /// of objects that an API server takes have none of those characters.
 fn offered(names: impl IntoIterator<Item = String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
-    let is_plain = |name: &String| {
-        name.chars()
-            .all(|character| character.is_ascii_alphanumeric() || "-._:/,".contains(character))
-    };
+    let is_plain_character =
+        |character: char| character.is_ascii_alphanumeric() || "-._:/,".contains(character);
+    let is_plain = |name: &String| name.chars().all(is_plain_character);
     let names = names.into_iter().filter(|name| name.starts_with(&*typed));
     names.filter(is_plain).map(CompletionCandidate::new).collect()
 }
 
 /// The input that is named among the words, else that of the current directory.
 fn input() -> Loaded {
-    let words: Vec<OsString> = std::env::args_os()
-        .skip_while(|word| word != "--")
-        .skip(1)
-        .collect();
+    let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    let words: Vec<OsString> = words.collect();
     let value = |option: &str| {
         let at = words.iter().position(|word| word == option)?;
         words.get(at.checked_add(1)?).map(PathBuf::from)

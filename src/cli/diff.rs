@@ -132,11 +132,10 @@ impl Diff {
             let new = scope.spawn(|| kept(Evaluated::new(new, empty)));
             // What is wrong with it is over: that nothing comes out of it is no error.
             let base = kept(Evaluated::new(input.load(request), EmptyResult::Allowed));
-            (
-                new.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                base,
-            )
+            let new = new
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (new, base)
         });
         self.check_clusters(&[&new, &base])?;
         let terms = Terms::new(
@@ -159,22 +158,21 @@ impl Diff {
         let on_old_spokes = on_old_spokes.map(|(old, new)| EffectiveSettings::changes(old, new));
         let denied = diff::denied(&changes, on_old_spokes.unwrap_or_default());
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
-        let relative = [new_sources.root_relative(), old_sources.root_relative()];
-        let [new_texts, old_texts] = [
-            self.locate(new_sources, &relative[0]),
-            self.locate(old_sources, &relative[1]),
-        ];
+        let (old_relative, new_relative) = (old_sources.root_relative(), new_sources.root_relative());
+        let old_texts = self.locate(old_sources, &old_relative);
+        let new_texts = self.locate(new_sources, &new_relative);
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
+        // Whoever raises the budget in a change does not raise it for that change.
+        let budget = new.loaded.config.budget().and(base.loaded.config.budget());
+        let budget = self.budget.of(budget);
         let found = self.report(
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, denied, terms, &lost),
             &BothSides::new(new_texts, old_texts),
-            // Whoever raises the budget in a change does not raise it for that change.
-            self.budget
-                .of(new.loaded.config.budget().and(base.loaded.config.budget())),
+            budget,
         )?;
         Ok(self.with_lost(found, &new, &lost))
     }
@@ -192,14 +190,16 @@ impl Diff {
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
         let relative = sources.root_relative();
         let texts = self.locate(sources, &relative);
+        let budget = self
+            .budget
+            .of_tree(new.loaded.config.budget(), self.options.speech)?;
         let found = self.report(
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
             (Vec::new(), Vec::new(), Terms::default(), &lost),
             &BothSides::new(texts, &nothing),
-            self.budget
-                .of_tree(new.loaded.config.budget(), self.options.speech)?,
+            budget,
         )?;
         Ok(self.with_lost(found, &new, &lost))
     }
@@ -252,10 +252,7 @@ impl Diff {
             new: format!("without {title}"),
             ..self.titles(self.options.state().to_owned())
         };
-        let (old, new) = (
-            Side::of_plan(&with.rendered.plan),
-            Side::of_plan(&without.rendered.plan),
-        );
+        let [old, new] = [&with, &without].map(|side| Side::of_plan(&side.rendered.plan));
         let loaded = &without.loaded;
         let relative = loaded.sources.root_relative();
         let texts = self.locate(&loaded.sources, &relative);
@@ -274,10 +271,9 @@ impl Diff {
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
             print::findings(&errors, &loaded.sources, self.options.speech);
-            self.options.speech.note(&format!(
-                "without {title} the input has {}",
-                counted(errors.count(Severity::Error), "error")
-            ));
+            let count = counted(errors.count(Severity::Error), "error");
+            let note = format!("without {title} the input has {count}");
+            self.options.speech.note(&note);
             found.extend(errors);
         }
         Ok(Status::compared(differs, &found))
@@ -323,10 +319,10 @@ impl Diff {
             let mut found = Findings::new();
             self.also(new, &mut found);
             found.extend(findings.clone());
-            self.options.speech.note(&format!(
-                "{}; nothing was compared",
-                counted(findings.count(Severity::Error), "error")
-            ));
+            let errors = counted(findings.count(Severity::Error), "error");
+            self.options
+                .speech
+                .note(&format!("{errors}; nothing was compared"));
             return Err(Ended(Status::of(&found)));
         }
         Ok(())
@@ -410,12 +406,9 @@ fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
         Which::Old => &titles.old,
         Which::New => &titles.new,
     };
-    Finding::new(
-        Code::YAML_SYNTAX,
-        Place::Path(format!("{side}/{}/{}.yaml", error.cluster, error.work)),
-        error.message.clone(),
-    )
-    .help("render the base again: `spokewright render --force`")
+    let path = format!("{side}/{}/{}.yaml", error.cluster, error.work);
+    Finding::new(Code::YAML_SYNTAX, Place::Path(path), error.message.clone())
+        .help("render the base again: `spokewright render --force`")
 }
 
 /// How much a change may do.
@@ -483,11 +476,8 @@ impl BudgetOptions {
 /// Removes an object from the hub, or else from every cluster where it lives, and returns its name.
 fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Refusal> {
     let hub: Vec<&Object> = loaded.hub.objects.iter().collect();
-    let anywhere: Vec<&Object> = hub
-        .iter()
-        .copied()
-        .chain(loaded.hub.spokes.values().flatten())
-        .collect();
+    let spokes = loaded.hub.spokes.values().flatten();
+    let anywhere: Vec<&Object> = hub.iter().copied().chain(spokes).collect();
     let object = named(loaded, &hub, wanted).or_else(|_| named(loaded, &anywhere, wanted))?;
     let identity = object.identity();
     loaded.remove(&identity);

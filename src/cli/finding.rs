@@ -1,7 +1,6 @@
 //! `spokewright finding`: what a finding code means, with an example, and all codes.
 //!
-//! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
-//! stdout. Must not know: the contents of the pages.
+//! The library has the page of each code (docs/reference/findings/); here it becomes plain text for a terminal.
 
 use std::io::IsTerminal as _;
 
@@ -48,10 +47,10 @@ pub(super) fn print_page(code: Code) -> anyhow::Result<Status> {
 /// The codes of a group, or all of them where none is named: a line each, which a terminal of this width wraps in its
 /// column.
 fn list(group: &str, width: Option<usize>) -> Option<String> {
-    let codes: Vec<_> = CODES
+    let codes = CODES
         .iter()
-        .filter(|(code, ..)| group.is_empty() || code.group() == group)
-        .collect();
+        .filter(|(code, ..)| group.is_empty() || code.group() == group);
+    let codes: Vec<_> = codes.collect();
     let longest = codes.iter().map(|(code, ..)| code.name().len()).max()?;
     let line = |(code, severity, summary): &&(Code, Severity, &str)| {
         let severity = match severity {
@@ -67,12 +66,13 @@ fn list(group: &str, width: Option<usize>) -> Option<String> {
 }
 
 fn unknown(wanted: &str) -> Refusal {
-    let near = Code::did_you_mean(wanted);
     let all = "`spokewright finding` lists all codes";
+    let near = Code::did_you_mean(wanted);
+    let help = near.map_or_else(|| all.to_owned(), |near| format!("{near} {all}"));
     Refusal::new(
         Status::Usage,
         &format!("there is no finding code `{wanted}`"),
-        &near.map_or_else(|| all.to_owned(), |near| format!("{near} {all}")),
+        &help,
     )
 }
 

@@ -119,12 +119,10 @@ impl GraphCommand {
                 graph.nodes()
             ));
         }
-        if self.format == Language::Mermaid && graph.edges() > MOST_OF_MERMAID {
+        let edges = graph.edges();
+        if self.format == Language::Mermaid && edges > MOST_OF_MERMAID {
             return refuse(
-                &format!(
-                    "mermaid draws at most {MOST_OF_MERMAID} edges, but this graph has {}",
-                    graph.edges()
-                ),
+                &format!("mermaid draws at most {MOST_OF_MERMAID} edges, but this graph has {edges}"),
                 "draw a part (`--only`, `--clusters`), use `--format dot`, or look at all of it: `spokewright page -o fleet.html`",
             );
         }

@@ -112,16 +112,10 @@ impl Init {
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
                 if !sorted.has_objects() {
-                    let message = format!(
-                        "nothing was written, because {} contains no object of a hub",
-                        file.display()
-                    );
-                    return Err(Refusal::new(
-                        Status::Invalid,
-                        &message,
-                        "`spokewright init --from-live` prints the commands that export one",
-                    )
-                    .into());
+                    let file = file.display();
+                    let message = format!("nothing was written, because {file} contains no object of a hub");
+                    let help = "`spokewright init --from-live` prints the commands that export one";
+                    return Err(Refusal::new(Status::Invalid, &message, help).into());
                 }
                 let names = sorted.left_out.iter();
                 left_out = if self.speech.verbose {
@@ -141,10 +135,8 @@ impl Init {
         existing.retain(|path| path != GIT_ATTRIBUTES || files.remove(path).is_none());
         if !existing.is_empty() {
             let verb = one_or_many(existing.len(), "exists", "exist");
-            let message = format!(
-                "nothing was written, because {} {verb}",
-                first_items(&existing, 5)
-            );
+            let existing = first_items(&existing, 5);
+            let message = format!("nothing was written, because {existing} {verb}");
             let help = if is_hub && self.from.is_some() {
                 "to see what is new, write it elsewhere: `spokewright init ../export --from FILE`, and \
                  `git diff --no-index hub ../export/hub`"
@@ -155,19 +147,17 @@ impl Init {
         }
         output::write_files(&self.directory, &files)?;
         let directory = shell_path(&self.directory.display().to_string());
-        self.speech.calm(&format!(
-            "{} written into {directory}",
-            counted(files.len(), "file")
-        ));
+        let files = counted(files.len(), "file");
+        self.speech.calm(&format!("{files} written into {directory}"));
         if !left_out.is_empty() {
             let more = if self.speech.verbose {
                 ""
             } else {
                 " (-v lists them)"
             };
+            let left_out = left_out.join(", ");
             self.speech.calm(&format!(
-                "left out, because it does not belong in Git: {}{more}",
-                left_out.join(", ")
+                "left out, because it does not belong in Git: {left_out}{more}"
             ));
         }
         for note in self.with.iter().filter_map(|tool| note_on(tool, &self.directory)) {

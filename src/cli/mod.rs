@@ -1,8 +1,6 @@
 //! The command line: clap types, one file for each command, exit statuses, colors, progress. No logic.
 //!
-//! Owns: what a user can type, and how results reach stdout, stderr, and the exit status.
-//! Flows in: arguments, terminal variables. Flows out: text and an exit status.
-//! Must not know: how anything is decided; the library decides.
+//! Nothing is decided here: commands turn arguments into a request, call the library, and print what it returns.
 
 mod argocd;
 mod check;
@@ -109,11 +107,8 @@ pub(crate) fn main() -> ExitCode {
         .complete();
     if program().as_deref() == Some(completions::KUBECTL) {
         let words = std::env::args_os().skip(1).collect();
-        let status = guarded(
-            || ended(completions::for_kubectl(Cli::command(), words)),
-            print::line,
-        );
-        return ExitCode::from(status as u8);
+        let complete = || ended(completions::for_kubectl(Cli::command(), words));
+        return ExitCode::from(guarded(complete, print::line) as u8);
     }
     let status = guarded(
         || match parse() {

@@ -192,13 +192,9 @@ impl ReadOptions {
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
         let stdin = self.reads_stdin().then(read_stdin).transpose()?;
+        let paths = self.paths.iter().filter(|path| path.as_os_str() != "-");
         Ok(Request {
-            paths: self
-                .paths
-                .iter()
-                .filter(|path| path.as_os_str() != "-")
-                .cloned()
-                .collect(),
+            paths: paths.cloned().collect(),
             stdin,
             config: self.config.clone(),
             namespace: self.namespace.clone(),
@@ -294,14 +290,11 @@ pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     if inputs.iter().any(|loaded| loaded.findings.has_errors()) {
         return Ok(());
     }
-    let Some(wanted) = inputs
+    let wanted = inputs
         .iter()
-        .find_map(|loaded| loaded.selection.clusters.as_ref())
-    else {
-        return Ok(());
-    };
+        .find_map(|loaded| loaded.selection.clusters.as_ref());
     let known: BTreeSet<&str> = inputs.iter().flat_map(|loaded| loaded.known_clusters()).collect();
-    match wanted.unknown(known.iter().copied()) {
+    match wanted.and_then(|wanted| wanted.unknown(known.iter().copied())) {
         Some(unknown) => Err(unknown_cluster(unknown, &known)),
         None => Ok(()),
     }
@@ -316,11 +309,8 @@ pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
         let near = did_you_mean(name, known.iter().copied()).filter(|_| check_cluster_name(name).is_ok());
         near.unwrap_or_else(|| format!("the clusters are: {}", first_items(known, MOST_NAMES)))
     };
-    Refusal::new(
-        Status::Usage,
-        &format!("the input has no cluster `{name}`"),
-        &help,
-    )
+    let message = format!("the input has no cluster `{name}`");
+    Refusal::new(Status::Usage, &message, &help)
 }
 
 /// What `--allow-empty` says.
@@ -336,20 +326,19 @@ pub(crate) const fn empty_result(allow_empty: bool) -> EmptyResult {
 pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
     let most = u64::try_from(kube_yaml::Limits::default().document_bytes).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    std::io::stdin()
+    let read = std::io::stdin()
         .lock()
         .take(most.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .context("cannot read standard input")?;
+        .read_to_end(&mut bytes);
+    read.context("cannot read standard input")?;
     Ok(bytes)
 }
 
 /// Git's index around the input.
 fn index(request: &Request) -> Result<IndexTree, Refusal> {
     // Git names the index that it commits to its hooks: not always the one that is in the repository.
-    let file = std::env::var_os("GIT_INDEX_FILE")
-        .filter(|file| !file.is_empty())
-        .map(PathBuf::from);
+    let file = std::env::var_os("GIT_INDEX_FILE").filter(|file| !file.is_empty());
+    let file = file.map(PathBuf::from);
     IndexTree::open(first_path(request), file.as_deref()).map_err(|error| {
         let status = match error {
             IndexError::Repository(_) => Status::Usage,
@@ -391,15 +380,18 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
         // Whoever leaves out the kind means one of a few.
         let called = objects.iter().find(|object| object.name == text);
         let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
-        let help = called.map_or_else(
-            || {
-                if is_method {
-                    return format!("a request is one argument: write it in quotes, as in '{text} https://shop.example.com/'");
-                }
-                "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned()
-            },
-            |object| format!("did you mean `{}`?", Locators::default().short(&object.identity().locator())),
-        );
+        let help = match called {
+            Some(object) => {
+                let name = Locators::default().short(&object.identity().locator());
+                format!("did you mean `{name}`?")
+            }
+            None if is_method => {
+                format!(
+                    "a request is one argument: write it in quotes, as in '{text} https://shop.example.com/'"
+                )
+            }
+            None => "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
+        };
         return refuse(&format!("`{text}` is not the name of an object"), &help);
     };
     let (of_kind, namespace) = match of_kind(loaded, objects, kind) {
@@ -409,13 +401,9 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
         }
         of_kind => (of_kind?, namespace),
     };
-    let mut found: Vec<&'a Object> = of_kind
-        .iter()
-        .copied()
-        .filter(|object| {
-            object.name == name && namespace.is_none_or(|wanted| object.namespace_or_empty() == wanted)
-        })
-        .collect();
+    let called = of_kind.iter().copied().filter(|object| object.name == name);
+    let is_there = |object: &&Object| namespace.is_none_or(|wanted| object.namespace_or_empty() == wanted);
+    let mut found: Vec<&'a Object> = called.filter(is_there).collect();
     found.sort_by_key(|object| object.identity());
     found.dedup_by_key(|object| object.identity());
     match found.as_slice() {
@@ -432,11 +420,9 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             refuse(&format!("there is no {kind} `{wanted}`"), &help)
         }
         several => {
-            let names = completions::short_names(several.iter().copied());
-            refuse(
-                &format!("several objects have the name `{text}`"),
-                &format!("write one of: {}", names.join(", ")),
-            )
+            let names = completions::short_names(several.iter().copied()).join(", ");
+            let message = format!("several objects have the name `{text}`");
+            refuse(&message, &format!("write one of: {names}"))
         }
     }
 }
@@ -447,18 +433,16 @@ pub(crate) fn of_kind<'a>(
     objects: &[&'a Object],
     kind: &str,
 ) -> Result<Vec<&'a Object>, Refusal> {
-    let of_kind: Vec<&Object> = objects
+    let of_kind = objects
         .iter()
         .copied()
-        .filter(|object| loaded.hub.is_of_kind(object, kind))
-        .collect();
+        .filter(|object| loaded.hub.is_of_kind(object, kind));
+    let of_kind: Vec<&Object> = of_kind.collect();
     if !of_kind.is_empty() {
         return Ok(of_kind);
     }
-    let kinds: BTreeSet<String> = objects
-        .iter()
-        .map(|object| object.kind.as_str().to_lowercase())
-        .collect();
+    let kinds = objects.iter().map(|object| object.kind.as_str().to_lowercase());
+    let kinds: BTreeSet<String> = kinds.collect();
     let near = did_you_mean(&kind.to_lowercase(), kinds.iter().map(String::as_str));
     let help = near.unwrap_or_else(|| {
         let kinds: Vec<String> = kinds.iter().cloned().collect();

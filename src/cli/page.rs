@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, counted};
 use spokewright::output::TreeFiles;
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request, load_works};
 use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
 use spokewright::report::{Compared, PageOptions, PolicyView};
 use spokewright::source::Sources;
@@ -65,21 +65,14 @@ pub(crate) struct PageCommand {
 /// Data becomes an address nowhere else, so that nothing but these schemes ever does.
 fn source_url(text: &str) -> Result<String, String> {
     let is_web = ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        let start = text.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     });
-    if !is_web
-        || text
-            .chars()
-            .any(|character| character.is_control() || character.is_whitespace())
-    {
+    if !is_web || text.contains(|character: char| character.is_control() || character.is_whitespace()) {
         return Err("write the address of a directory, as in https://git.example/hub/blob/main/".to_owned());
     }
-    Ok(if text.ends_with('/') {
-        text.to_owned()
-    } else {
-        format!("{text}/")
-    })
+    let end = if text.ends_with('/') { "" } else { "/" };
+    Ok(format!("{text}{end}"))
 }
 
 /// The side that a page is compared with.
@@ -98,7 +91,9 @@ impl PageCommand {
         }
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, EmptyResult::Allowed)?);
-        let exported = self.works.works(&mut loaded, &mut findings);
+        let exported = self
+            .works
+            .read(|path, stdin| load_works(&mut loaded, path, stdin, &mut findings));
         print::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (received, spokes) = analysis.received(None);
@@ -106,7 +101,7 @@ impl PageCommand {
         let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
         let (rendered, mut view) = (kept(rendered), kept(view));
         view.retain_clusters(|cluster| loaded.admits(cluster));
-        let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported, &mut findings)));
+        let works = exported.map(|exported| kept(analysis.aggregate(&exported, &mut findings)));
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {
@@ -195,10 +190,8 @@ impl PageCommand {
             fleet: None,
         };
         let too_much = changes.is_none();
-        Ok((
-            DiffReport::new(titles, comparison, changes.unwrap_or_default()),
-            too_much,
-        ))
+        let report = DiffReport::new(titles, comparison, changes.unwrap_or_default());
+        Ok((report, too_much))
     }
 
     /// Nothing of the machine: a page of equal input is equal wherever it is made.
@@ -209,13 +202,11 @@ impl PageCommand {
         let [path] = self.options.paths.as_slice() else {
             return TITLE.to_owned();
         };
-        let is_name = |component: &Component<'_>| matches!(component, Component::Normal(_));
-        let names: Vec<String> = path
+        let names = path
             .components()
-            .filter(is_name)
-            .map(|name| name.as_os_str().to_string_lossy().into_owned())
-            .collect();
-        match names.as_slice() {
+            .filter(|part| matches!(part, Component::Normal(_)));
+        let names = names.map(|name| name.as_os_str().to_string_lossy().into_owned());
+        match names.collect::<Vec<_>>().as_slice() {
             _ if path.as_os_str() == "-" => TITLE.to_owned(),
             [] => TITLE.to_owned(),
             [.., last] if path.is_absolute() => last.clone(),
@@ -233,11 +224,8 @@ impl PageCommand {
         findings.extend(put(&self.output, html)?);
         self.options.write_also(&mut findings, &loaded.sources);
         print::findings(&findings, &loaded.sources, self.options.speech);
-        if !is_stdout(&self.output)
-            && !findings
-                .iter()
-                .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
-        {
+        let mut codes = findings.iter().map(|finding| finding.code);
+        if !is_stdout(&self.output) && !codes.any(|code| code == Code::OUTPUT_UNWRITABLE) {
             self.options.speech.calm(&format!(
                 "{}: {}, {}",
                 self.output.display(),

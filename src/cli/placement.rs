@@ -87,10 +87,8 @@ impl Placement {
             }
             None => {
                 let admits = |cluster: &str| loaded.admits(cluster);
-                let admits = self
-                    .clusters
-                    .is_narrowed()
-                    .then_some(&admits as &dyn Fn(&str) -> bool);
+                let is_narrowed = self.clusters.is_narrowed();
+                let admits = is_narrowed.then_some(&admits as &dyn Fn(&str) -> bool);
                 let report = PlacementReport::new(&evaluation, &loaded.hub, source, locate, admits);
                 let text = |report: &PlacementReport<'_>| placement_table(report, print::width());
                 self.reporting.write(out, &report, text)
@@ -108,11 +106,10 @@ impl Placement {
                 Err(error) => return Ok(print::obstacles(&error, &loaded.sources, self.options.speech)),
             };
             if !self.options.speech.quiet {
+                let (written, unchanged) = (counted(done.written, "file"), done.unchanged);
+                let directory = directory.display();
                 print::line(&format!(
-                    "{} written, {} unchanged in `{}`",
-                    counted(done.written, "file"),
-                    done.unchanged,
-                    directory.display()
+                    "{written} written, {unchanged} unchanged in `{directory}`"
                 ));
             }
         }
@@ -124,7 +121,7 @@ impl Placement {
 fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for object in evaluation.decision_objects() {
-        let text = |pointer: &str| {
+        let text = |pointer| {
             object
                 .pointer(pointer)
                 .and_then(|value| value.as_str())
@@ -133,25 +130,17 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &Path) -> 
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let placement = text(PLACEMENT_LABEL_POINTER);
         let target = directory.join(decision_file(namespace, placement));
-        let found = loaded
-            .hub
-            .objects
-            .find(GROUP, "PlacementDecision", Some(namespace), name);
-        let Some(existing) = found else { continue };
-        let place = existing.place("/metadata/name");
-        let same = loaded
-            .sources
-            .file(existing.origin.document.source)
-            .is_some_and(|file| is_same_file(Path::new(&file.shown), &target));
-        if !same {
+        let objects = &loaded.hub.objects;
+        let Some(existing) = objects.find(GROUP, "PlacementDecision", Some(namespace), name) else {
+            continue;
+        };
+        let file = loaded.sources.file(existing.origin.document.source);
+        if !file.is_some_and(|file| is_same_file(Path::new(&file.shown), &target)) {
+            let message = format!("{} would be in `{}` twice", existing.identity(), target.display());
             findings.push(
-                Finding::new(
-                    Code::OBJECT_DUPLICATE,
-                    place,
-                    format!("{} would be in `{}` twice", existing.identity(), target.display()),
-                )
-                .label("it is already here")
-                .help("remove it here: the new file contains the new decisions"),
+                Finding::new(Code::OBJECT_DUPLICATE, existing.place("/metadata/name"), message)
+                    .label("it is already here")
+                    .help("remove it here: the new file contains the new decisions"),
             );
         }
     }

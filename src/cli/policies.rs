@@ -106,13 +106,9 @@ impl ReportOptions {
                 let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
                 // Of several clusters that have an object of one name, the first that is asked about.
                 there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
-                let objects: Vec<&Object> = loaded
-                    .hub
-                    .objects
-                    .iter()
-                    .chain(there.iter().flat_map(|(_, objects)| *objects))
-                    .chain(&named_only)
-                    .collect();
+                let on_hub = loaded.hub.objects.iter();
+                let on_clusters = there.iter().flat_map(|(_, objects)| *objects);
+                let objects: Vec<&Object> = on_hub.chain(on_clusters).chain(&named_only).collect();
                 let object = match named(loaded, &objects, &wanted) {
                     Ok(object) => object,
                     Err(refusal) => {
@@ -123,11 +119,10 @@ impl ReportOptions {
                     }
                 };
                 let identity = object.identity();
-                let lives_on: Vec<&str> = there
+                let lives_on = there
                     .iter()
-                    .filter(|(_, objects)| objects.get(&identity).is_some())
-                    .map(|(name, _)| name.as_str())
-                    .collect();
+                    .filter(|(_, objects)| objects.get(&identity).is_some());
+                let lives_on: Vec<&str> = lives_on.map(|(name, _)| name.as_str()).collect();
                 if let Some(too_much) = view.too_much_to_explain(&identity) {
                     findings.push(too_much);
                     return answer.finish(loaded, findings, options, whole(""));
@@ -148,10 +143,9 @@ impl ReportOptions {
                     loaded.overlays(),
                     self.reporting.locate(&loaded.sources, &relative),
                 );
+                let text = |explanation: &_| explanation_text(explanation, print::width());
                 answer.finish(loaded, findings, options, |out| {
-                    self.reporting.write(out, &explanation, |report| {
-                        explanation_text(report, print::width())
-                    })
+                    self.reporting.write(out, &explanation, text)
                 })
             },
         )

@@ -175,11 +175,10 @@ pub(crate) struct Ended(pub(crate) Status);
 
 /// Whether an error only says that the reader of our output went away: no error for a command in a pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-    })
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Most kinds that one line names.
@@ -225,10 +224,8 @@ pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
     if kinds.is_empty() {
         return;
     }
-    let named: Vec<String> = kinds
-        .iter()
-        .map(|kind| format!("{} ({})", kind.kind, kind.group))
-        .collect();
+    let named = kinds.iter().map(|kind| format!("{} ({})", kind.kind, kind.group));
+    let named: Vec<String> = named.collect();
     speech.calm(&format!(
         "not checked, as there is no schema: {}; add the CRD to the input, or to a directory that `crds` in spokewright.yaml names",
         named.join(", ")
@@ -294,11 +291,8 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     let documents = loaded.hub.passed_over.len();
     let mut parts = Vec::new();
     if documents > 0 {
-        let are = one_or_many(
-            documents,
-            "is not a Kubernetes object",
-            "are not Kubernetes objects",
-        );
+        let (one, many) = ("is not a Kubernetes object", "are not Kubernetes objects");
+        let are = one_or_many(documents, one, many);
         parts.push(format!("{} {are}", counted(documents, "document")));
     }
     if !unused.is_empty() {
@@ -307,16 +301,11 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
             let count = kinds.entry(&object.kind).or_default();
             *count = count.saturating_add(1);
         }
-        let kinds: Vec<String> = kinds
-            .iter()
-            .map(|(kind, count)| format!("{count} {kind}"))
-            .collect();
+        let kinds = kinds.iter().map(|(kind, count)| format!("{count} {kind}"));
+        let kinds = first_items(kinds, MOST_KINDS);
         let are = one_or_many(unused.len(), "is", "are");
         let objects = counted(unused.len(), "object");
-        parts.push(format!(
-            "{objects} {are} not used: {}",
-            first_items(&kinds, MOST_KINDS)
-        ));
+        parts.push(format!("{objects} {are} not used: {kinds}"));
     }
     if !parts.is_empty() {
         let list = if speech.verbose { "" } else { " (-v lists them)" };
@@ -330,15 +319,13 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     }
     if let [first, more @ ..] = loaded.sources.charts() {
         let (charts, are) = match more.len() {
-            0 => (format!("`{first}`"), "is a Helm chart, whose templates are"),
-            more => (
-                format!("`{first}` and {more} more"),
-                "are Helm charts, whose templates are",
-            ),
+            0 => (format!("`{first}`"), "is a Helm chart"),
+            more => (format!("`{first}` and {more} more"), "are Helm charts"),
         };
         let first = shell_path(first);
-        let line =
-            format!("{charts} {are} not read: `helm template {first} | spokewright render -` renders them");
+        let line = format!(
+            "{charts} {are}, whose templates are not read: `helm template {first} | spokewright render -` renders them"
+        );
         speech.calm(&line);
     }
 }
@@ -346,21 +333,14 @@ pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
 /// The findings, in the chosen form, on stderr.
 pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech) {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stderr().lock());
-    let written = write_findings(
-        &mut out,
-        findings,
-        locate,
-        speech,
-        std::io::stderr().is_terminal(),
-    );
+    let terminal = io::stderr().is_terminal();
+    let written = write_findings(&mut out, findings, locate, speech, terminal);
     let _ = written.and_then(|()| out.flush());
     drop(out);
-    explained(findings, speech, std::io::stderr().is_terminal());
+    explained(findings, speech, terminal);
     if findings.suppressed() > 0 {
-        speech.calm(&format!(
-            "{} suppressed",
-            counted(findings.suppressed(), "warning")
-        ));
+        let warnings = counted(findings.suppressed(), "warning");
+        speech.calm(&format!("{warnings} suppressed"));
     }
 }
 
@@ -466,17 +446,13 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
 /// Whether to color (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
 /// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     match choice {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto if set("NO_COLOR") => false,
-        Color::Auto
-            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") =>
-        {
-            true
-        }
-        Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        Color::Auto if value("NO_COLOR").is_some() => false,
+        Color::Auto if value("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+        Color::Auto => terminal && value("TERM").is_none_or(|term| term != "dumb"),
     }
 }
 
@@ -509,10 +485,9 @@ pub(crate) fn parse_also(text: &str) -> Result<Also, String> {
         return Err("name a file behind the `=`".to_owned());
     }
     let format = MessageFormat::from_str(format, false).map_err(|_| {
-        let known: Vec<String> = MessageFormat::value_variants()
-            .iter()
-            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
-            .collect();
+        let formats = MessageFormat::value_variants().iter();
+        let values = formats.filter_map(ValueEnum::to_possible_value);
+        let known: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
         format!("there is no format `{format}`; there are {}", known.join(", "))
     })?;
     Ok(Also {

@@ -1,8 +1,6 @@
 //! The progress of long work, as one line on a terminal.
 //!
-//! Owns: when it is shown (to people, on a terminal, after half a second) and how it looks.
-//! Flows in: the stages that the library reports. Flows out: a line on stderr that disappears when its stage ends.
-//! Must not know: what any stage does.
+//! It is shown only to people, on a terminal, after half a second.
 //!
 //! A line is on the screen only while a stage is under way, and no stage prints anything. So everything that is printed
 //! between stages starts on a clean line, and its code need not know about the progress line.
@@ -110,17 +108,10 @@ impl Observer for Line {
 /// Plain characters and no color: it says the same on every terminal.
 fn new_bar(stage: Stage, total: Option<usize>, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total.map(number), target);
-    let template = if total.is_some() {
-        "{msg} [{wide_bar}] {pos}/{len}"
-    } else {
-        "{msg} {spinner}"
-    };
+    let template = total.map_or("{msg} {spinner}", |_| "{msg} [{wide_bar}] {pos}/{len}");
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(
-        style
-            .progress_chars("=> ")
-            .tick_strings(&[".  ", ".. ", "...", "   "]),
-    );
+    let style = style.progress_chars("=> ");
+    bar.set_style(style.tick_strings(&[".  ", ".. ", "...", "   "]));
     bar.set_message(stage.words());
     bar
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{Analysis, PruneOptions};
+use spokewright::pipeline::{Analysis, PruneOptions, load_prunable};
 use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
@@ -59,7 +59,9 @@ impl PruneListCommand {
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
-        let exported = self.works.prunable(&mut loaded, &mut findings);
+        let exported = self
+            .works
+            .read(|path, stdin| load_prunable(&mut loaded, path, stdin, &mut findings));
         let options = PruneOptions {
             exported: exported.as_deref(),
             is_sole: self.sole,
@@ -86,11 +88,7 @@ impl PruneListCommand {
     fn say(&self, list: &PruneList) {
         let speech = self.options.speech;
         if list.remove.is_empty() {
-            let what = if self.works.path().is_some() {
-                "the hub"
-            } else {
-                "the rendered tree"
-            };
+            let what = self.works.path().map_or("the rendered tree", |_| "the hub");
             speech.calm(&if list.waiting.is_empty() {
                 format!("nothing to delete: {what} has no work of this input that is not planned")
             } else {

@@ -183,14 +183,14 @@ impl Run<'_> {
     ) -> anyhow::Result<Status> {
         let (command, loaded) = (self.command, self.loaded);
         let speech = command.options.speech;
-        let statuses = if command.report.is_some() {
-            analysis.statuses(view).unwrap_or_else(|too_many| {
-                findings.push(*too_many);
-                Vec::new()
-            })
-        } else {
-            Vec::new()
+        let statuses = match command.report {
+            Some(_) => analysis.statuses(view),
+            None => Ok(Vec::new()),
         };
+        let statuses = statuses.unwrap_or_else(|too_many| {
+            findings.push(*too_many);
+            Vec::new()
+        });
         let compare_earlier = || {
             if let Some(earlier) = &earlier {
                 let before = Before::Tree(earlier);
@@ -231,10 +231,9 @@ impl Run<'_> {
         };
         print::findings(&findings, sources, speech);
         if known > 0 {
-            let which = one_or_many(known, "it", "them");
-            let what = counted(known, "warning");
+            let (warnings, them) = (counted(known, "warning"), one_or_many(known, "it", "them"));
             self.say(&format!(
-                "{what} of the last commit not shown again; `spokewright check` lists {which}"
+                "{warnings} of the last commit not shown again; `spokewright check` lists {them}"
             ));
         }
         let lines = [kept_by_local_policies(view), overlays_line(&view.overlays)];
@@ -270,11 +269,10 @@ impl Run<'_> {
             self.report_check(directory, &summary, None)
         } else {
             if !summary.differing.is_empty() {
+                let (shown, written) = (directory.display(), counted(summary.written, "file"));
+                let deleted = summary.deleted;
                 self.say(&format!(
-                    "Flux Kustomizations in {}: {} written, {} deleted",
-                    directory.display(),
-                    counted(summary.written, "file"),
-                    summary.deleted
+                    "Flux Kustomizations in {shown}: {written} written, {deleted} deleted"
                 ));
             }
             self.report_written(directory, &summary)
@@ -401,11 +399,9 @@ impl Run<'_> {
         }
         print::findings(&findings, sources, self.speech());
         if summary.differing.is_empty() {
-            self.say(&format!(
-                "up to date: {} in {}",
-                counted(summary.unchanged.saturating_add(1), "file"),
-                shell_path(&directory.display().to_string())
-            ));
+            let files = counted(summary.unchanged.saturating_add(1), "file");
+            let directory = shell_path(&directory.display().to_string());
+            self.say(&format!("up to date: {files} in {directory}"));
             return Status::of(&findings);
         }
         for change in &summary.differing {
@@ -414,15 +410,13 @@ impl Run<'_> {
                 ChangeKind::Changed => "changed",
                 ChangeKind::Stale => "stale  ",
             };
-            print::line(&format!(
-                "{difference} {}",
-                directory.join(&change.path).display()
-            ));
+            let path = directory.join(&change.path);
+            print::line(&format!("{difference} {}", path.display()));
         }
+        let files = counted(summary.differing.len(), "file");
+        let are = one_or_many(summary.differing.len(), "is", "are");
         print::line(&format!(
-            "{} {} not up to date; run the same without `--check` to write",
-            counted(summary.differing.len(), "file"),
-            one_or_many(summary.differing.len(), "is", "are")
+            "{files} {are} not up to date; run the same without `--check` to write"
         ));
         Status::compared(true, &findings)
     }
@@ -441,12 +435,8 @@ impl Run<'_> {
         };
         let last_commit = || super::options::last_commit(self.request);
         let mut unstaged = in_index.unstaged(last_commit, output, summary.differing.is_empty());
-        let told: BTreeSet<&str> = summary
-            .differing
-            .iter()
-            .map(|change| change.path.as_str())
-            .collect();
-        unstaged.retain(|change| !told.contains(change.path.as_str()));
+        let told: BTreeSet<&String> = summary.differing.iter().map(|change| &change.path).collect();
+        unstaged.retain(|change| !told.contains(&change.path));
         if unstaged.is_empty() {
             return status;
         }
@@ -475,27 +465,24 @@ impl Run<'_> {
     }
 
     fn say_nothing_was_written(&self, findings: &Findings) {
-        if self.speech().message_format == MessageFormat::Human {
-            let warnings = findings.count(Severity::Warning);
-            let warnings = if self.speech().quiet || warnings == 0 {
-                String::new()
-            } else {
-                format!(" and {}", counted(warnings, "warning"))
-            };
-            print::line(&format!(
-                "{}{warnings}; {}",
-                counted(findings.count(Severity::Error), "error"),
-                // A disk that fills up is met half-way.
-                if findings
-                    .iter()
-                    .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
-                {
-                    "not everything was written"
-                } else {
-                    "nothing was written"
-                }
-            ));
+        if self.speech().message_format != MessageFormat::Human {
+            return;
         }
+        let errors = counted(findings.count(Severity::Error), "error");
+        let warnings = match findings.count(Severity::Warning) {
+            0 => String::new(),
+            _ if self.speech().quiet => String::new(),
+            warnings => format!(" and {}", counted(warnings, "warning")),
+        };
+        // A disk that fills up is met half-way.
+        let mut codes = findings.iter().map(|finding| finding.code);
+        let is_begun = codes.any(|code| code == Code::OUTPUT_UNWRITABLE);
+        let what = if is_begun {
+            "not everything was written"
+        } else {
+            "nothing was written"
+        };
+        print::line(&format!("{errors}{warnings}; {what}"));
     }
 }
 
@@ -529,14 +516,11 @@ fn counts(rendered: &Rendered) -> String {
 /// `3 policies: 1 AuthPolicy, 2 RateLimitPolicy`.
 fn counted_by_kind(by_kind: &BTreeMap<String, usize>, what: &str) -> String {
     let all = counted(by_kind.values().sum::<usize>(), what);
-    if by_kind.is_empty() {
-        return all;
+    let kinds = by_kind.iter().map(|(kind, count)| format!("{count} {kind}"));
+    match kinds.collect::<Vec<_>>().as_slice() {
+        [] => all,
+        kinds => format!("{all}: {}", kinds.join(", ")),
     }
-    let kinds: Vec<String> = by_kind
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    format!("{all}: {}", kinds.join(", "))
 }
 
 fn elapsed(start: Instant) -> String {
@@ -573,10 +557,8 @@ fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> us
     let analysis = Analysis::new(&before, &mut earlier);
     analysis.render(EmptyResult::Allowed, &mut earlier);
     before.finish(&mut earlier);
-    let known: HashSet<_> = earlier
-        .iter()
-        .map(|finding| identity(finding, &before.sources))
-        .collect();
+    let known = earlier.iter().map(|finding| identity(finding, &before.sources));
+    let known: HashSet<_> = known.collect();
     let all = findings.iter().count();
     findings.retain(|finding| !is_warning(finding) || !known.contains(&identity(finding, &loaded.sources)));
     all.saturating_sub(findings.iter().count())

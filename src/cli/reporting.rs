@@ -5,14 +5,14 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Locate, Severity, counted, one_or_many, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Summary};
-use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
-use spokewright::report::{ExportedWorks, PolicyView, WorksAndSets};
+use spokewright::pipeline::{Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
+use spokewright::report::PolicyView;
 use spokewright::source::{RootRelative, Sources};
 
 use super::options::{ReadOptions, unknown_cluster};
@@ -272,11 +272,8 @@ pub(crate) fn to_file(
 
 /// After a directory was rendered for the first time.
 pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Speech) {
-    let is_first = summary
-        .differing
-        .iter()
-        .any(|change| change.path == output::INVENTORY && change.kind == ChangeKind::Missing);
-    if !is_first {
+    let mut differing = summary.differing.iter();
+    if !differing.any(|change| change.path == output::INVENTORY && change.kind == ChangeKind::Missing) {
         return;
     }
     let directory = word(&loaded.output);
@@ -296,9 +293,8 @@ pub(crate) fn after_no_change(loaded: &Loaded, options: &ReadOptions) {
 
 /// Where files of tools in the directory of the configuration name spokewright's repository without its owner.
 pub(crate) fn without_owner(directory: &Path, speech: Speech) {
-    let files = start::without_owner(directory);
+    let files = start::without_owner(directory).join(", ");
     if !files.is_empty() {
-        let files = files.join(", ");
         let line = format!("next: put the owner of spokewright's repository in place of OWNER in {files}");
         speech.calm(&line);
     }
@@ -310,8 +306,9 @@ pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
         path.contains('/') && !path.starts_with("_hub/") && !path.ends_with("/kustomization.yaml")
     };
     let left = summary.differing.iter();
-    let left = left.filter(|change| change.kind == ChangeKind::Stale && is_work(&change.path));
-    let left = left.count();
+    let left = left
+        .filter(|change| change.kind == ChangeKind::Stale && is_work(&change.path))
+        .count();
     if left == 0 {
         return;
     }
@@ -381,9 +378,7 @@ pub(crate) fn command(name: &str, paths: &[PathBuf]) -> String {
 
 /// A path as a shell takes it.
 fn word(path: &Path) -> String {
-    let parts = path
-        .components()
-        .filter(|part| *part != std::path::Component::CurDir);
+    let parts = path.components().filter(|part| *part != Component::CurDir);
     shell_path(&parts.collect::<PathBuf>().display().to_string())
 }
 
@@ -421,33 +416,15 @@ impl WorksOption {
         Ok(())
     }
 
-    /// Reads the works of the export; `None` where none was named.
-    pub(crate) fn works(
-        &self,
-        loaded: &mut Loaded,
-        findings: &mut Findings,
-    ) -> Option<(&Path, ManuallyDrop<ExportedWorks>)> {
-        self.read(|path, stdin| pipeline::load_works(loaded, path, stdin, findings))
-    }
-
-    /// Reads what of the export may be pruned; `None` where none was named.
-    pub(crate) fn prunable(
-        &self,
-        loaded: &mut Loaded,
-        findings: &mut Findings,
-    ) -> Option<ManuallyDrop<WorksAndSets>> {
-        let read = self.read(|path, stdin| pipeline::load_prunable(loaded, path, stdin, findings));
-        read.map(|(_, objects)| objects)
-    }
-
-    fn read<T>(
+    /// Reads the export, which may be standard input; `None` where none was named.
+    pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&Path, Option<&mut dyn Read>) -> T,
-    ) -> Option<(&Path, ManuallyDrop<T>)> {
+    ) -> Option<ManuallyDrop<T>> {
         let path = self.path()?;
         let mut stdin = io::stdin().lock();
         let stdin: Option<&mut dyn Read> = if self.is_stdin() { Some(&mut stdin) } else { None };
-        Some((path, kept(read(path, stdin))))
+        Some(kept(read(path, stdin)))
     }
 }
 

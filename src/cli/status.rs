@@ -1,12 +1,11 @@
 //! `spokewright status`: the status of hub objects, predicted or aggregated from what the clusters report.
 
 use std::io::Write;
-use std::path::Path;
 
 use clap::Args;
 use spokewright::Object;
 use spokewright::diagnostic::{Findings, Severity, nearest};
-use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, load_works};
 use spokewright::report::{
     ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
 };
@@ -56,17 +55,8 @@ pub(crate) struct StatusCommand {
     options: ReadOptions,
 }
 
-/// What a run came to.
-struct Outcome<'o> {
-    data: Data<'o>,
-    /// What keeps the gate closed.
-    unmet: Result<Vec<String>, Refusal>,
-    /// Whether there is no status at all.
-    is_empty: bool,
-}
-
-/// Writes what is for stdout.
-type Data<'o> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'o>;
+/// What keeps the gate closed.
+type Unmet = Result<Vec<String>, Refusal>;
 
 fn requirement(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -83,30 +73,36 @@ impl StatusCommand {
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
-        let exported = self.works.works(&mut loaded, &mut findings);
-        let of_export = findings.count(Severity::Error);
-        let outcome = match exported {
-            Some((path, exported)) => self.aggregated(&loaded, path, &exported, &mut findings),
-            None => self.predicted(&loaded, &mut findings),
-        };
-        let answer = Answer {
-            with_warnings: self.works.path().is_some(),
-            of_export,
-            ..self.reporting.answer()
-        };
-        let unmet = match outcome.unmet {
+        let exported = self
+            .works
+            .read(|path, stdin| load_works(&mut loaded, path, stdin, &mut findings));
+        match exported {
+            Some(exported) => self.aggregated(&loaded, &exported, findings),
+            None => self.predicted(&loaded, findings),
+        }
+    }
+
+    /// Prints the data, and what keeps the gate closed; where there is no status at all, also what to do.
+    fn finish(
+        &self,
+        loaded: &Loaded,
+        mut findings: Findings,
+        (answer, unmet, is_empty): (Answer, Unmet, bool),
+        data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Status> {
+        let unmet = match unmet {
             Ok(unmet) => unmet,
             Err(refusal) => {
                 // A kind may be missing because its file cannot be read: then this says so.
                 loaded.finish(&mut findings);
-                answer.findings(&loaded, &findings, &self.options);
+                answer.findings(loaded, &findings, &self.options);
                 return Err(refusal.into());
             }
         };
-        let status = answer.finish(&loaded, findings, &self.options, |out| (outcome.data)(out))?;
-        if outcome.is_empty {
+        let status = answer.finish(loaded, findings, &self.options, data)?;
+        if is_empty {
             let next = "next: `spokewright check` shows what is missing to render";
-            reporting::nothing_to_show(&loaded, "status", &[next], self.options.speech);
+            reporting::nothing_to_show(loaded, "status", &[next], self.options.speech);
         }
         // Not between the findings of a document.
         if self.options.speech.message_format == MessageFormat::Human {
@@ -119,11 +115,11 @@ impl StatusCommand {
         })
     }
 
-    fn predicted(&self, loaded: &Loaded, findings: &mut Findings) -> Outcome<'_> {
-        let analysis = kept(Analysis::new(loaded, findings));
+    fn predicted(&self, loaded: &Loaded, mut findings: Findings) -> anyhow::Result<Status> {
+        let analysis = kept(Analysis::new(loaded, &mut findings));
         let (received, spokes) = analysis.received(None);
         let spokes = kept(spokes);
-        let view = kept(analysis.policies(received, &spokes, findings));
+        let view = kept(analysis.policies(received, &spokes, &mut findings));
         let (statuses, too_many) = match analysis.statuses(&view) {
             Ok(statuses) => (kept(statuses), None),
             Err(too_many) => (kept(Vec::new()), Some(*too_many)),
@@ -134,58 +130,56 @@ impl StatusCommand {
             Some(_) => Ok(self.unknown()),
         };
         let is_empty = statuses.is_empty() && too_many.is_none();
-        let too_much = view
-            .too_much_to_list()
-            .filter(|_| self.reporting.format == ReportFormat::Yaml)
-            .or(too_many);
-        let data: Data<'_> = if let Some(too_much) = too_much {
-            findings.push(too_much);
-            Box::new(whole(""))
-        } else if self.reporting.format == ReportFormat::Yaml {
-            // EffectivePolicy documents.
-            let documents = view.effective_policy_documents();
-            let documents: Vec<String> = documents
-                .map(|document| kube_yaml::write_document(&document))
-                .collect();
-            Box::new(move |out| whole(&documents.join("---\n"))(out))
-        } else {
-            Box::new(move |out| self.write(&StatusReport::predicted(&statuses), out))
-        };
-        Outcome {
-            data,
-            unmet,
-            is_empty,
-        }
+        let is_yaml = self.reporting.format == ReportFormat::Yaml;
+        let too_much = view.too_much_to_list().filter(|_| is_yaml).or(too_many);
+        let is_too_much = too_much.is_some();
+        findings.extend(too_much);
+        self.finish(
+            loaded,
+            findings,
+            (self.reporting.answer(), unmet, is_empty),
+            |out| {
+                if is_too_much {
+                    Ok(())
+                } else if is_yaml {
+                    // EffectivePolicy documents.
+                    let documents = view.effective_policy_documents();
+                    let documents = documents.map(|document| kube_yaml::write_document(&document));
+                    whole(&documents.collect::<Vec<_>>().join("---\n"))(out)
+                } else {
+                    self.write(&StatusReport::predicted(&statuses), out)
+                }
+            },
+        )
     }
 
     fn aggregated(
         &self,
         loaded: &Loaded,
-        path: &Path,
         exported: &ExportedWorks,
-        findings: &mut Findings,
-    ) -> Outcome<'_> {
+        mut findings: Findings,
+    ) -> anyhow::Result<Status> {
+        let answer = Answer {
+            with_warnings: true,
+            of_export: findings.count(Severity::Error),
+            ..self.reporting.answer()
+        };
         if exported.has_no_work() && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
-            return Outcome {
-                data: Box::new(whole("")),
-                unmet: Ok(Vec::new()),
-                is_empty: false,
-            };
+            return self.finish(loaded, findings, (answer, Ok(Vec::new()), false), whole(""));
         }
-        self.say_what_was_skipped(exported, loaded, path);
-        let aggregated = Analysis::new(loaded, findings).aggregate(exported, findings);
+        self.say_what_was_skipped(exported, loaded);
+        let aggregated = Analysis::new(loaded, &mut findings).aggregate(exported, &mut findings);
         let in_the_way = if self.exit_code {
             works_in_the_way(&aggregated.works)
         } else {
             Vec::new()
         };
         let unmet = self.unmet(loaded, &aggregated.objects);
-        Outcome {
-            data: Box::new(move |out| self.write(&StatusReport::aggregated(&aggregated), out)),
-            unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
-            is_empty: false,
-        }
+        let unmet = unmet.map(|unmet| [in_the_way, unmet].concat());
+        self.finish(loaded, findings, (answer, unmet, false), |out| {
+            self.write(&StatusReport::aggregated(&aggregated), out)
+        })
     }
 
     fn write(&self, report: &StatusReport<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -229,9 +223,13 @@ impl StatusCommand {
         Ok(unmet)
     }
 
-    fn say_what_was_skipped(&self, exported: &ExportedWorks, loaded: &Loaded, path: &Path) {
+    fn say_what_was_skipped(&self, exported: &ExportedWorks, loaded: &Loaded) {
         let speech = self.options.speech;
-        if exported.has_no_work() && !speech.quiet {
+        if let Some(path) = self
+            .works
+            .path()
+            .filter(|_| exported.has_no_work() && !speech.quiet)
+        {
             print::line(&format!("note: there is no ManifestWork in `{}`", path.display()));
         }
         if !speech.verbose {

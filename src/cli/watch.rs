@@ -11,8 +11,7 @@ use spokewright::diagnostic::{counted, first_items};
 use spokewright::pipeline::{Request, watched};
 use spokewright::source::{Change, Watched};
 
-use super::print;
-use super::print::{Refusal, Speech, Status};
+use super::print::{self, Refusal, Speech, Status};
 
 /// The shortest pause between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -36,16 +35,12 @@ pub(crate) fn watch(
     let mut input = watched(request);
     if let Some(missing) = input.missing().first() {
         let shown = missing.display();
-        return Err(Refusal::new(
-            Status::Io,
-            &format!("cannot watch `{shown}`: there is no such file or directory"),
-            "name an existing file or directory",
-        )
-        .into());
+        let message = format!("cannot watch `{shown}`: there is no such file or directory");
+        return Err(Refusal::new(Status::Io, &message, "name an existing file or directory").into());
     }
     loop {
         match run() {
-            Err(error) if super::print::is_broken_pipe(&error) => return Err(error),
+            Err(error) if print::is_broken_pipe(&error) => return Err(error),
             // The next change may mend it.
             Err(error) => {
                 print::error(&error);

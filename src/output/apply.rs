@@ -32,12 +32,8 @@ pub(super) fn apply(
     for directory in &scan.unfinished {
         remove_if_empty(root, directory)?;
     }
-    write_plan(
-        root,
-        tree,
-        scan,
-        &[scan.older_plan.as_slice(), &scan.kept].concat(),
-    )?;
+    let also = [scan.older_plan.as_slice(), &scan.kept].concat();
+    write_plan(root, tree, scan, &also)?;
     write_wanted(root, tree, scan, progress)?;
     if !scan.stale.is_empty() {
         let _deleting = progress.begin(Stage::Deleting);
@@ -92,9 +88,8 @@ impl Failures {
     }
 
     fn note(&self, result: Result<(), OutputError>) -> Option<OutputError> {
-        result
-            .inspect_err(|_| self.0.store(true, Ordering::Relaxed))
-            .err()
+        let failed = |_: &OutputError| self.0.store(true, Ordering::Relaxed);
+        result.inspect_err(failed).err()
     }
 
     /// Whether something may not have been done.
@@ -106,7 +101,7 @@ impl Failures {
 fn first(errors: impl Iterator<Item = OutputError>) -> Result<(), OutputError> {
     let path = |error: &OutputError| match error {
         OutputError::Io { path, .. } => path.clone(),
-        _ => std::path::PathBuf::new(),
+        _ => PathBuf::new(),
     };
     errors.min_by_key(path).map_or(Ok(()), Err)
 }
@@ -117,22 +112,17 @@ fn write_wanted(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
-    let is_wanting = |state: &&State| matches!(state, State::Missing | State::Changed);
-    let steps = progress.count(Stage::Writing, scan.states.iter().filter(is_wanting).count());
-    let failures = Failures::default();
     let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
+    let steps = progress.count(Stage::Writing, (0..tree.len()).filter(differs).count());
+    let failures = Failures::default();
     let around: BTreeSet<&str> = scan
         .directories
         .iter()
         .flat_map(|directory| prefixes(directory_of(&directory.path)))
         .collect();
     let errors = parallel::map(&scan.directories, |directory| {
-        let indices = directory
-            .wanted
-            .iter()
-            .copied()
-            .filter(differs)
-            .collect::<Vec<_>>();
+        let wanted = directory.wanted.iter().copied();
+        let indices: Vec<usize> = wanted.filter(differs).collect();
         if indices.is_empty() {
             return Vec::new();
         }

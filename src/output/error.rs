@@ -275,21 +275,21 @@ impl OutputError {
 
     /// One finding for each problem; all codes are `output/*`, so the exit status is 5.
     pub fn findings(&self) -> Vec<Finding> {
-        match self {
+        let about = |code, path: &str| Finding::new(code, Place::Path(path.to_owned()), self.to_string());
+        let finding = match self {
             Self::Refused { root, offenders } => {
-                offenders.iter().map(|offender| offender.finding(root)).collect()
+                return offenders.iter().map(|offender| offender.finding(root)).collect();
             }
             Self::Root { path, fault } => {
                 let shown = path.display().to_string();
                 let word = shell_path(&shown);
                 let (code, help) = match fault {
-                    RootFault::NotADirectory => (
-                        Code::OUTPUT_NOT_A_DIRECTORY,
-                        format!(
-                            "name a directory with -o, or move the file away: `mv {word} {}`",
-                            shell_path(&format!("{shown}.old"))
-                        ),
-                    ),
+                    RootFault::NotADirectory => {
+                        let old = shell_path(&format!("{shown}.old"));
+                        let help =
+                            format!("name a directory with -o, or move the file away: `mv {word} {old}`");
+                        (Code::OUTPUT_NOT_A_DIRECTORY, help)
+                    }
                     RootFault::Symlink => (
                         Code::OUTPUT_SYMLINK,
                         format!("name the directory itself, or remove the link: `rm {word}`"),
@@ -305,43 +305,27 @@ impl OutputError {
                         ),
                     ),
                 };
-                vec![Finding::new(code, Place::Path(shown), self.to_string()).help(help)]
+                about(code, &shown).help(help)
             }
-            Self::Busy { root } => {
-                let finding = Finding::new(
-                    Code::OUTPUT_BUSY,
-                    Place::Path(root.display().to_string()),
-                    self.to_string(),
-                );
-                vec![finding.help("try again later, or remove `--no-wait` to wait")]
-            }
+            Self::Busy { root } => about(Code::OUTPUT_BUSY, &root.display().to_string())
+                .help("try again later, or remove `--no-wait` to wait"),
             Self::Inventory { path, .. } => {
                 let shown = path.display().to_string();
                 let word = shell_path(&shown);
-                let help = format!(
+                let finding = about(Code::OUTPUT_INVENTORY, &shown);
+                finding.note("a damaged inventory deletes nothing").help(format!(
                     "restore it (`git checkout HEAD -- {word}`); or remove it (`rm {word}`) and render again: files that \
                      already have the right content are adopted, and others are reported"
-                );
-                vec![
-                    Finding::new(Code::OUTPUT_INVENTORY, Place::Path(shown), self.to_string())
-                        .note("a damaged inventory deletes nothing")
-                        .help(help),
-                ]
+                ))
             }
-            Self::Io { action, path, source } => vec![self.io_finding(*action, path, source)],
-            Self::Stream(_) => vec![
-                Finding::new(Code::OUTPUT_UNWRITABLE, Place::Run, self.to_string())
-                    .help("check the program that reads the standard output"),
-            ],
-            Self::Tree { path, .. } => vec![
-                Finding::new(
-                    Code::OUTPUT_UNWRITABLE,
-                    Place::Path(path.clone()),
-                    self.to_string(),
-                )
-                .help("please report this as a bug in spokewright"),
-            ],
-        }
+            Self::Io { action, path, source } => self.io_finding(*action, path, source),
+            Self::Stream(_) => Finding::new(Code::OUTPUT_UNWRITABLE, Place::Run, self.to_string())
+                .help("check the program that reads the standard output"),
+            Self::Tree { path, .. } => {
+                about(Code::OUTPUT_UNWRITABLE, path).help("please report this as a bug in spokewright")
+            }
+        };
+        vec![finding]
     }
 
     fn io_finding(&self, action: Action, path: &Path, source: &io::Error) -> Finding {

@@ -277,10 +277,7 @@ impl FilesByDirectory {
             if !is_safe_path(&path) {
                 return Err(fault(&path, TreeFault::Unsafe));
             }
-            if previous
-                .as_deref()
-                .is_some_and(|previous| previous >= path.as_ref())
-            {
+            if previous.is_some_and(|previous| previous >= path) {
                 return Err(fault(&path, TreeFault::Order));
             }
             directories.at(directory_of(&path)).wanted.push(index);

@@ -1,10 +1,7 @@
 //! The output tree: what is on disk, who owns it, and how it changes without ever losing a byte.
 //!
-//! Owns: the inventory, the comparison of a wanted [`Tree`] with a directory, ownership, atomic writes, pruning,
-//! recovery of an interrupted run, and the stream of `-o -`.
-//! Flows in: a [`Tree`], a sorted set of files whose bytes are generated when they are needed. Flows out: files,
-//! and a [`Summary`] of the differences or an [`OutputError`], both also as findings that can be printed.
-//! Must not know: Kubernetes, ManifestWorks, or where the input of the run came from.
+//! A caller gives a [`Tree`], a sorted set of files whose bytes are generated when they are needed, and gets a [`Summary`] of
+//! the differences or an [`OutputError`]. Nothing here knows Kubernetes, or where the input of the run came from.
 //!
 //! `write.rs` explains the state machine: what every interruption leaves, and why the next run is right.
 

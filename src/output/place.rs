@@ -86,10 +86,10 @@ pub(super) fn open<'s>(
 /// Opens an output that an earlier run wrote, for reading; `None` if nothing exists there. A path that the command line
 /// names, and that need not stay `within` anything, may be a link.
 pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root<'static>>, OutputError> {
-    if within.is_none() {
-        return Root::to_read(path);
+    match within {
+        None => Root::to_read(path),
+        Some(_) => Ok(open(path, within, None)?.map(|(root, _)| root)),
     }
-    Ok(open(path, within, None)?.map(|(root, _)| root))
 }
 
 /// Makes a directory, unless another run was faster; whether it was made.
@@ -187,20 +187,12 @@ pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
                 }
                 return Ok(canonical);
             }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
+            Err(error) if is_missing(&error) => {
                 let Some(parent) = existing.parent() else {
                     return Err(error);
                 };
-                let last = existing
-                    .components()
-                    .next_back()
-                    .map(|component| component.as_os_str().to_owned());
-                missing.extend(last);
+                let last = existing.components().next_back();
+                missing.extend(last.map(|component| component.as_os_str().to_owned()));
                 existing = parent;
             }
             Err(error) => return Err(error),

@@ -146,15 +146,11 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
     let mut order = (0..tree.len())
         .filter(|index| tree.kind(*index) == FileKind::Object)
         .collect::<Vec<_>>();
-    order.par_sort_by(|a, b| {
-        let (turn, other) = (tree.turn(*a), tree.turn(*b));
-        let (path, other_path) = (tree.path(*a), tree.path(*b));
+    order.par_sort_by_cached_key(|index| {
+        let (turn, path) = (tree.turn(*index), tree.path(*index));
         let (directory, name) = names(&path);
-        let (other_directory, other_name) = names(&other_path);
-        (turn != Turn::First)
-            .cmp(&(other != Turn::First))
-            .then_with(|| directory.split('/').cmp(other_directory.split('/')))
-            .then_with(|| (turn, name).cmp(&(other, other_name)))
+        let directory: Vec<String> = directory.split('/').map(str::to_owned).collect();
+        (turn != Turn::First, directory, turn, name.to_owned())
     });
     let mut buffer = Vec::with_capacity(CHUNK.saturating_mul(2));
     for (position, index) in order.into_iter().enumerate() {

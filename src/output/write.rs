@@ -1,7 +1,6 @@
 //! Makes a directory contain exactly a wanted tree, without ever losing a byte that is not ours.
 //!
-//! Owns: the order of the steps below. Flows in: a directory, a [`Tree`], [`Options`]. Flows out: a [`Summary`], or an
-//! [`OutputError`]. Must not know: what the files contain.
+//! What an interrupted run leaves depends on the order of the steps below. What the files are for does not matter here.
 //!
 //! # Who owns a file?
 //!
@@ -199,11 +198,9 @@ fn run(
     let within = output.within;
     let output = Output { root: path, ..output };
     if options.check {
-        let Some((root, _)) = open(path, within, None)? else {
-            return compare_or_write((output, None), tree, options, progress);
-        };
-        let _lock = lock(&root, options)?;
-        return compare_or_write((output, Some(&root)), tree, options, progress);
+        let root = open(path, within, None)?.map(|(root, _)| root);
+        let _lock = root.as_ref().map(|root| lock(root, options)).transpose()?;
+        return compare_or_write((output, root.as_ref()), tree, options, progress);
     }
     let (root, made, _lock) = loop {
         let Some((root, made)) = open(path, within, Some(storage))? else {

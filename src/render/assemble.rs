@@ -106,15 +106,11 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
         }
         let positions = by_hash.entry(hasher.finish()).or_default();
         let is_same = |at: &&usize| {
-            distinct
-                .get(**at)
-                .is_some_and(|earlier| earlier.is_same(&content, input.settings.work_kind))
+            let earlier = distinct.get(**at);
+            earlier.is_some_and(|earlier| earlier.is_same(&content, input.settings.work_kind))
         };
-        match positions
-            .iter()
-            .find(is_same)
-            .and_then(|at| distinct.get_mut(*at))
-        {
+        let same = positions.iter().find(is_same);
+        match same.and_then(|at| distinct.get_mut(*at)) {
             Some(earlier) => {
                 earlier.gateways.extend(content.gateways);
                 earlier.clusters.to_mut().extend(content.clusters.into_owned());
@@ -142,22 +138,16 @@ pub(super) fn works_of_object<'a>(
     input: &Input<'a>,
     variants: &[&Carried<'a>],
 ) -> Vec<DraftedWork<'a, 'static>> {
-    let clusters: BTreeSet<&String> = variants
-        .iter()
-        .flat_map(|variant| variant.clusters.iter())
-        .collect();
+    let clusters = variants.iter().flat_map(|variant| variant.clusters.iter());
+    let clusters: BTreeSet<&String> = clusters.collect();
     let clusters: Vec<String> = clusters.into_iter().cloned().collect();
     let mut contents = Vec::new();
     for (variants, clusters) in by_content(&clusters, variants) {
         let Some(first) = variants.first() else { continue };
-        let objects: Vec<Arc<Manifest>> = variants
-            .iter()
-            .flat_map(|variant| variant.manifests.iter().cloned())
-            .collect();
-        let gateways: BTreeSet<OurGatewayId> = variants
-            .iter()
-            .flat_map(|variant| variant.gateways.iter().copied())
-            .collect();
+        let objects = variants.iter().flat_map(|variant| &variant.manifests);
+        let objects: Vec<Arc<Manifest>> = objects.cloned().collect();
+        let gateways = variants.iter().flat_map(|variant| &variant.gateways);
+        let gateways: BTreeSet<OurGatewayId> = gateways.copied().collect();
         let Some(gateway) = gateways.first() else { continue };
         let gateway = input.gateways.get(*gateway);
         let turn = match first.role {
@@ -195,24 +185,25 @@ pub(super) fn works_of_gateway<'a>(
         };
         let own = Arc::new(own);
         for (variants, clusters) in by_content(&gateway.clusters, variants.get(id)) {
-            let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
-                .iter()
-                .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
-                .collect();
+            let synced = variants.iter().flat_map(|variant| {
+                let manifests = variant.manifests.iter();
+                manifests.map(|manifest| (variant.role, manifest))
+            });
+            let mut synced: Vec<(Role, &Arc<Manifest>)> = synced.collect();
             // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a
             // policy comes before what would be open without it.
             synced.sort_by_key(|(role, manifest)| {
-                (
-                    *role != Role::Policy,
-                    *role,
-                    &manifest.resource.group,
+                let resource = &manifest.resource;
+                let names = [
+                    &resource.group,
                     &manifest.kind,
-                    &manifest.resource.namespace,
-                    &manifest.resource.name,
-                )
+                    &resource.namespace,
+                    &resource.name,
+                ];
+                (*role != Role::Policy, *role, names)
             });
-            let policies = synced.partition_point(|(role, _)| *role == Role::Policy);
-            let (policies, rest) = synced.split_at_checked(policies).unwrap_or_default();
+            let (policies, rest): (Vec<_>, Vec<_>) =
+                synced.into_iter().partition(|(role, _)| *role == Role::Policy);
             let mut objects: Vec<Arc<Manifest>> = Vec::new();
             if gateway.params.work_per != WorkPer::Object {
                 objects.extend(secrets.manifests.iter().map(|(_, manifest)| Arc::clone(manifest)));
@@ -220,14 +211,11 @@ pub(super) fn works_of_gateway<'a>(
             objects.extend(policies.iter().map(|(_, manifest)| Arc::clone(manifest)));
             objects.push(Arc::clone(&own));
             objects.extend(rest.iter().map(|(_, manifest)| Arc::clone(manifest)));
+            let object = gateway.gateway.object;
             contents.push(Content {
-                object: gateway.gateway.object,
+                object,
                 params: gateway.params,
-                parts: parts(
-                    gateway.gateway.object,
-                    Turn::Rest,
-                    input.with_namespaces(gateway, objects),
-                ),
+                parts: parts(object, Turn::Rest, input.with_namespaces(gateway, objects)),
                 gateways: vec![id],
                 clusters,
             });
@@ -265,16 +253,11 @@ fn by_content<'c, 'v, 'a>(
         there.sort_unstable();
         groups.entry(there).or_default().push(cluster.clone());
     }
-    groups
-        .into_iter()
-        .map(|(there, clusters)| {
-            let there = there
-                .iter()
-                .filter_map(|position| variants.get(*position))
-                .copied();
-            (there.collect(), Cow::Owned(clusters))
-        })
-        .collect()
+    let groups = groups.into_iter().map(|(there, clusters)| {
+        let there = there.iter().filter_map(|position| variants.get(*position));
+        (there.copied().collect(), Cow::Owned(clusters))
+    });
+    groups.collect()
 }
 
 /// The work for a work on a cluster that gets it: more of them than any OCM hub has, and as many as a run can write in about
@@ -320,13 +303,8 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     assembly.add_all(&in_own_work, findings, |variants| {
         (Findings::new(), works_of_object(input, variants))
     });
-    let written = || {
-        input
-            .gateways
-            .rows()
-            .iter()
-            .filter(|gateway| gateway.projection == 0)
-    };
+    let gateways = input.gateways.rows();
+    let written = || gateways.iter().filter(|gateway| gateway.projection == 0);
     let steps = input.progress.count(Stage::Rendering, written().count());
     let mut gateways: BTreeMap<Identity, Vec<_>> = BTreeMap::new();
     for (id, gateway) in input.gateways.iter() {
@@ -442,10 +420,10 @@ impl<'a> Assembly<'a> {
             }
             shipped.push((synced, variants, kinds.feedback(synced)));
         }
-        let sets: Vec<_> = shipped
+        let sets = shipped
             .iter()
-            .map(|(synced, ..)| is_set(synced.object).then_some(*synced))
-            .collect();
+            .map(|(synced, ..)| is_set(synced.object).then_some(*synced));
+        let sets: Vec<_> = sets.collect();
         let mut all = parallel::map_each(shipped, |(synced, variants, feedback)| {
             (synced.object, carried(synced, variants, gateways, &feedback))
         });
@@ -620,17 +598,10 @@ impl<'a> Assembly<'a> {
             return false;
         }
         if let Err(error) = NameRule::Rfc1123Subdomain.check(name) {
-            findings.push(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    place(object),
-                    format!("`{name}` cannot be the name of a work"),
-                )
-                .note(error.to_string())
-                .help(format!(
-                    "give it another name with the annotation `{WORK_NAME_ANNOTATION}`"
-                )),
-            );
+            let message = format!("`{name}` cannot be the name of a work");
+            let help = format!("give it another name with the annotation `{WORK_NAME_ANNOTATION}`");
+            let finding = Finding::new(Code::OBJECT_INVALID_NAME, place(object), message);
+            findings.push(finding.note(error.to_string()).help(help));
             return false;
         }
         self.names.insert(name.to_owned(), object);
@@ -650,10 +621,8 @@ impl<'a> Assembly<'a> {
         for ((numbers, first_wave), clusters) in alike {
             let all = numbers.iter().filter_map(|number| self.rights.get_index(*number));
             let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
-            by_content
-                .entry((rights, first_wave))
-                .or_default()
-                .extend(clusters);
+            let needed = by_content.entry((rights, first_wave)).or_default();
+            needed.extend(clusters);
         }
         by_content
     }
@@ -684,12 +653,7 @@ fn place(object: &Object) -> crate::diagnostic::Place {
 }
 
 fn reserved(name: &str, object: &Object) -> Finding {
-    Finding::new(
-        Code::WORK_NAME_TAKEN,
-        place(object),
-        format!("the work name `{name}` is reserved for spokewright"),
-    )
-    .help(format!(
-        "write another name into the annotation `{WORK_NAME_ANNOTATION}`"
-    ))
+    let message = format!("the work name `{name}` is reserved for spokewright");
+    let help = format!("write another name into the annotation `{WORK_NAME_ANNOTATION}`");
+    Finding::new(Code::WORK_NAME_TAKEN, place(object), message).help(help)
 }

@@ -135,19 +135,14 @@ pub(super) fn carried<'a>(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     Feedback { rules, reported, .. }: &Feedback<'a>,
 ) -> Vec<Carried<'a>> {
-    let origins: Vec<_> = synced
-        .sources
-        .iter()
-        .flat_map(|source| source.origins())
-        .collect();
+    let origins = synced.sources.iter().flat_map(|source| source.origins());
+    let origins: Vec<_> = origins.collect();
     variants
         .into_iter()
         .map(|variant| {
             let Some(first) = variant.gateways.first() else {
-                broken(format_args!(
-                    "{} goes to a cluster with no Gateway",
-                    synced.object.identity()
-                ))
+                let object = synced.object.identity();
+                broken(format_args!("{object} goes to a cluster with no Gateway"))
             };
             let works = Works::new(gateways.get(*first).params, &variant.gateways);
             // Not collected, which would keep the memory of the copies for the pointers to the manifests.
@@ -194,17 +189,13 @@ pub(super) fn overwritten(
         if clusters.binary_search(cluster).is_err() {
             continue;
         }
-        for manifest in manifests
+        let manifests = manifests
             .iter()
-            .filter(|manifest| !manifest.resource.namespace.is_empty())
-        {
+            .filter(|manifest| !manifest.resource.namespace.is_empty());
+        for manifest in manifests {
             let resource = &manifest.resource;
-            let found = local.find(
-                &resource.group,
-                &manifest.kind,
-                Some(&resource.namespace),
-                &resource.name,
-            );
+            let namespace = Some(&*resource.namespace);
+            let found = local.find(&resource.group, &manifest.kind, namespace, &resource.name);
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
@@ -213,15 +204,12 @@ pub(super) fn overwritten(
                 || object.place("/metadata/name"),
                 |origin| origin.place("/metadata/name", Part::Value),
             );
+            let message = format!("{} on cluster {cluster} would be overwritten", found.identity());
             findings.push(
-                Finding::new(
-                    Code::SPOKE_NAME_TAKEN,
-                    found.place("/metadata/name"),
-                    format!("{} on cluster {cluster} would be overwritten", found.identity()),
-                )
-                .label("lives there already")
-                .related(shipped, "is shipped under the same name")
-                .help("rename one of the two"),
+                Finding::new(Code::SPOKE_NAME_TAKEN, found.place("/metadata/name"), message)
+                    .label("lives there already")
+                    .related(shipped, "is shipped under the same name")
+                    .help("rename one of the two"),
             );
         }
     }
@@ -249,10 +237,8 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
         let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
             variant.clusters.iter().flat_map(|cluster| {
-                variant
-                    .manifests
-                    .iter()
-                    .map(move |manifest| (cluster.as_str(), &manifest.resource))
+                let manifests = variant.manifests.iter();
+                manifests.map(move |manifest| (cluster.as_str(), &manifest.resource))
             })
         });
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
@@ -260,18 +246,15 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
         };
         let object = same.first().map(|(object, _)| object);
         findings.extend(object.map(|object| {
-            Finding::new(
-                Code::POLICY_SAME_TARGET,
-                object.place("/spec"),
-                format!(
-                    "{} would have two contents on cluster {cluster}",
-                    object.identity()
-                ),
-            )
-            .severity(Severity::Error)
-            .label("its settings differ from target to target")
-            .note("a spoke can have only one object of this name")
-            .help("split it: one policy for each target")
+            let message = format!(
+                "{} would have two contents on cluster {cluster}",
+                object.identity()
+            );
+            Finding::new(Code::POLICY_SAME_TARGET, object.place("/spec"), message)
+                .severity(Severity::Error)
+                .label("its settings differ from target to target")
+                .note("a spoke can have only one object of this name")
+                .help("split it: one policy for each target")
         }));
     }
 }

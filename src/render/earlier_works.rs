@@ -25,7 +25,7 @@ use kube_json::{Text, Value};
 use kube_yaml::scalar;
 
 use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
-use super::rbac::{self, Rights, deletable, dotted, list, manifest_names};
+use super::rbac::{self, Rights, deletable, dotted, list, manifest_names, text};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
 use crate::api::params::ParamsPlace;
@@ -95,15 +95,11 @@ impl EarlierWorks {
             let cluster = path.split('/').next().unwrap_or_default();
             let own = format!("\n  namespace: {}\n", scalar(cluster));
             let content = text.replacen(&own, "\n", 1);
-            let found = contents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get(&content)
-                .cloned();
+            let known = || contents.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = known().get(&content).cloned();
             Ok(Some(found.unwrap_or_else(|| {
                 let read = Arc::new(shipped(&text));
-                let mut contents = contents.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(contents.entry(content).or_insert(read))
+                Arc::clone(known().entry(content).or_insert(read))
             })))
         });
         let read = paths.iter().map(|path| path.as_ref().to_owned()).zip(read);
@@ -150,12 +146,11 @@ impl<'a> Replaced<'a> {
     fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
-            let mut placed = gateways
-                .filter(|placed| {
-                    placed.gateway.placement.as_deref() == Some(name)
-                        && placed.gateway.object.namespace_or_empty() == namespace
-                })
-                .peekable();
+            let placed = gateways.filter(|placed| {
+                placed.gateway.placement.as_deref() == Some(name)
+                    && placed.gateway.object.namespace_or_empty() == namespace
+            });
+            let mut placed = placed.peekable();
             placed.peek().is_none()
                 || placed.any(|placed| placed.clusters.iter().any(|there| there == cluster))
         };
@@ -164,24 +159,19 @@ impl<'a> Replaced<'a> {
 }
 
 /// Reads a work or a set; what is neither shipped nothing.
-pub(super) fn shipped(text: &str) -> Shipped {
-    let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
+pub(super) fn shipped(work: &str) -> Shipped {
+    let Ok(value) = kube_yaml::read_document(work, &kube_yaml::Limits::default()) else {
         return Shipped::default();
     };
-    let text = |value: &Value, pointer: &str| -> String {
-        let found = value.pointer(pointer).and_then(Value::as_str);
-        found.unwrap_or_default().to_owned()
-    };
     let namespace = text(&value, "/metadata/namespace");
+    let placements = list(&value, "/spec/placementRefs").iter();
+    let annotations = value.pointer("/metadata/annotations");
+    let parent = annotations.and_then(|annotations| annotations.get(PARENT_ANNOTATION)?.as_str());
     let mut read = Shipped {
-        placements: list(&value, "/spec/placementRefs")
-            .iter()
-            .map(|reference| (namespace.clone(), text(reference, "/name")))
+        placements: placements
+            .map(|reference| (namespace.to_owned(), text(reference, "/name").to_owned()))
             .collect(),
-        parent: value
-            .get("metadata")
-            .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
-            .map(str::to_owned),
+        parent: parent.map(str::to_owned),
         // All manifests of a work have one strategy.
         server_side: text(&value, "/spec/manifestConfigs/0/updateStrategy/type") == "ServerSideApply",
         ..Shipped::default()
@@ -195,9 +185,7 @@ pub(super) fn shipped(text: &str) -> Shipped {
         let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
             identity: Identity::new(group, kind, namespace, name),
-            version: ApiVersion::parse(&text(manifest, "/apiVersion"))
-                .version
-                .to_string(),
+            version: ApiVersion::parse(text(manifest, "/apiVersion")).version.to_string(),
             value: manifest.clone(),
         });
     }
@@ -270,11 +258,8 @@ fn moved_finding((work, leaving): (&String, &Leaving<'_>)) -> Finding {
     );
     let listed = leaving.objects.iter().take(MOST_NAMES);
     let listed = listed.map(|((object, to), is_policy)| {
-        let effect = if *is_policy {
-            ", and has no effect meanwhile"
-        } else {
-            ""
-        };
+        let meanwhile = ", and has no effect meanwhile";
+        let effect = if *is_policy { meanwhile } else { "" };
         format!("{object} comes to `{to}`{effect}")
     });
     let more = and_more(objects.saturating_sub(MOST_NAMES), "object");
@@ -302,7 +287,12 @@ fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BT
         }
     }
     let mut now: BTreeMap<Identity, Vec<(String, &ManifestSummary)>> = BTreeMap::new();
-    for (name, manifests) in planned_on(cluster, plan).filter(|_| !before.is_empty()) {
+    let planned = if before.is_empty() {
+        Vec::new()
+    } else {
+        planned_on(cluster, plan)
+    };
+    for (name, manifests) in planned {
         // A Namespace stays where it is: no agent deletes it.
         for manifest in manifests.iter().filter(|manifest| !manifest.namespace.is_empty()) {
             let works = now.entry(manifest.identity()).or_default();
@@ -320,9 +310,8 @@ fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BT
             (earlier.first(), works.first(), works.iter().any(is_kept))
         {
             let leaving = moved.entry(from.clone()).or_default();
-            leaving
-                .objects
-                .insert((object.to_string(), to.clone()), *is_policy);
+            let comes_to = (object.to_string(), to.clone());
+            leaving.objects.insert(comes_to, *is_policy);
             leaving.origin = leaving.origin.or(manifest.origins.first());
             leaving.clusters.insert(cluster);
         }
@@ -331,17 +320,16 @@ fn moved_on<'p>(cluster: &'p str, plan: &'p Plan, replaced: &Replaced<'_>) -> BT
 }
 
 /// The works that a cluster will have, or the sets that its works will be made from.
-fn planned_on<'p>(
-    cluster: &str,
-    plan: &'p Plan,
-) -> Box<dyn Iterator<Item = (String, &'p [ManifestSummary])> + 'p> {
+fn planned_on<'p>(cluster: &str, plan: &'p Plan) -> Vec<(String, &'p [ManifestSummary])> {
     if let Some(sets) = &plan.replica_sets {
-        let cluster = cluster.to_owned();
-        let sets = sets.iter().filter(move |set| set.clusters.contains(&cluster));
-        return Box::new(sets.map(|set| (format!("{}/{}", set.namespace, set.name), &*set.manifests)));
+        let sets = sets
+            .iter()
+            .filter(|set| set.clusters.iter().any(|placed| placed == cluster));
+        let sets = sets.map(|set| (format!("{}/{}", set.namespace, set.name), &*set.manifests));
+        return sets.collect();
     }
     let works = plan.works_of(cluster);
-    Box::new(works.map(|work| (work.name.clone(), &*work.manifests)))
+    works.map(|work| (work.name.clone(), &*work.manifests)).collect()
 }
 
 /// The name of a work, or the namespace and name of a set, from its path.
@@ -372,11 +360,12 @@ pub(crate) fn narrowed(plan: &Plan, replaced: &Replaced<'_>) -> Vec<Finding> {
             left.objects.extend(there.objects);
         }
     }
-    left.into_iter()
-        .filter_map(|(class, left)| {
-            Some(replaced.finding(replaced.ours.classes.get(class)?.class.object, &left))
-        })
-        .collect()
+    let classes = &replaced.ours.classes;
+    let findings = left.iter().filter_map(|(class, left)| {
+        let class = classes.get(*class)?.class.object;
+        Some(replaced.finding(class, left))
+    });
+    findings.collect()
 }
 
 impl<'a> Replaced<'a> {
@@ -424,58 +413,50 @@ impl<'a> Replaced<'a> {
         let there = self.gateways.rows().iter();
         let there = there.filter(|placed| placed.clusters.iter().any(|placed| placed == cluster));
         let is_other = |gateway: &Object| Some(gateway.key()) != work.parent;
-        there
-            .map(|placed| {
-                (
-                    is_other(placed.gateway.object),
-                    &*placed.gateway.view().class_name,
-                )
-            })
-            .min()
-            .map(|(_, class)| class)
+        let classes = there.map(|placed| {
+            let gateway = placed.gateway;
+            (is_other(gateway.object), &*gateway.view().class_name)
+        });
+        classes.min().map(|(_, class)| class)
     }
 
     fn finding(&self, class: &Object, left: &Left<'_>) -> Finding {
-        let resources: Vec<String> = left
+        let resources = left
             .rights
             .iter()
-            .map(|(group, resource)| dotted(group, resource))
-            .collect();
+            .map(|(group, resource)| dotted(group, resource));
         let message = format!(
             "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would remain there",
             class.name,
             one_or_many(left.clusters.len(), "agent", "agents"),
             first_names(&left.clusters, MOST_NAMES),
-            first_names(&resources, MOST_NAMES),
+            first_names(resources, MOST_NAMES),
             counted(left.objects.len(), "object"),
         );
         let place = params_place(self.hub, class);
-        let entries: Vec<String> = left
-            .rights
-            .iter()
-            .map(|(group, resource)| match place {
-                Some(ParamsPlace { is_json: true, .. }) => {
-                    kube_json::json!({"group": group, "resource": resource}).to_string()
-                }
-                _ => format!("{{group: {}, resource: {}}}", scalar(group), scalar(resource)),
-            })
-            .collect();
-        let entries = entries.join(", ");
+        let is_json = place.as_ref().is_some_and(|place| place.is_json);
+        let entries = left.rights.iter().map(|(group, resource)| {
+            if is_json {
+                kube_json::json!({"group": group, "resource": resource}).to_string()
+            } else {
+                format!("{{group: {}, resource: {}}}", scalar(group), scalar(resource))
+            }
+        });
+        let entries = entries.collect::<Vec<_>>().join(", ");
+        let key = if is_json {
+            "\"retainedResources\""
+        } else {
+            "retainedResources"
+        };
         let (place, help) = match place {
-            Some(ParamsPlace { place, is_json }) => {
-                let key = if is_json {
-                    "\"retainedResources\""
-                } else {
-                    "retainedResources"
-                };
+            Some(ParamsPlace { place, .. }) => {
                 (place, format!("add `{key}: [{entries}]` to these parameters"))
             }
-            None => (
-                class.place("/spec"),
-                format!(
-                    "give the class parameters, `spec.parametersRef`, with `retainedResources: [{entries}]`"
-                ),
-            ),
+            None => {
+                let help =
+                    format!("give the class parameters, `spec.parametersRef`, with `{key}: [{entries}]`");
+                (class.place("/spec"), help)
+            }
         };
         Finding::new(Code::RBAC_NARROWED, place, message)
             .label("no longer listed here")
@@ -536,11 +517,9 @@ pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Fin
         }
         found
     };
+    let found = parallel::map(&replaced.earlier.contents(), of_work);
     let mut all = BTreeMap::new();
-    for (refused, (origin, clusters)) in parallel::map(&replaced.earlier.contents(), of_work)
-        .into_iter()
-        .flatten()
-    {
+    for (refused, (origin, clusters)) in found.into_iter().flatten() {
         let (_, all) = all.entry(refused).or_insert((origin, BTreeSet::new()));
         all.extend(clusters);
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::carried::Carried;
 use super::input::Input;
 use super::names::{taken, work_name};
+use crate::api::ocm;
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
@@ -45,9 +46,8 @@ pub(super) fn annotated(
         let name = format!("{}.yaml", work_name(object));
         if let Some((owner, _)) = files.get(&name) {
             let file = format!("file `{HUB_DIRECTORY}/{name}`");
-            findings.push(taken(&file, [object, owner], |object| {
-                object.place("/metadata/name")
-            }));
+            let place = |object: &Object| object.place("/metadata/name");
+            findings.push(taken(&file, [object, owner], place));
         } else {
             files.insert(name, (object, kube_yaml::write_document(value)));
         }
@@ -106,16 +106,12 @@ fn authored(object: &Object) -> Value {
     if let Some(map) = value.as_object_mut() {
         map.remove("status");
     }
-    if let Some(labels) = value
-        .pointer_mut("/metadata/labels")
-        .and_then(Value::as_object_mut)
-    {
+    let labels = value.pointer_mut("/metadata/labels");
+    if let Some(labels) = labels.and_then(Value::as_object_mut) {
         labels.retain(|name, _| !name.starts_with(CLUSTER_LABEL_PREFIX));
     }
-    if let (Some(metadata), Some(namespace)) = (
-        value.get_mut("metadata").and_then(Value::as_object_mut),
-        &object.namespace,
-    ) {
+    let metadata = value.get_mut("metadata").and_then(Value::as_object_mut);
+    if let (Some(metadata), Some(namespace)) = (metadata, &object.namespace) {
         metadata.insert("namespace".to_owned(), json!(namespace));
     }
     value
@@ -123,55 +119,46 @@ fn authored(object: &Object) -> Value {
 
 /// The attributes of a cluster, each with the ManagedCluster that has it.
 fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a Object, &'a str, &'a str)> {
-    let managed = input.hub.objects.find(
-        "cluster.open-cluster-management.io",
-        "ManagedCluster",
-        None,
-        cluster,
-    );
-    let of_object = |object: &'a Object| {
-        let labels = object.root().get("metadata").get("labels");
-        let entries: Vec<_> = labels
-            .entries()
-            .filter_map(|(name, value)| Some((object, name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)))
-            .collect();
-        entries
+    let Some(object) = input
+        .hub
+        .objects
+        .find(ocm::GROUP, "ManagedCluster", None, cluster)
+    else {
+        return Vec::new();
     };
-    managed.map(of_object).unwrap_or_default()
+    let labels = object.root().get("metadata").get("labels");
+    let entries = labels.entries();
+    let attributes = entries
+        .filter_map(|(name, value)| Some((object, name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)));
+    attributes.collect()
 }
 
 /// Sets an annotation, unless the object's annotations were then more than Kubernetes takes.
 fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), findings: &mut Findings) {
-    let others = value
-        .pointer("/metadata/annotations")
-        .and_then(Value::as_object)
+    let annotations = value.pointer("/metadata/annotations").and_then(Value::as_object);
+    let others = annotations
         .into_iter()
         .flatten()
         .filter(|(other, _)| *other != name);
     let size = others.fold(name.len().saturating_add(text.len()), |size, (name, text)| {
-        size.saturating_add(name.len())
-            .saturating_add(text.as_str().map_or(0, str::len))
+        let text = text.as_str().map_or(0, str::len);
+        size.saturating_add(name.len()).saturating_add(text)
     });
     if size <= ANNOTATIONS_MAX {
         set_metadata(value, "annotations", name, text);
         return;
     }
-    if let Some(annotations) = value
-        .pointer_mut("/metadata/annotations")
-        .and_then(Value::as_object_mut)
-    {
+    let annotations = value.pointer_mut("/metadata/annotations");
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
         annotations.remove(name);
     }
+    let message = format!(
+        "{} does not get the annotation `{name}`: its annotations would have {size} bytes, and Kubernetes accepts at most {ANNOTATIONS_MAX}",
+        object.identity()
+    );
     findings.push(
-        Finding::new(
-            Code::OBJECT_METADATA_LEFT_OUT,
-            object.place("/metadata"),
-            format!(
-                "{} does not get the annotation `{name}`: its annotations would have {size} bytes, and Kubernetes accepts at most {ANNOTATIONS_MAX}",
-                object.identity()
-            ),
-        )
-        .help("place it on fewer clusters, or use `status` and `render --report`, which report the same"),
+        Finding::new(Code::OBJECT_METADATA_LEFT_OUT, object.place("/metadata"), message)
+            .help("place it on fewer clusters, or use `status` and `render --report`, which report the same"),
     );
 }
 

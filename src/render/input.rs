@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use kube_json::Value;
 
 use super::manifest::Manifest;
+use super::rbac::text;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
@@ -135,14 +136,8 @@ pub fn decision_file(namespace: &str, placement: &str) -> String {
 pub fn decision_files(objects: impl Iterator<Item = Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for object in objects {
-        let text = |pointer: &str| {
-            object
-                .pointer(pointer)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let placement = text(PLACEMENT_LABEL_POINTER);
-        let path = decision_file(text("/metadata/namespace"), placement);
+        let placement = text(&object, PLACEMENT_LABEL_POINTER);
+        let path = decision_file(text(&object, "/metadata/namespace"), placement);
         let file = texts.entry(path).or_default();
         if !file.is_empty() {
             file.push_str("---\n");

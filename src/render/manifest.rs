@@ -165,10 +165,8 @@ impl Expressions {
             },
             Reported::ConditionsAtOnce(types) => {
                 let of = Self::of(Reported::Conditions(types))?;
-                Self {
-                    given: format!("{} && {ALL_CURRENT}", of.given).into(),
-                    ..of
-                }
+                let given = format!("{} && {ALL_CURRENT}", of.given).into();
+                Self { given, ..of }
             }
             Reported::OfAncestors(types) => Self {
                 given:
@@ -282,14 +280,10 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
             &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
         ));
     }
-    paths.push(path(
-        "accepted",
-        ".status.conditions[?(@.type==\"Accepted\")].status",
-    ));
-    paths.push(path(
-        "programmed",
-        ".status.conditions[?(@.type==\"Programmed\")].status",
-    ));
+    for condition in ["Accepted", "Programmed"] {
+        let field = field_of(".status.conditions", condition, "status");
+        paths.push(path(&condition.to_lowercase(), &field));
+    }
     rules(paths)
 }
 
@@ -303,10 +297,10 @@ pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResour
     let mut paths = Vec::new();
     for condition in conditions.acceptance.into_iter().chain(conditions.outcome) {
         let name = condition.to_lowercase();
-        paths.push(path(&name, &format!("{list}[?(@.type==\"{condition}\")].status")));
+        paths.push(path(&name, &field_of(list, condition, "status")));
         paths.push(path(
             &format!("{name}Reason"),
-            &format!("{list}[?(@.type==\"{condition}\")].reason"),
+            &field_of(list, condition, "reason"),
         ));
     }
     paths.extend(asked_paths(resource));
@@ -323,6 +317,11 @@ fn asked_paths(resource: &SyncedResource) -> impl Iterator<Item = Value> {
     feedback.map(|feedback| path(&feedback.name, &feedback.path.to_string()))
 }
 
+/// The path of a field of a condition in a list.
+fn field_of(list: &str, condition: &str, field: &str) -> String {
+    format!("{list}[?(@.type==\"{condition}\")].{field}")
+}
+
 fn path(name: &str, path: &str) -> Value {
     Value::from_iter([("name", Value::from(name)), ("path", Value::from(path))])
 }
@@ -337,9 +336,14 @@ fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
         ("type", Value::from("JSONPaths")),
     ];
     let rules = Value::from(vec![Value::from_iter(rule)]);
+    Some(config_field("feedbackRules", &rules).into())
+}
+
+/// The text of a field of `manifestConfigs[]`, behind [`CONFIG_COLUMN`] spaces.
+fn config_field(name: &str, value: &Value) -> String {
     let mut text = String::new();
-    append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
-    Some(text.into())
+    append_entry(&mut text, name, value, CONFIG_COLUMN, KeyOrder::Bytes);
+    text
 }
 
 /// Appends the option behind `indent` spaces, if a Namespace is among the manifests.
@@ -349,8 +353,7 @@ fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
 /// also while the work lives on (docs/systems/ocm-work.md#appliedmanifestwork).
 pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>], indent: usize) {
     let resources = manifests.iter().map(|manifest| &manifest.resource);
-    let is_namespace = |(group, resource): (&str, &str)| (group, resource) == ("", "namespaces");
-    let namespaces = resources.filter(|resource| is_namespace((&resource.group, &resource.resource)));
+    let namespaces = resources.filter(|of| [&*of.group, &*of.resource] == ["", "namespaces"]);
     let mut namespaces = namespaces.peekable();
     if namespaces.peek().is_none() {
         return;
@@ -425,16 +428,8 @@ fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
         static MADE: RefCell<Made> = RefCell::default();
     }
     let make = || {
-        let mut text = String::new();
         let rules = condition_rules(reported, is_main)?;
-        append_entry(
-            &mut text,
-            "conditionRules",
-            &rules,
-            CONFIG_COLUMN,
-            KeyOrder::Bytes,
-        );
-        Some(Rc::from(text))
+        Some(Rc::from(config_field("conditionRules", &rules)))
     };
     MADE.with_borrow_mut(|made| made.entry((reported, is_main)).or_insert_with(make).clone())
 }

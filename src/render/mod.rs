@@ -1,10 +1,7 @@
 //! Turns synced objects into works: exactly what each cluster receives.
 //!
-//! Owns: Secrets as they are on a spoke; the ManifestWorks that contain them, Gateways, policies, and routes; feedback
-//! rules, the orphaning rule, and RBAC; the annotated hub objects: the [`Plan`].
-//! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the objects that are synced.
-//! Flows out: a [`Plan`] of texts that only lack the cluster's name.
-//! [`Layout`] lays a plan out as a tree of files. Must not know: why a cluster or a policy was chosen, or the disk.
+//! The result is a [`Plan`] of texts that only lack the name of the cluster, which [`Layout`] lays out as a tree of files.
+//! Why a cluster or a policy was chosen is decided before, and nothing here touches the disk.
 
 mod assemble;
 mod carried;
@@ -33,7 +30,7 @@ pub(crate) use names::{MANIFEST_KEY_LABEL, manifest_key, work_name};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use rbac::{
-    RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names,
+    RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names, text,
 };
 pub use selection::{ClusterNames, Selection, Shard};
 pub use work::WorkText;

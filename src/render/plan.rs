@@ -1,7 +1,6 @@
 //! The plan: every work of every cluster, before a byte is written.
 //!
-//! Owns: [`Plan`], and its works, sets, and hub objects. Flows in: the parts from `assemble`. Flows out: the same, to
-//! layouts and reports. Must not know: what is on disk.
+//! `assemble` makes it; layouts and reports read it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,6 +102,11 @@ pub struct ManifestSummary {
 }
 
 impl ManifestSummary {
+    /// Group, kind, namespace and name on the spoke.
+    pub(crate) fn names(&self) -> [&str; 4] {
+        [&self.group, &self.kind, &self.namespace, &self.name]
+    }
+
     /// Which object it is on the spoke.
     pub(super) fn identity(&self) -> Identity {
         let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
@@ -136,10 +140,9 @@ impl Plan {
 
     /// Whether the work agent of a cluster is given the right to write and delete objects of a resource.
     pub(super) fn grants(&self, cluster: &str, right: &(String, String)) -> bool {
+        let is_on_it = |set: &&ReplicaSet| set.clusters.iter().any(|placed| placed == cluster);
         match &self.replica_sets {
-            Some(sets) => sets
-                .iter()
-                .any(|set| set.rights.contains(right) && set.clusters.iter().any(|placed| placed == cluster)),
+            Some(sets) => sets.iter().filter(is_on_it).any(|set| set.rights.contains(right)),
             None => self.works_of(cluster).any(|work| work.rights.contains(right)),
         }
     }
@@ -164,15 +167,13 @@ impl Plan {
 
 /// The facts about manifests that reports need.
 pub(super) fn summaries(manifests: &[Arc<Manifest>]) -> Vec<ManifestSummary> {
-    manifests
-        .iter()
-        .map(|manifest| ManifestSummary {
-            kind: manifest.kind.clone(),
-            group: manifest.resource.group.clone(),
-            resource: manifest.resource.resource.clone(),
-            namespace: manifest.resource.namespace.clone(),
-            name: manifest.resource.name.clone(),
-            origins: manifest.origins.clone(),
-        })
-        .collect()
+    let summary = |manifest: &Arc<Manifest>| ManifestSummary {
+        kind: manifest.kind.clone(),
+        group: manifest.resource.group.clone(),
+        resource: manifest.resource.resource.clone(),
+        namespace: manifest.resource.namespace.clone(),
+        name: manifest.resource.name.clone(),
+        origins: manifest.origins.clone(),
+    };
+    manifests.iter().map(summary).collect()
 }

@@ -1,7 +1,6 @@
 //! The work `gateway-rbac`: the work agent's right to what is synced (docs/systems/mgc.md#rbac-work).
 //!
-//! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
-//! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
+//! It has a ClusterRole and its binding for the resources that the works of a cluster ship, and those that parameters list.
 //!
 //! The stock agent has the role `admin` in every namespace and may write RBAC, but it has no right to custom resources
 //! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labeled ClusterRole to the agent's own; older
@@ -60,11 +59,10 @@ pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
     let all = shipped.chain(params.listed());
     // Thousands of manifests are of few kinds.
-    let needed: BTreeSet<(&str, &str)> = all
-        .filter(|(group, resource)| !is_agents_own(group, resource))
-        .collect();
+    let needed = all.filter(|(group, resource)| !is_agents_own(group, resource));
+    let needed: BTreeSet<(&str, &str)> = needed.collect();
+    let needed = needed.into_iter();
     needed
-        .into_iter()
         .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
         .collect()
 }
@@ -74,8 +72,8 @@ pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
 pub(crate) fn deletable(manifests: &[Value]) -> Option<Rights> {
     let mut deletable: Option<Rights> = None;
     for role in manifests {
-        let text = |field| role.get(field).and_then(Value::as_str).unwrap_or_default();
-        if text("kind") == "ClusterRole" && ApiVersion::parse(text("apiVersion")).group == RBAC_GROUP {
+        let is_role = text(role, "/kind") == "ClusterRole";
+        if is_role && ApiVersion::parse(text(role, "/apiVersion")).group == RBAC_GROUP {
             let rights = deletable.get_or_insert_default();
             for rule in list(role, "/rules") {
                 let words = |field| list(rule, field).iter().filter_map(Value::as_str);
@@ -84,8 +82,8 @@ pub(crate) fn deletable(manifests: &[Value]) -> Option<Rights> {
                     continue;
                 }
                 for group in words("/apiGroups") {
-                    rights
-                        .extend(words("/resources").map(|resource| (group.to_owned(), resource.to_owned())));
+                    let resources = words("/resources");
+                    rights.extend(resources.map(|resource| (group.to_owned(), resource.to_owned())));
                 }
             }
         }
@@ -105,16 +103,17 @@ pub(crate) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     items.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The text at a pointer in a value; empty if there is none.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Group, kind, namespace and name of a manifest, each empty where it has none.
 pub(crate) fn manifest_names(manifest: &Value) -> [&str; 4] {
-    let text = |pointer: &str| {
-        let text = manifest.pointer(pointer).and_then(Value::as_str);
-        text.unwrap_or_default()
-    };
-    let group = text("/apiVersion")
-        .rsplit_once('/')
-        .map_or("", |(group, _)| group);
-    let [kind, namespace, name] = ["/kind", "/metadata/namespace", "/metadata/name"].map(text);
+    let version = text(manifest, "/apiVersion");
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    let [kind, namespace, name] =
+        ["/kind", "/metadata/namespace", "/metadata/name"].map(|pointer| text(manifest, pointer));
     [group, kind, namespace, name]
 }
 
@@ -125,10 +124,8 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
     for (group, resource) in resources {
         by_group.entry(group).or_default().push(resource);
     }
-    let rules: Vec<Value> = by_group
-        .iter()
-        .map(|(group, resources)| json!({"apiGroups": [group], "resources": resources, "verbs": VERBS}))
-        .collect();
+    let rule = |(group, resources)| json!({"apiGroups": [group], "resources": resources, "verbs": VERBS});
+    let rules: Vec<Value> = by_group.iter().map(rule).collect();
     let role = json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),
         "kind": "ClusterRole",

@@ -14,7 +14,7 @@ use kube_json::json;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
-use super::rbac;
+use super::rbac::{self, list};
 use super::work::{WorkParts, metadata_text, spec_text};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
 use crate::api::params::Params;
@@ -63,19 +63,14 @@ pub(super) fn replica_sets(
     let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
     let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)> = BTreeMap::new();
     for templates in by_work.values() {
-        let matched: Vec<Option<&PlacedGateway<'_>>> = templates
+        let matched = templates
             .iter()
-            .map(|template| whole_placement(gateways, template))
-            .collect();
-        if matched.iter().any(Option::is_none) {
+            .map(|template| whole_placement(gateways, template));
+        let Some(matched) = matched.collect::<Option<Vec<_>>>() else {
             findings.extend(not_uniform(hub, gateways, templates));
             continue;
-        }
-        for (template, placed) in templates.iter().zip(matched) {
-            let Some((placed, placement)) = placed.and_then(|placed| Some((placed, placement_of(placed)?)))
-            else {
-                continue;
-            };
+        };
+        for (template, (placed, placement)) in templates.iter().zip(matched) {
             if let Some(rollout) = &placed.params.rollout {
                 first_groups.extend(rollout.mandatory_groups().map(|group| (placement, group)));
             }
@@ -89,13 +84,8 @@ pub(super) fn replica_sets(
             } else {
                 template.parts.name.clone()
             };
-            let set = set_of(
-                &work,
-                placement,
-                &placed.everywhere,
-                &template.parts,
-                Some(placed.params),
-            );
+            let (clusters, parts) = (&placed.everywhere, &template.parts);
+            let set = set_of(&work, placement, clusters, parts, Some(placed.params));
             let key = (set.namespace.clone(), set.name.clone());
             match sets.get(&key) {
                 Some((owner, _)) => findings.push(taken(&set, template.object, *owner)),
@@ -105,10 +95,8 @@ pub(super) fn replica_sets(
             }
         }
     }
-    let unknown = first_groups
-        .into_iter()
-        .filter_map(|(placement, group)| no_group(hub, placement, group));
-    findings.extend(unknown);
+    let first_groups = first_groups.into_iter();
+    findings.extend(first_groups.filter_map(|(placement, group)| no_group(hub, placement, group)));
     let waves = templates.iter().filter_map(|template| template.parts.wave);
     let first_wave = waves.min().filter(|wave| *wave < 0);
     for set in rbac_sets(&rights, first_wave) {
@@ -127,15 +115,13 @@ pub(super) fn replica_sets(
 /// tried on a few clusters goes to all.
 fn no_group(hub: &Hub, (namespace, name): PlacementKey<'_>, group: &str) -> Option<Finding> {
     let placement = hub.objects.find(ocm::GROUP, "Placement", Some(namespace), name)?;
-    let spec = placement.root().get("spec");
-    let groups = spec
-        .get("decisionStrategy")
-        .get("groupStrategy")
-        .get("decisionGroups");
-    let known: Vec<&str> = groups
-        .items()
-        .filter_map(|group| group.text("groupName"))
-        .collect();
+    let groups = list(
+        &placement.value,
+        "/spec/decisionStrategy/groupStrategy/decisionGroups",
+    )
+    .iter();
+    let known = groups.filter_map(|group| group.get("groupName")?.as_str());
+    let known: Vec<&str> = known.collect();
     if known.contains(&group) {
         return None;
     }
@@ -153,22 +139,18 @@ fn no_group(hub: &Hub, (namespace, name): PlacementKey<'_>, group: &str) -> Opti
 
 fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
     let gateway = placed.gateway;
-    Some((
-        gateway.object.namespace_or_empty(),
-        gateway.view().placement.as_deref()?,
-    ))
+    let name = gateway.view().placement.as_deref()?;
+    Some((gateway.object.namespace_or_empty(), name))
 }
 
-/// The Gateway whose Placement selects exactly the clusters of a template.
+/// The Gateway whose Placement selects exactly the clusters of a template, and that Placement.
 fn whole_placement<'g, 'a>(
     gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>,
     template: &Template<'_>,
-) -> Option<&'g PlacedGateway<'a>> {
-    template
-        .gateways
-        .iter()
-        .map(|gateway| gateways.get(*gateway))
-        .find(|placed| *placed.everywhere == *template.clusters && placed.gateway.placement.is_some())
+) -> Option<(&'g PlacedGateway<'a>, PlacementKey<'a>)> {
+    let placed = template.gateways.iter().map(|gateway| gateways.get(*gateway));
+    let mut whole = placed.filter(|placed| *placed.everywhere == *template.clusters);
+    whole.find_map(|placed| Some((placed, placement_of(placed)?)))
 }
 
 /// One set for each Placement, over what its sets ship and their parameters list, before the first wave of these.
@@ -256,48 +238,41 @@ fn not_uniform(
 ) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;
-    let involved: BTreeSet<OurGatewayId> = templates
+    let involved = templates
         .iter()
-        .flat_map(|template| template.gateways.iter().copied())
-        .collect();
+        .flat_map(|template| template.gateways.iter().copied());
+    let involved: BTreeSet<OurGatewayId> = involved.collect();
     let placed: Vec<&PlacedGateway<'_>> = involved.iter().map(|gateway| gateways.get(*gateway)).collect();
-    let everywhere: BTreeSet<&String> = placed
-        .iter()
-        .flat_map(|placed| placed.everywhere.iter())
-        .collect();
+    let everywhere = placed.iter().flat_map(|placed| placed.everywhere.iter());
+    let everywhere: BTreeSet<&String> = everywhere.collect();
     let usual = templates.iter().max_by_key(|template| template.clusters.len())?;
-    let mut finding = Finding::new(
+    let object_name = object.identity();
+    let message =
+        format!("a ManifestWorkReplicaSet cannot contain {object_name}: it is not the same on every cluster");
+    let finding = Finding::new(
         Code::PLACEMENT_NOT_UNIFORM,
         object.place("/metadata/name"),
-        format!(
-            "a ManifestWorkReplicaSet cannot contain {}: it is not the same on every cluster",
-            object.identity()
-        ),
-    )
-    .label(format!("the work `{}`", first.parts.name));
+        message,
+    );
+    let mut finding = finding.label(format!("the work `{}`", first.parts.name));
     // ClusterOverlays make several hubs of one.
     let mut named = BTreeSet::new();
     let once = placed
         .iter()
         .filter(|placed| named.insert(placed.gateway.object.key()));
     for placed in once.take(MOST_CLUSTERS) {
-        let gateway = placed.gateway.object;
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
-        finding = finding.related(
-            gateway.place(PLACEMENT_LABEL_POINTER),
-            format!("is placed by Placement {namespace}/{placement}"),
-        );
+        let place = placed.gateway.object.place(PLACEMENT_LABEL_POINTER);
+        finding = finding.related(place, format!("is placed by Placement {namespace}/{placement}"));
     }
-    for template in templates
+    let others = templates
         .iter()
-        .filter(|template| !std::ptr::eq(**template, *usual))
-    {
+        .filter(|template| !std::ptr::eq(**template, *usual));
+    for template in others {
         let differs = differences(&usual.parts.manifests, &template.parts.manifests);
-        finding = finding.note(format!(
-            "on {}, unlike on {}: {differs}",
-            first_names(template.clusters.iter(), MOST_CLUSTERS),
-            first_names(usual.clusters.iter(), MOST_CLUSTERS)
-        ));
+        let [there, elsewhere] =
+            [template, usual].map(|template| first_names(template.clusters.iter(), MOST_CLUSTERS));
+        finding = finding.note(format!("on {there}, unlike on {elsewhere}: {differs}"));
     }
     let overlays = hub.objects.iter().filter(|object| overlay::is_one(object));
     let overlays: Vec<&Origin> = overlays.map(|object| &object.origin).collect();
@@ -316,10 +291,8 @@ fn not_uniform(
             finding = finding.related(place, format!("a ClusterOverlay changes this on {clusters}"));
         }
     }
-    let carried: BTreeSet<&String> = templates
-        .iter()
-        .flat_map(|template| template.clusters.iter())
-        .collect();
+    let carried = templates.iter().flat_map(|template| template.clusters.iter());
+    let carried: BTreeSet<&String> = carried.collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
             "such a work exists for {}, but not for {}",
@@ -367,28 +340,19 @@ fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
 }
 
 fn taken(set: &ReplicaSet, object: &Object, owner: Option<&Object>) -> Finding {
-    let finding = Finding::new(
-        Code::WORK_NAME_TAKEN,
-        object.place("/metadata/name"),
-        format!(
-            "the ManifestWorkReplicaSet {}/{} would be made for {} and for {}",
-            set.namespace,
-            set.name,
-            object.identity(),
-            owner.map_or_else(
-                || "the RBAC of a Placement".to_owned(),
-                |owner| owner.identity().to_string()
-            )
-        ),
-    )
-    .label("this one");
-    let finding = match owner {
+    let (namespace, name, this) = (&set.namespace, &set.name, object.identity());
+    let other = owner.map(|owner| owner.identity().to_string());
+    let other = other.unwrap_or_else(|| "the RBAC of a Placement".to_owned());
+    let message =
+        format!("the ManifestWorkReplicaSet {namespace}/{name} would be made for {this} and for {other}");
+    let finding = Finding::new(Code::WORK_NAME_TAKEN, object.place("/metadata/name"), message);
+    let finding = finding.label("this one").help(format!(
+        "give it another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
+    ));
+    match owner {
         Some(owner) => finding.related(owner.place("/metadata/name"), "and this one"),
         None => finding,
-    };
-    finding.help(format!(
-        "give it another name with the annotation `{WORK_NAME_ANNOTATION}: NAME`"
-    ))
+    }
 }
 
 #[cfg(test)]

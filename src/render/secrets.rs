@@ -78,19 +78,15 @@ pub(super) fn set_secrets<'a>(
 
 fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings) -> ListenerSecrets<'a> {
     let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef>> = BTreeMap::new();
-    for reference in holder
+    let references = holder
         .listeners
         .iter()
-        .flat_map(|listener| &listener.certificate_refs)
-    {
-        if (&*reference.group, &*reference.kind) == ("", "Secret") {
-            let namespace = reference.namespace.as_deref();
-            let namespace = namespace.unwrap_or_else(|| holder.object.namespace_or_empty());
-            needed
-                .entry((namespace, &reference.name))
-                .or_default()
-                .push(reference);
-        }
+        .flat_map(|listener| &listener.certificate_refs);
+    for reference in references.filter(|to| [&*to.group, &*to.kind] == ["", "Secret"]) {
+        let namespace = reference.namespace.as_deref();
+        let namespace = namespace.unwrap_or_else(|| holder.object.namespace_or_empty());
+        let references = needed.entry((namespace, &reference.name)).or_default();
+        references.push(reference);
     }
     let mut secrets = ListenerSecrets::default();
     for ((namespace, name), references) in needed {
@@ -99,12 +95,11 @@ fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings
             findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
         } else if let Some((secret, manifest)) = copy(holder, (namespace, name), &references, input, findings)
         {
-            let downstream = manifest.resource.name.clone();
-            secrets.rewrites.extend(
-                references
-                    .iter()
-                    .map(|reference| (reference.pointer.clone(), downstream.clone())),
-            );
+            let name = &manifest.resource.name;
+            let rewrites = references
+                .iter()
+                .map(|reference| (reference.pointer.clone(), name.clone()));
+            secrets.rewrites.extend(rewrites);
             secrets.manifests.push((secret, Arc::new(manifest)));
         }
     }
@@ -133,34 +128,20 @@ fn copy<'a>(
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let place = || object.place(references.first().map_or("", |reference| &reference.pointer));
     if !grants.permit((group, kind, own), namespace, ("", "Secret", name)) {
-        findings.push(
-            Finding::new(
-                Code::SECRET_REF_NOT_PERMITTED,
-                place(),
-                format!("{} may not use Secret {namespace}/{name}", object.identity()),
-            )
-            .label("another namespace")
-            .help(format!(
-                "add a ReferenceGrant to namespace `{namespace}` from {group} `{kind}` in namespace `{own}` to Secret"
-            )),
-        );
+        let message = format!("{} may not use Secret {namespace}/{name}", object.identity());
+        let finding = Finding::new(Code::SECRET_REF_NOT_PERMITTED, place(), message);
+        findings.push(finding.label("another namespace").help(format!(
+            "add a ReferenceGrant to namespace `{namespace}` from {group} `{kind}` in namespace `{own}` to Secret"
+        )));
         return None;
     }
     let Some(secret) = hub.objects.find("", "Secret", Some(namespace), name) else {
-        let finding = Finding::new(
-            Code::SECRET_NOT_FOUND,
-            place(),
-            format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
-        )
-        .label(format!("needed by {}", object.identity()))
-        .help("add the Secret to the input, or make sure that the spokes already have it");
-        findings.push(near_secret(
-            finding,
-            hub,
-            (namespace, name),
-            holder.downstream,
-            references,
-        ));
+        let message = format!("Secret {namespace}/{name} is not in the input, so it is not copied");
+        let finding = Finding::new(Code::SECRET_NOT_FOUND, place(), message)
+            .label(format!("needed by {}", object.identity()))
+            .help("add the Secret to the input, or make sure that the spokes already have it");
+        let secret = (namespace, name);
+        findings.push(near_secret(finding, hub, secret, holder.downstream, references));
         return None;
     };
     if secret.value.get("sops").is_some() {
@@ -179,13 +160,10 @@ fn copy<'a>(
 
 /// An encrypted object inside a ManifestWork stays encrypted forever: Flux decrypts top-level objects only.
 pub(super) fn encrypted(object: &Object) -> Finding {
-    Finding::new(
-        Code::SECRET_ENCRYPTED,
-        object.key_place("/sops"),
-        format!("{} is encrypted with sops", object.identity()),
-    )
-    .label("no controller would decrypt it inside a ManifestWork")
-    .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
+    let message = format!("{} is encrypted with sops", object.identity());
+    Finding::new(Code::SECRET_ENCRYPTED, object.key_place("/sops"), message)
+        .label("no controller would decrypt it inside a ManifestWork")
+        .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
 /// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out
@@ -195,14 +173,15 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
     if !object.is("", "Secret") || !field.is_present() {
         return None;
     }
+    let message = format!(
+        "{} is shipped with `stringData`, which no cluster keeps",
+        object.identity()
+    );
     Some(
         Finding::new(
             Code::SECRET_STRING_DATA,
             object.key_place(&field.pointer()),
-            format!(
-                "{} is shipped with `stringData`, which no cluster keeps",
-                object.identity()
-            ),
+            message,
         )
         .label("a key that is removed here remains on the clusters")
         .help("write the values under `data`, in base64"),
@@ -276,35 +255,27 @@ fn not_rendered(
         .iter()
         .map(|reference| object.place(&reference.pointer));
     let place = places.next().unwrap_or_else(|| object.place(""));
-    let expected = references
+    let named = references
         .iter()
-        .find_map(|reference| reference.namespace.as_deref())
-        .unwrap_or(downstream);
-    let secret = Identity::new("", "Secret", Some(expected), name);
-    let copy = Identity::new(
-        "",
-        "Secret",
-        Some(downstream),
-        &downstream_name(namespace, name, own),
-    );
+        .find_map(|reference| reference.namespace.as_deref());
+    let expected = named.unwrap_or(downstream);
+    let copy = downstream_name(namespace, name, own);
+    let [secret, copy] = [(expected, name), (downstream, &copy)]
+        .map(|(namespace, name)| Identity::new("", "Secret", Some(namespace), name));
     let has_it = |cluster: &String| on_spokes.has(&secret, cluster) || on_spokes.has(&copy, cluster);
     if holder.gateway.clusters.iter().all(has_it) {
         return None;
     }
-    let mut finding = Finding::new(
-        Code::SECRET_NOT_RENDERED,
-        place,
-        format!(
-            "Secret {namespace}/{name} is not shipped: the spokes must have it in namespace `{expected}`"
-        ),
-    )
-    .label(format!("needed by {}", object.identity()))
-    .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
-    finding = near_secret(finding, hub, (namespace, name), expected, references);
-    for place in places {
-        finding = finding.related(place, "also needed here");
-    }
-    Some(finding)
+    let message = format!(
+        "Secret {namespace}/{name} is not shipped: the spokes must have it in namespace `{expected}`"
+    );
+    let finding = Finding::new(Code::SECRET_NOT_RENDERED, place, message)
+        .label(format!("needed by {}", object.identity()))
+        .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
+    let finding = near_secret(finding, hub, (namespace, name), expected, references);
+    Some(places.fold(finding, |finding, place| {
+        finding.related(place, "also needed here")
+    }))
 }
 
 /// The Gateway as it is on every spoke that it goes to.
@@ -337,14 +308,13 @@ pub(super) fn gateway_manifest(
 }
 
 fn namespace_too_long(object: &Object) -> Finding {
-    let namespace = object.namespace_or_empty();
+    let (namespace, gateway) = (object.namespace_or_empty(), object.identity());
+    let message =
+        format!("{gateway} cannot be placed: `{NAMESPACE_PREFIX}{namespace}` is longer than 63 characters");
     Finding::new(
         Code::GATEWAY_INVALID,
         object.place("/metadata/namespace"),
-        format!(
-            "{} cannot be placed: `{NAMESPACE_PREFIX}{namespace}` is longer than 63 characters",
-            object.identity()
-        ),
+        message,
     )
     .label(format!("{} characters", namespace.len()))
     .note(format!(
@@ -361,14 +331,11 @@ pub(super) fn too_large(object: &Object, size: u64, params: &Params, name: &str)
     } else {
         "make the object smaller, or raise `maxWorkBytes` in the parameters"
     };
-    Finding::new(
-        Code::WORK_TOO_LARGE,
-        object.place("/metadata/name"),
-        format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}"),
-    )
-    .label("this object's work")
-    .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
-    .help(help)
+    let message = format!("the work `{name}` has {size} bytes of manifests; its class allows {limit}");
+    Finding::new(Code::WORK_TOO_LARGE, object.place("/metadata/name"), message)
+        .label("this object's work")
+        .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
+        .help(help)
 }
 
 pub(super) fn too_many(object: &Object) -> Finding {
@@ -379,16 +346,11 @@ pub(super) fn too_many(object: &Object) -> Finding {
 }
 
 pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) -> Finding {
-    let finding = Finding::new(
-        Code::WORK_SUBSTITUTION,
-        object.place("/metadata/name"),
-        format!(
-            "the work `{name}` contains `{}`, which Flux would substitute",
-            variable.unwrap_or("${")
-        ),
-    )
-    .label("this object's work")
-    .note("the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` prevents this");
+    let found = variable.unwrap_or("${");
+    let message = format!("the work `{name}` contains `{found}`, which Flux would substitute");
+    let finding = Finding::new(Code::WORK_SUBSTITUTION, object.place("/metadata/name"), message)
+        .label("this object's work")
+        .note("the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` prevents this");
     let silence = "`findings: {work/substitution: off}` in spokewright.yaml silences this";
     match variable {
         Some(variable) => finding.help(format!(

@@ -1,8 +1,6 @@
 //! Which clusters a run is responsible for: `--clusters` and `--shard`.
 //!
-//! Owns: how clusters are named, and the rule that assigns a cluster to a shard. Flows in: names and globs, `I/N`.
-//! Flows out: yes or no for a name.
-//! Must not know: which clusters exist. That is what makes a shard stable.
+//! A name alone decides, regardless of which clusters exist. That is what makes a shard stable.
 
 use std::str::FromStr;
 

@@ -1,8 +1,7 @@
 //! One ManifestWork, from its parts to a text that lacks only the cluster's name.
 //!
-//! Owns: the text of a work, where it is cut, what is known of it without its text, and the annotation that keeps Flux
-//! from substituting inside it. Flows in: [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not
-//! know: which clusters get it.
+//! Which clusters get it is not known here. The text is cut where the name goes, and has the annotation that keeps Flux from
+//! substituting inside it.
 
 use std::sync::Arc;
 

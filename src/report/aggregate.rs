@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
-use self::rules::{feedback, gateway_status, policy_condition, unknown};
+use self::rules::{feedback, gateway_status, policy_condition, unknown, works};
 use super::exported::{AppliedWork, ExportedWork, ExportedWorks, Ownership, Parents};
 use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
@@ -25,7 +25,7 @@ use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, Rights, WorkId, is_agents_own, manifest_key, policy_conditions,
 };
 use crate::topology::RouteId;
-use instance::{PlannedWork, Resources, lacking, of_folders, remains};
+use instance::{PlannedWork, Resources, lacking, of_folders, remains, state_of};
 
 /// Everything that statuses are aggregated from.
 #[derive(Debug, Clone, Copy)]
@@ -113,9 +113,8 @@ impl Aggregation<'_, '_> {
     /// Aggregates. `admits` says which clusters are looked at.
     pub(crate) fn aggregate(&self, admits: impl Fn(&str) -> bool, findings: &mut Findings) -> Aggregated {
         let works_of_plan = self.plan.works.rows().iter();
-        let by_key: HashMap<String, &str> = works_of_plan
-            .map(|work| (manifest_key(&work.name), work.name.as_str()))
-            .collect();
+        let by_key = works_of_plan.map(|work| (manifest_key(&work.name), work.name.as_str()));
+        let by_key: HashMap<String, &str> = by_key.collect();
         let mut exported: Exported<'_> = BTreeMap::new();
         for work in &self.works.works {
             let name = planned_name(&work.object, &by_key);
@@ -135,9 +134,8 @@ impl Aggregation<'_, '_> {
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
         for (id, ours) in self.ours.gateways.iter() {
             let instances = instances.get(&Subject::Gateway(id));
-            let class = self.ours.classes.get(&*ours.gateway.class_name);
-            if let Some(class) = class {
-                let instances = instances.map(Vec::as_slice).unwrap_or_default();
+            let instances = instances.map(Vec::as_slice).unwrap_or_default();
+            if let Some(class) = self.ours.classes.get(&*ours.gateway.class_name) {
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));
             }
         }
@@ -233,13 +231,15 @@ impl Aggregation<'_, '_> {
     }
 
     /// Whether the plan ships a resource to a cluster.
-    fn plans(&self, cluster: &str, [group, resource, namespace, name]: [&str; 4]) -> bool {
+    fn plans(&self, cluster: &str, resource: [&str; 4]) -> bool {
         let mut manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
         manifests.any(|manifest| {
-            manifest.name == name
-                && manifest.namespace == namespace
-                && manifest.resource == resource
-                && manifest.group == group
+            [
+                &manifest.group,
+                &manifest.resource,
+                &manifest.namespace,
+                &manifest.name,
+            ] == resource
         })
     }
 
@@ -369,10 +369,9 @@ impl Aggregation<'_, '_> {
             let kinds: Vec<&str> = kinds.filter(reported).collect();
             let conditions = kinds.iter().map(|kind| policy_condition(kind, instances, &[]));
             let clusters = instances.iter().map(Instance::cluster);
-            let works = instances.iter().map(|instance| instance.carrier(&kinds));
             Some(ObjectStatus {
                 shipped_to: clusters.map(str::to_owned).collect(),
-                works: works.collect(),
+                works: works(instances, &kinds),
                 conditions: conditions.collect(),
                 feedback: feedback(instances, &[]),
                 unknown: unknown(instances),
@@ -422,18 +421,14 @@ impl Aggregation<'_, '_> {
                 };
                 if known || instances.iter().any(reported) {
                     names.push(kind);
-                    let kept = if reports.acceptance == Some(kind) {
-                        &[][..]
-                    } else {
-                        &overridden
-                    };
+                    let is_acceptance = reports.acceptance == Some(kind);
+                    let kept = if is_acceptance { &[][..] } else { &overridden };
                     status.conditions.push(policy_condition(kind, instances, kept));
                 }
             }
             status.feedback = feedback(instances, &ours);
             status.unknown = unknown(instances);
-            let works = instances.iter().map(|instance| instance.carrier(&names));
-            status.works = works.collect();
+            status.works = works(instances, &names);
             statuses.push(status);
         }
         statuses
@@ -484,8 +479,7 @@ fn of_unknown_cluster(object: &Object) -> Finding {
 
 /// How far a work is, by itself: the less, the further from done.
 fn progress(work: &ExportedWork) -> WorkState {
-    let faults = judged(Some(work), None);
-    faults.first().map_or(WorkState::Applied, |fault| fault.state)
+    state_of(&judged(Some(work), None))
 }
 
 /// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name,

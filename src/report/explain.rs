@@ -203,26 +203,23 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn attached(&self, identity: &Identity) -> Vec<AttachedPolicy> {
         let mut found: BTreeMap<String, AttachedPolicy> = BTreeMap::new();
         for seen in self.view.seen() {
-            let attachments = seen.attachments;
-            let wholes = attachments.topology.find(identity).into_iter();
-            let nodes = wholes.flat_map(|whole| {
-                let sections = attachments.topology.sections(whole);
-                std::iter::once(whole).chain(sections)
+            let (attachments, topology) = (seen.attachments, &seen.attachments.topology);
+            let wholes = topology.find(identity).into_iter();
+            let nodes = wholes.flat_map(|whole| [whole].into_iter().chain(topology.sections(whole)));
+            let nodes: BTreeSet<Node> = nodes.collect();
+            let on_it = nodes.into_iter().flat_map(|node| {
+                let kinds = attachments.kinds.ids();
+                let entries = kinds.flat_map(move |kind| attachments.on(kind, node));
+                entries.map(move |entry| (node, entry.policy))
             });
-            for node in nodes.collect::<BTreeSet<Node>>() {
-                for kind in attachments.kinds.ids() {
-                    for entry in attachments.on(kind, node) {
-                        let policy = attachments.policy(entry.policy);
-                        for (_, authored) in policy.authors(entry.policy) {
-                            found
-                                .entry(authored.locator.to_string())
-                                .or_insert_with(|| AttachedPolicy {
-                                    policy: authored.locator.to_string(),
-                                    target: attachments.topology.locator(node),
-                                    place: self.place(authored.object, ""),
-                                });
-                        }
-                    }
+            for (node, policy) in on_it {
+                for (_, authored) in attachments.policy(policy).authors(policy) {
+                    let locator = authored.locator.to_string();
+                    found.entry(locator.clone()).or_insert_with(|| AttachedPolicy {
+                        policy: locator,
+                        target: topology.locator(node),
+                        place: self.place(authored.object, ""),
+                    });
                 }
             }
         }
@@ -258,14 +255,13 @@ impl<'e, 'a> Explainer<'e, 'a> {
         }
         let hub = self.view.hub;
         for (id, _) in self.hub_policies(locator) {
+            let same = hub.profile(id).group_kind();
             for seen in self.view.seen() {
+                let is_same = |kind: KindId| seen.attachments.kinds.get(kind).profile.group_kind() == same;
                 let nodes = hub.policy(id).nodes().into_iter();
                 for node in nodes.flat_map(|node| seen.find(hub, node)) {
                     let through = seen.effective.through(seen.attachments, node).into_iter();
-                    let kind = hub.policy(id).kind;
-                    let same = hub.kinds.get(kind).profile.group_kind();
-                    let through = through
-                        .filter(|(kind, _)| seen.attachments.kinds.get(*kind).profile.group_kind() == same);
+                    let through = through.filter(|(kind, _)| is_same(*kind));
                     on.extend(through.map(|(kind, path)| (seen, kind, path)));
                 }
             }
@@ -443,9 +439,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             (None, None) => None,
         };
         let set = |set: BTreeSet<String>| set.into_iter().collect();
-        let (conditions, on_clusters) = entry
-            .map(|entry| (entry.conditions, entry.on_clusters))
-            .unwrap_or_default();
+        let entry = entry.map(|entry| (entry.conditions, entry.on_clusters));
+        let (conditions, on_clusters) = entry.unwrap_or_default();
         let on_clusters = on_clusters.iter().filter_map(|on| {
             Some(ClusterPart {
                 cluster: on.cluster.to_string(),
@@ -465,9 +460,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             overridden_by: self.winners(locator),
             overrides: self.losers(locator),
             on_clusters: on_clusters.collect(),
-            if_deleted: without
-                .map(|without| if_deleted(view, without))
-                .unwrap_or_default(),
+            if_deleted: without.map_or_else(Vec::new, |without| if_deleted(view, without)),
         }
     }
 }
@@ -492,14 +485,15 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
         let settings: Vec<SettingIfDeleted> = settings.collect();
         let clusters: Vec<String> = change.clusters.to_vec();
         let text = serde_json::to_string(&settings).unwrap_or_default();
-        let key = (text, clusters.clone());
-        let part = grouped.entry(key).or_insert_with(|| ChangePart {
-            paths: Vec::new(),
-            labels: Vec::new(),
-            everywhere: change_is_everywhere(view, &change.path, &clusters),
-            clusters,
-            changes: settings,
-        });
+        let part = grouped
+            .entry((text, clusters.clone()))
+            .or_insert_with(|| ChangePart {
+                paths: Vec::new(),
+                labels: Vec::new(),
+                everywhere: change_is_everywhere(view, &change.path, &clusters),
+                clusters,
+                changes: settings,
+            });
         part.paths.push(change.path);
         part.labels.push(change.label);
     }

@@ -36,28 +36,22 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             text.push(format_args!("  it is not there, but on {names}"));
         }
     } else if !explanation.clusters.is_empty() {
-        text.push(format_args!(
-            "  clusters: {}",
-            fitting_names(&explanation.clusters, width.saturating_sub(12))
-        ));
+        let names = fitting_names(&explanation.clusters, width.saturating_sub(12));
+        text.push(format_args!("  clusters: {names}"));
     }
     if let Some(clusters) = &explanation.shipped_to {
-        text.push(format_args!(
-            "  shipped to: {}",
-            if clusters.is_empty() {
-                "no cluster".to_owned()
-            } else {
-                fitting_names(clusters, width.saturating_sub(14))
-            }
-        ));
+        let names = if clusters.is_empty() {
+            "no cluster".to_owned()
+        } else {
+            fitting_names(clusters, width.saturating_sub(14))
+        };
+        text.push(format_args!("  shipped to: {names}"));
     }
     for why in &explanation.not_attached {
         text.push(format_args!("  not attached: {why}"));
     }
     if explanation.assumed {
-        text.push(format_args!(
-            "  not shipped: assumed to be on the clusters of its Gateway, by other means"
-        ));
+        text.push("  not shipped: assumed to be on the clusters of its Gateway, by other means");
     }
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
@@ -69,19 +63,16 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
             let at = at_line(policy.place.as_ref());
             text.push(format_args!("  targeted by {}{at}", short(&policy.policy)));
         }
-        let attached = !explanation.attached.is_empty();
-        let no_path = match (
-            explanation.policy.is_some(),
-            attached,
-            explanation.clusters.is_empty(),
-        ) {
-            (true, ..) => "It is on no path.",
-            (false, true, true) => "No path from a Gateway leads through it.",
-            (false, true, false) => "None of their settings is in effect on a path through it.",
-            (false, false, _) => "No policy of the input is on a path through it.",
-        };
         text.blank();
-        text.push(format_args!("{no_path}"));
+        text.push(if explanation.policy.is_some() {
+            "It is on no path."
+        } else if explanation.attached.is_empty() {
+            "No policy of the input is on a path through it."
+        } else if explanation.clusters.is_empty() {
+            "No path from a Gateway leads through it."
+        } else {
+            "None of their settings is in effect on a path through it."
+        });
     }
     for paths in &explanation.effective {
         effective_part(&mut text, paths, width);
@@ -99,7 +90,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         text.push(format_args!("  as seen on cluster {cluster}"));
     }
     if explanation.answers.is_empty() {
-        text.push(format_args!("  no listener accepts it"));
+        text.push("  no listener accepts it");
         for listener in &explanation.listeners {
             text.push(format_args!("  there is {listener}"));
         }
@@ -111,10 +102,8 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         on_clusters(&mut text, &answer.clusters, answer.everywhere, width);
         match &answer.rule {
             Some(rule) => text.push(format_args!("  served by {}", line(rule))),
-            None if answer.unknown.is_empty() => {
-                text.push(format_args!("  no rule of its routes matches: 404"));
-            }
-            None => text.push(format_args!("  no rule of its routes is known to match")),
+            None if answer.unknown.is_empty() => text.push("  no rule of its routes matches: 404"),
+            None => text.push("  no rule of its routes is known to match"),
         }
         for filter in &answer.filters {
             let kind = filter.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -132,7 +121,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             text.push(format_args!("    because {}", unknown.because));
         }
         if answer.effective.is_empty() {
-            text.push(format_args!("  no policy of the input is on its path"));
+            text.push("  no policy of the input is on its path");
         }
         for paths in &answer.effective {
             effective_part(&mut text, paths, width);
@@ -147,10 +136,8 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             }
         }
     }
-    ties(
-        &mut text,
-        explanation.answers.iter().flat_map(|answer| &answer.effective),
-    );
+    let answers = explanation.answers.iter();
+    ties(&mut text, answers.flat_map(|answer| &answer.effective));
     text.into_text()
 }
 
@@ -160,10 +147,10 @@ pub(super) fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e Exp
     let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
     if losses.any(|loss| by_name.contains(&loss.rule)) {
         text.blank();
-        text.push(format_args!(
+        text.push(
             "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \
-             order of their names decides."
-        ));
+             order of their names decides.",
+        );
     }
 }
 
@@ -185,17 +172,12 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         (reach.routes.len(), "route"),
         (reach.backends.len(), "backend"),
     ];
-    let parts: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| counted(count, noun))
-        .collect();
-    let parts = if parts.is_empty() {
-        "nothing".to_owned()
-    } else {
-        parts.join(", ")
-    };
-    text.push(format_args!("  affects {parts}"));
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
+    match parts.as_slice() {
+        [] => text.push("  affects nothing"),
+        parts => text.push(format_args!("  affects {}", parts.join(", "))),
+    }
     for winner in &policy.overridden_by {
         let at = at_line(winner.place.as_ref());
         // Of several that live there, others may be in effect.
@@ -219,7 +201,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     }
     if !policy.if_deleted.is_empty() {
         text.blank();
-        text.push(format_args!("If it were deleted"));
+        text.push("If it were deleted");
         for change in &policy.if_deleted {
             change_part(text, change, width);
         }
@@ -231,11 +213,8 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
     on_clusters(text, &change.clusters, change.everywhere, width);
     for setting in &change.changes {
         let name = &setting.setting;
-        let from = setting
-            .after_from
-            .iter()
-            .map(|from| format!(" (from {})", short(from)));
-        let from: String = from.collect();
+        let from = setting.after_from.iter();
+        let from: String = from.map(|from| format!(" (from {})", short(from))).collect();
         let values = [&setting.before, &setting.after].map(|value| or_nothing(value.as_ref()));
         let line = format!("    {name}: {}{from}", values.join(" -> "));
         match (&setting.before, &setting.after) {
@@ -246,9 +225,7 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
                     text.push(format_args!("      {}", field_line(&field)));
                 }
             }
-            (None, Some(after)) => {
-                value_lines(text, "    ", &format!("{name}: added{from}"), after, width);
-            }
+            (None, Some(after)) => value_lines(text, "    ", &format!("{name}: added{from}"), after, width),
             // Its value is above.
             (_, None) => text.push(format_args!("    {name}: removed")),
         }
@@ -283,8 +260,8 @@ pub(super) fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: us
         text.push(format_args!("    refused: {}{}", short(&refused.policy), at));
     }
     for loss in &paths.overridden {
-        let (whose, by): (_, Vec<String>) =
-            (short(&loss.policy), loss.by.iter().map(|by| short(by)).collect());
+        let by: Vec<String> = loss.by.iter().map(|by| short(by)).collect();
+        let whose = short(&loss.policy);
         text.push(format_args!("    overridden: {} of {whose}", loss.setting));
         let win = one_or_many(by.len(), "wins", "win");
         text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
@@ -298,10 +275,12 @@ fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width:
             .iter()
             .map(|(key, value)| (key.to_string(), value))
             .collect(),
-        Value::Array(items) => (0..)
-            .zip(items)
-            .map(|(number, item)| (format!("[{number}]"), item))
-            .collect(),
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(number, item)| (format!("[{number}]"), item))
+                .collect()
+        }
         _ => Vec::new(),
     };
     let line = format!("{indent}{name}  {value}");
@@ -327,10 +306,8 @@ pub(super) fn short(locator: &str) -> String {
 /// Where a result applies, unless that is everywhere: on all clusters of its Gateway.
 fn on_clusters(text: &mut Lines, clusters: &[String], everywhere: bool, width: usize) {
     if !clusters.is_empty() && !everywhere {
-        text.push(format_args!(
-            "    on {}",
-            fitting_names(clusters, width.saturating_sub(7))
-        ));
+        let names = fitting_names(clusters, width.saturating_sub(7));
+        text.push(format_args!("    on {names}"));
     }
 }
 
@@ -382,11 +359,8 @@ fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
         text.push(format_args!("  on {clusters}"));
         for field in &change.fields {
             let [hub, here] = [&field.hub, &field.here].map(|value| or_nothing(value.as_ref()));
-            let overridden = if field.overridden {
-                ", which a higher priority overrides"
-            } else {
-                ""
-            };
+            let overrides = ", which a higher priority overrides";
+            let overridden = if field.overridden { overrides } else { "" };
             text.push(format_args!("    {}: {hub} -> {here}{overridden}", field.path));
         }
     }

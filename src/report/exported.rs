@@ -297,20 +297,13 @@ impl ExportedWork {
                 _ if in_spec.as_ref().is_some_and(|spec| !spec.contains(&key))
                     && !text("name").is_empty() =>
                 {
-                    report(
-                        WorkState::LeftBehind,
-                        "",
-                        "its work no longer contains it, but still reports it",
-                    );
+                    let because = "its work no longer contains it, but still reports it";
+                    report(WorkState::LeftBehind, "", because);
                 }
-                (Some(no @ Verdict::No { reason, because }), _) => {
-                    let state = if no.is_conflict() {
-                        WorkState::Conflict
-                    } else {
-                        WorkState::NotApplied
-                    };
-                    report(state, reason, because);
+                (Some(no @ Verdict::No { reason, because }), _) if no.is_conflict() => {
+                    report(WorkState::Conflict, reason, because);
                 }
+                (Some(Verdict::No { reason, because }), _) => report(WorkState::NotApplied, reason, because),
                 (_, Some(Verdict::No { reason, because })) => report(WorkState::Unavailable, reason, because),
                 _ => {}
             }
@@ -332,9 +325,8 @@ impl ExportedWork {
         manifests.sort_by(|(a, _), (b, _)| a.resource.cmp(&b.resource));
         wrong.sort_by_key(|(state, _)| *state);
         let generation = integer(&root.get("metadata").get("generation"));
-        let unobserved = generation
-            .zip(observed)
-            .filter(|(generation, observed)| observed < generation);
+        let generations = generation.zip(observed);
+        let unobserved = generations.filter(|(generation, observed)| observed < generation);
         // A manifest that failed, or is not there, explains it better.
         let is_failed =
             |(state, _): &(WorkState, _)| matches!(state, WorkState::Conflict | WorkState::NotApplied);
@@ -392,12 +384,10 @@ fn marks(object: &Object) -> Value {
     let labels = [MANAGED_WORK_LABEL, REPLICA_SET_LABEL, MANIFEST_KEY_LABEL];
     let labels = labels
         .into_iter()
-        .filter_map(|name| Some((name, Value::from(object.label(name)?))));
+        .filter_map(|name| Some((name, object.label(name)?.into())));
     let labels: Value = labels.collect();
     let parent = object.annotation(PARENT_ANNOTATION).into_iter();
-    let annotations: Value = parent
-        .map(|parent| (PARENT_ANNOTATION, Value::from(parent)))
-        .collect();
+    let annotations: Value = parent.map(|parent| (PARENT_ANNOTATION, parent.into())).collect();
     // The identities of the owners are not needed.
     let owners = object.root().get("metadata").get("ownerReferences");
     let owners: Vec<Value> = owners.items().take(1).map(|_| Value::Bool(true)).collect();
@@ -491,13 +481,13 @@ impl Feedback {
 fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec<Field<'w>> {
     if let Err(mismatch) = field.list() {
         let message = format!("the status of {} cannot be read", object.identity());
-        let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message)
-            .label(format!(
-                "expected {}, found {}",
-                mismatch.expected, mismatch.found
-            ))
-            .help("export the works again: `kubectl get manifestwork -A -o yaml`");
-        findings.push(finding);
+        let label = format!("expected {}, found {}", mismatch.expected, mismatch.found);
+        let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message);
+        findings.push(
+            finding
+                .label(label)
+                .help("export the works again: `kubectl get manifestwork -A -o yaml`"),
+        );
     }
     field.items().collect()
 }
@@ -614,11 +604,8 @@ impl Parents {
     /// The objects of a hub.
     pub(super) fn new(hub: &Hub) -> Self {
         let objects = hub.objects.iter();
-        Self {
-            keys: objects
-                .map(|object| (manifest_key(&work_name(object)), object.key()))
-                .collect(),
-        }
+        let keys = objects.map(|object| (manifest_key(&work_name(object)), object.key()));
+        Self { keys: keys.collect() }
     }
 
     /// The owner of a work or a set.
@@ -631,15 +618,11 @@ impl Parents {
         if work.label(REPLICA_SET_LABEL).is_some() {
             return Ownership::OfSet;
         }
-        let key = work
-            .label(MANIFEST_KEY_LABEL)
-            .zip(work.annotation(PARENT_ANNOTATION));
-        let is_ours =
-            key.is_some_and(|(key, parent)| self.keys.contains(&(key.to_owned(), parent.to_owned())));
-        if is_ours {
-            Ownership::Ours
-        } else {
-            Ownership::Unclaimed
+        match (work.label(MANIFEST_KEY_LABEL), work.annotation(PARENT_ANNOTATION)) {
+            (Some(key), Some(parent)) if self.keys.contains(&(key.to_owned(), parent.to_owned())) => {
+                Ownership::Ours
+            }
+            _ => Ownership::Unclaimed,
         }
     }
 
@@ -649,11 +632,8 @@ impl Parents {
         let Some(key) = work.label(MANIFEST_KEY_LABEL) else {
             return false;
         };
-        let first = (key.to_owned(), String::new());
-        self.keys
-            .range(first..)
-            .next()
-            .is_some_and(|(known, _)| known == key)
+        let mut from_there = self.keys.range((key.to_owned(), String::new())..);
+        from_there.next().is_some_and(|(known, _)| known == key)
     }
 }
 

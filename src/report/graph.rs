@@ -108,23 +108,13 @@ impl Vertex {
             [] => what,
             [name] => format!("{what} {}", shown(name)),
             several => {
-                let mut distinct: Vec<&String> = several.iter().collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                let names = distinct.iter().map(|name| shown(name));
-                format!(
-                    "{} {}: {}",
-                    several.len(),
-                    plural(&what),
-                    first_names(names, MOST_NAMES)
-                )
+                let distinct: BTreeSet<&String> = several.iter().collect();
+                let names = first_names(distinct.into_iter().map(|name| shown(name)), MOST_NAMES);
+                format!("{} {}: {names}", several.len(), plural(&what))
             }
         };
-        let mut lines = vec![first];
-        if !self.note.is_empty() {
-            lines.push(shown(&self.note));
-        }
-        lines
+        let note = Some(&self.note).filter(|note| !note.is_empty());
+        [first].into_iter().chain(note.map(|note| shown(note))).collect()
     }
 }
 
@@ -224,15 +214,13 @@ impl Only {
     }
 
     fn means(&self, vertex: &Vertex) -> bool {
-        let is_named = |name: &String| *name == self.name || name.rsplit('/').next() == Some(&self.name);
+        let mut names = vertex.names.iter();
         if self.kind == "namespace" {
-            let mut names = vertex.names.iter();
-            return names.any(|name| {
-                name.split_once('/')
-                    .is_some_and(|(namespace, _)| namespace == self.name)
-            });
+            let mut namespaces = names.filter_map(|name| name.split_once('/'));
+            return namespaces.any(|(namespace, _)| namespace == self.name);
         }
-        vertex.what.to_lowercase() == self.kind && vertex.names.iter().any(is_named)
+        let is_named = |name: &String| *name == self.name || name.rsplit('/').next() == Some(&self.name);
+        vertex.what.to_lowercase() == self.kind && names.any(is_named)
     }
 }
 
@@ -366,8 +354,7 @@ impl Graph {
     /// One node for the Gateways of a class, or for those among them that go to the same clusters; then everything
     /// that has become alike by that.
     fn fold_gateways(&mut self, by_clusters: bool) {
-        let part_of: Vec<Layer> = self.vertices.iter().map(|vertex| vertex.part).collect();
-        let is = |position: usize, part: Layer| part_of.get(position) == Some(&part);
+        let is = |position: usize, part: Layer| self.part(position) == Some(part);
         let around = self.neighbours(|edge| {
             if is(edge.to, Layer::Gateway) && is(edge.from, Layer::Class) {
                 Some((edge.to, (edge.from, None)))
@@ -378,13 +365,14 @@ impl Graph {
             }
         });
         self.fold(Layer::Gateway, around, alike);
-        self.fold_by_gateways(&[
+        let layers = [
             Layer::ListenerSet,
             Layer::Listener,
             Layer::Route,
             Layer::Backend,
             Layer::Cluster,
-        ]);
+        ];
+        self.fold_by_gateways(&layers);
         let below =
             self.neighbours(|edge| (edge.link == Link::Leads).then_some((edge.from, (edge.to, None))));
         self.fold(Layer::Namespace, below, alike);
@@ -483,11 +471,9 @@ impl Graph {
                 Link::Leads => "-->",
                 Link::Targets => "-.->",
             };
-            let label = edge
-                .label
-                .as_ref()
-                .map(|label| format!("|\"{}\"|", mermaid_escaped(&format!("section {}", shown(label)))))
-                .unwrap_or_default();
+            let label = edge.label.as_ref().map_or_else(String::new, |label| {
+                format!("|\"{}\"|", mermaid_escaped(&format!("section {}", shown(label))))
+            });
             let _ = writeln!(text, "  {} {arrow}{label} {}", id(edge.from), id(edge.to));
         }
         for state in self.states() {
@@ -500,13 +486,9 @@ impl Graph {
                 text,
                 "  classDef {name} fill:{fill},stroke:{line},color:#1f2328{dashes}"
             );
-            let members: Vec<String> = self
-                .vertices
-                .iter()
-                .enumerate()
-                .filter(|(_, vertex)| vertex.state == state)
-                .map(|(position, _)| id(position))
-                .collect();
+            let vertices = self.vertices.iter().enumerate();
+            let members = vertices.filter(|(_, vertex)| vertex.state == state);
+            let members: Vec<String> = members.map(|(position, _)| id(position)).collect();
             let _ = writeln!(text, "  class {} {name}", members.join(","));
         }
         text
@@ -562,17 +544,13 @@ impl Graph {
             );
         }
         for edge in &self.edges {
-            let mut attributes = Vec::new();
-            if edge.link == Link::Targets {
-                attributes.push("style=dashed".to_owned());
-            }
-            if let Some(label) = &edge.label {
-                attributes.push(format!("label=\"section {}\"", dot_escaped(&shown(label))));
-            }
-            let attributes = if attributes.is_empty() {
-                String::new()
-            } else {
-                format!(" [{}]", attributes.join(", "))
+            let dashed = (edge.link == Link::Targets).then(|| "style=dashed".to_owned());
+            let label = edge.label.as_ref();
+            let label = label.map(|label| format!("label=\"section {}\"", dot_escaped(&shown(label))));
+            let attributes: Vec<String> = dashed.into_iter().chain(label).collect();
+            let attributes = match attributes.as_slice() {
+                [] => String::new(),
+                attributes => format!(" [{}]", attributes.join(", ")),
             };
             let _ = writeln!(text, "  {} -> {}{attributes}", id(edge.from), id(edge.to));
         }

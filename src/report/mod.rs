@@ -1,8 +1,6 @@
 //! Reports about a run, for people and CI.
 //!
-//! Owns: the versioned JSON shapes of docs/reference/json.md.
-//! Flows in: plans, decisions and findings. Flows out: serializable reports.
-//! Must not know: the command line, or files.
+//! The JSON shapes have versions and are described in docs/reference/json.md. Nothing here knows the command line, or files.
 
 // What many clusters say alike.
 

@@ -18,37 +18,27 @@ use crate::placing::{Decided, place_of};
 
 /// A table of placements that fits `width` columns: how many clusters, who decided, how an evaluation ends, which ones.
 pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
-    let rows = document.report.placements.each();
-    let rows: Vec<Row> = rows.map(|(_, placed)| table_row(placed, width)).collect();
-    if rows.is_empty() {
+    let headings = ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned);
+    let mut rows = vec![(headings, FirstNames::of(["SELECTED".to_owned()], width))];
+    let placements = document.report.placements.each();
+    rows.extend(placements.map(|(_, placed)| table_row(placed, width)));
+    if rows.len() == 1 {
         return "no Placement in the input\n".to_owned();
     }
-    let header = Row {
-        cells: ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned),
-        selected: FirstNames::of(["SELECTED".to_owned()], width),
-    };
-    let all = std::iter::once(&header).chain(&rows);
-    let widths = widths(all.map(|row| row.cells.each_ref().map(|cell| cell.chars().count())));
+    let cells = rows.iter().map(|(cells, _)| cells.each_ref());
+    let widths = widths(cells.map(|cells| cells.map(|cell| cell.chars().count())));
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();
-    for Row { cells, selected } in std::iter::once(&header).chain(&rows) {
-        let [name, clusters, by, outcome] = cells;
-        text.push(row(
-            &[name, clusters, by, outcome, &selected.fitting(room)],
-            &widths,
-        ));
+    for ([name, clusters, by, outcome], selected) in &rows {
+        let selected = selected.fitting(room);
+        text.push(row(&[name, clusters, by, outcome, &selected], &widths));
     }
     text.into_text()
 }
 
-/// A row of the table, with as many names as may fit.
-struct Row {
-    cells: [String; 4],
-    selected: FirstNames<String>,
-}
-
-fn table_row(placed: PlacedPlacement, width: usize) -> Row {
+/// A row of the table, with as many names of clusters as may fit.
+fn table_row(placed: PlacedPlacement, width: usize) -> ([String; 4], FirstNames<String>) {
     let placement = placed.evaluated;
     let mut conditions = placement.conditions.iter();
     let outcome = if conditions.any(|condition| condition.reason == "Misconfigured") {
@@ -63,15 +53,10 @@ fn table_row(placed: PlacedPlacement, width: usize) -> Row {
         DecidedBy::Decisions if placed.differs => "decisions (differ)",
         DecidedBy::Decisions => "decisions",
     };
-    Row {
-        cells: [
-            format!("{}/{}", placement.namespace, placement.name),
-            placed.clusters.len().to_string(),
-            by.to_owned(),
-            outcome,
-        ],
-        selected: FirstNames::of(placed.clusters, width),
-    }
+    let name = format!("{}/{}", placement.namespace, placement.name);
+    let count = placed.clusters.len().to_string();
+    let cells = [name, count, by.to_owned(), outcome];
+    (cells, FirstNames::of(placed.clusters, width))
 }
 
 /// Why each Placement has, or has not, selected a cluster.
@@ -87,12 +72,8 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
     let is = |selected: bool| if selected { "selected" } else { "not selected" };
     for placement in placements {
         text.blank();
-        text.push(format_args!(
-            "{}/{}: {}",
-            placement.namespace,
-            placement.name,
-            is(placement.selected)
-        ));
+        let (namespace, name) = (placement.namespace, placement.name);
+        text.push(format_args!("{namespace}/{name}: {}", is(placement.selected)));
         if let DecidedBy::Decisions = placement.source {
             text.push(format_args!(
                 "    PlacementDecisions of the input decide; by evaluation it is {}:",
@@ -256,20 +237,18 @@ impl Placements<'_> {
         // A Placement may select thousands of clusters, and the full reasons are too long for this view.
         let selected = evaluated.decisions.iter();
         let selected: HashSet<&str> = selected.map(|decision| decision.cluster_name.as_str()).collect();
-        let why = match self.evaluation.explain_placement(position) {
-            // What happens to one cluster does not affect another.
-            Some(explain) => parallel::map(&self.clusters, |cluster| {
+        // What happens to one cluster does not affect another.
+        let explained = self.evaluation.explain_placement(position).map(|explain| {
+            parallel::map(&self.clusters, |cluster| {
                 let others = Some(*cluster).filter(|cluster| !selected.contains(cluster));
-                others.and_then(&explain).and_then(dropped)
-            }),
-            None => Vec::new(),
-        };
+                let (step, reason, at) = others.and_then(&explain).and_then(dropped)?;
+                Some(((step, reason), at, *cluster))
+            })
+        });
         let mut reasons: BTreeMap<(usize, String), (Location, Vec<String>)> = BTreeMap::new();
-        for (cluster, why) in self.clusters.iter().zip(why) {
-            if let Some((step, reason, at)) = why {
-                let (_, clusters) = reasons.entry((step, reason)).or_insert((at, Vec::new()));
-                clusters.push((*cluster).to_owned());
-            }
+        for (reason, at, cluster) in explained.into_iter().flatten().flatten() {
+            let (_, clusters) = reasons.entry(reason).or_insert((at, Vec::new()));
+            clusters.push(cluster.to_owned());
         }
         let filter = |position: usize| {
             let filters = evaluated.filters.as_ref()?;
@@ -281,20 +260,17 @@ impl Placements<'_> {
             filter(1),
             Some(evaluated.decisions.len()),
         ];
-        let mut steps: Vec<Vec<DroppedClusters>> = STEPS.iter().map(|_| Vec::new()).collect();
+        let mut dropped = STEPS.map(|_| Vec::new());
         for ((step, reason), (at, clusters)) in reasons {
-            if let Some(of_step) = steps.get_mut(step) {
+            if let Some(of_step) = dropped.get_mut(step) {
                 let at = At::of(&at, self.hub, self.locate);
                 of_step.push(DroppedClusters { reason, at, clusters });
             }
         }
-        let steps = STEPS.iter().zip(left).zip(steps);
+        let steps = STEPS.into_iter().zip(left).zip(dropped);
         let there = steps.filter_map(|((name, left), dropped)| {
-            Some(PlacementStep {
-                name,
-                left: left?,
-                dropped,
-            })
+            let left = left?;
+            Some(PlacementStep { name, left, dropped })
         });
         there.collect()
     }
@@ -336,9 +312,8 @@ impl PlacementOnPage {
                 placed.steps = placements.steps(position, &placed.evaluated);
             }
             let evaluated = &mut placed.evaluated;
-            let object = hub
-                .objects
-                .find(GROUP, "Placement", Some(&evaluated.namespace), &evaluated.name);
+            let namespace = Some(&*evaluated.namespace);
+            let object = hub.objects.find(GROUP, "Placement", namespace, &evaluated.name);
             let span = object.and_then(|object| locate.locate(&object.place("")));
             let at = span.map_or_else(At::default, At::from);
             let wanted = object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64());

@@ -17,10 +17,8 @@ const HEADINGS: [&str; 4] = ["POLICY", "TARGET", "STATE", "CLUSTERS"];
 pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, width: usize) -> String {
     let mut text = Lines::default();
     let elsewhere = report.elsewhere.iter().map(|entry| &entry.policy);
-    let named = report
-        .policies
-        .iter()
-        .flat_map(|entry| entry.targets.iter().chain([&entry.policy]));
+    let listed = report.policies.iter();
+    let named = listed.flat_map(|entry| entry.targets.iter().chain([&entry.policy]));
     let kinds: Locators<'_> = named.chain(elsewhere).map(String::as_str).collect();
     match (effect, &report.cluster) {
         (_, Some(cluster)) if report.policies.is_empty() => {
@@ -51,13 +49,12 @@ pub fn policies_text(report: &PolicyReport, effect: Option<&[ExplainedPaths]>, w
 fn table(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: usize) {
     let mut policies: Vec<&PolicyEntry> = report.policies.iter().collect();
     policies.sort_by_key(|entry| &entry.policy);
-    let rows = policies
-        .iter()
-        .map(|policy| (cells(policy, kinds), Some(*policy)));
-    let rows: Vec<_> = [(HEADINGS.map(str::to_owned), None)]
-        .into_iter()
-        .chain(rows)
-        .collect();
+    let mut rows = vec![(HEADINGS.map(str::to_owned), None)];
+    rows.extend(
+        policies
+            .into_iter()
+            .map(|policy| (cells(policy, kinds), Some(policy))),
+    );
     let [longest, target, last] = widths(rows.iter().map(|(cells, _)| {
         let [name, target, state, count] = cells.each_ref().map(|cell| cell.chars().count());
         [name, target, state.saturating_add(count).saturating_add(1)]
@@ -74,10 +71,8 @@ fn table(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>, width: u
             text.push(std::mem::take(&mut first));
         }
         let room = last.saturating_sub(state.chars().count());
-        text.push(row(
-            &[first, on, &format!("{state}{count:>room$}")],
-            &[name, target],
-        ));
+        let last = format!("{state}{count:>room$}");
+        text.push(row(&[first, on, &last], &[name, target]));
         if let Some(policy) = entry {
             exceptions(text, report, policy, width);
         }
@@ -104,12 +99,8 @@ fn exceptions(text: &mut Lines, report: &PolicyReport, policy: &PolicyEntry, wid
         below(text, "", &condition.message.to_string(), width);
     }
     if policy.local {
-        below(
-            text,
-            "lives on: ",
-            &fitting_names(policy.clusters.iter(), MOST_NAMES),
-            width,
-        );
+        let clusters = fitting_names(policy.clusters.iter(), MOST_NAMES);
+        below(text, "lives on: ", &clusters, width);
     }
     let there = policy.on_clusters.iter();
     let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));

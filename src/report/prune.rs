@@ -104,7 +104,7 @@ impl WorkOrSet {
         let is_settled = !read.is_deleting && read.unobserved.is_none();
         let applied = manifests
             .iter()
-            .filter(|manifest| is_settled && read.applies(manifest.each_ref().map(|part| &**part)));
+            .filter(|names| is_settled && read.applies(borrowed(names)));
         let applied = shared.manifests.share(applied.cloned().collect::<Vec<_>>());
         Self {
             manifests: shared.manifests.share(manifests),
@@ -122,9 +122,8 @@ impl WorkOrSet {
     }
 }
 
-fn named(manifests: &[ManifestName]) -> impl Iterator<Item = Manifest<'_>> {
-    let manifests = manifests.iter();
-    manifests.map(|manifest| manifest.each_ref().map(|part| &**part))
+fn borrowed(names: &ManifestName) -> Manifest<'_> {
+    names.each_ref().map(|part| &**part)
 }
 
 /// A work or a set of the hub.
@@ -189,6 +188,7 @@ impl PruneList {
 }
 
 /// Works and sets as they are now.
+#[derive(Default)]
 struct There<'x> {
     /// Of each cluster, its works.
     works: BTreeMap<&'x str, Vec<&'x WorkOrSet>>,
@@ -244,16 +244,11 @@ impl<'x> Pruning<'x> {
 
     /// Kind, namespace and name of everything that a rendering would write.
     fn planned(&self) -> HashSet<(&'static str, &'x str, &'x str)> {
-        if let Some(sets) = &self.plan.replica_sets {
-            let sets = sets.iter();
-            return sets
-                .map(|set| (MANIFEST_WORK_REPLICA_SET, &*set.namespace, &*set.name))
-                .collect();
-        }
-        let works = self.plan.placed();
-        works
-            .map(|(cluster, work)| (MANIFEST_WORK, cluster, work.name.as_str()))
-            .collect()
+        let sets = self.plan.replica_sets.iter().flatten();
+        let sets = sets.map(|set| (MANIFEST_WORK_REPLICA_SET, &*set.namespace, &*set.name));
+        let works = self.plan.placed().filter(|_| self.plan.replica_sets.is_none());
+        let works = works.map(|(cluster, work)| (MANIFEST_WORK, cluster, work.name.as_str()));
+        sets.chain(works).collect()
     }
 
     /// Why a work or a set must stay for now.
@@ -274,8 +269,8 @@ impl<'x> Pruning<'x> {
                 .iter()
                 .filter(|manifest| goes_on.contains(&comparable(**manifest)));
             let not_yet = moved.find(|manifest| {
-                let mut carriers = others().flat_map(|work| named(&work.applied));
-                !carriers.any(|carried| comparable(carried) == comparable(**manifest))
+                let mut carriers = others().flat_map(|work| work.applied.iter());
+                !carriers.any(|carried| comparable(borrowed(carried)) == comparable(**manifest))
             });
             if let Some([_, kind, namespace, name]) = not_yet {
                 let moved = format!("{kind} {} moved to another work", key(namespace, name));
@@ -288,19 +283,16 @@ impl<'x> Pruning<'x> {
             // Their agent deletes with the rights of that moment.
             if is_rbac(&of.object) {
                 let needs = |work: &&Object| {
-                    let is_planned = match work.label(REPLICA_SET_LABEL).and_then(|set| set.split_once('.')) {
-                        Some((namespace, set)) => {
-                            planned.contains(&(MANIFEST_WORK_REPLICA_SET, namespace, set))
-                        }
-                        None => planned.contains(&(MANIFEST_WORK, work.namespace_or_empty(), &work.name)),
+                    let planned_as = match set_of(work) {
+                        Some((namespace, set)) => (MANIFEST_WORK_REPLICA_SET, namespace, set),
+                        None => (MANIFEST_WORK, work.namespace_or_empty(), &*work.name),
                     };
+                    let is_planned = planned.contains(&planned_as);
                     work.label(MANAGED_WORK_LABEL) == Some(MANAGED) && !is_rbac(work) && !is_planned
                 };
-                if let Some(work) = works.iter().map(|work| &work.object).find(needs) {
-                    let name = &work.name;
-                    return Some(format!(
-                        "the agent of {cluster} needs these rights to delete {name}"
-                    ));
+                if let Some(Object { name, .. }) = works.iter().map(|work| &work.object).find(needs) {
+                    let because = format!("the agent of {cluster} needs these rights to delete {name}");
+                    return Some(because);
                 }
             }
         }
@@ -312,8 +304,8 @@ impl<'x> Pruning<'x> {
     where
         'x: 'o,
     {
-        let of_work =
-            |work: &'o WorkOrSet| (work.object.namespace_or_empty(), named(&work.manifests).collect());
+        let names = |of: &'o WorkOrSet| of.manifests.iter().map(borrowed).collect();
+        let of_work = |work: &'o WorkOrSet| (work.object.namespace_or_empty(), names(work));
         if of.object.kind == MANIFEST_WORK {
             return vec![of_work(of)];
         }
@@ -325,7 +317,7 @@ impl<'x> Pruning<'x> {
             return Vec::new();
         }
         // Where no work was exported, it may be on every cluster.
-        let template: Vec<Manifest<'_>> = named(&of.manifests).collect();
+        let template: Vec<Manifest<'_>> = names(of);
         let clusters = self.plan.clusters.keys().map(String::as_str);
         clusters.map(|cluster| (cluster, template.clone())).collect()
     }
@@ -334,22 +326,16 @@ impl<'x> Pruning<'x> {
     /// (docs/systems/ocm-work.md#orphaning-rules).
     fn on_cluster(&self, cluster: &str) -> HashSet<Manifest<'x>> {
         let manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
+        let manifests = manifests.map(|manifest| comparable(manifest.names()));
         manifests
-            .map(|manifest| {
-                let [group, kind] = [manifest.group.as_str(), manifest.kind.as_str()];
-                comparable([group, kind, &manifest.namespace, &manifest.name])
-            })
-            .filter(|[group, kind, ..]| !(group.is_empty() && *kind == "Namespace"))
+            .filter(|[group, kind, ..]| [*group, *kind] != ["", "Namespace"])
             .collect()
     }
 }
 
 impl<'x> There<'x> {
     fn new(all: &'x [WorkOrSet]) -> Self {
-        let mut there = Self {
-            works: BTreeMap::new(),
-            of_sets: BTreeMap::new(),
-        };
+        let mut there = Self::default();
         for work in all.iter().filter(|of| of.object.kind == MANIFEST_WORK) {
             let cluster = work.object.namespace_or_empty();
             there.works.entry(cluster).or_default().push(work);
@@ -361,11 +347,14 @@ impl<'x> There<'x> {
     }
 }
 
+/// Namespace and name of the set that the hub made a work from.
+fn set_of(work: &Object) -> Option<(&str, &str)> {
+    work.label(REPLICA_SET_LABEL)?.split_once('.')
+}
+
 /// Whether the hub made a work from a set.
 fn is_of_set(work: &Object, set: &Object) -> bool {
-    let made = work.label(REPLICA_SET_LABEL);
-    let made = made.and_then(|label| label.split_once('.'));
-    set.kind == MANIFEST_WORK_REPLICA_SET && made == Some((set.namespace_or_empty(), &set.name))
+    set.kind == MANIFEST_WORK_REPLICA_SET && set_of(work) == Some((set.namespace_or_empty(), &set.name))
 }
 
 /// Works of RBAC were made for no object.

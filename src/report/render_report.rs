@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
-    first_names,
+    first_names, one_or_many,
 };
 use crate::object::Origin;
 use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView, SourceLine, overlay_changes};
@@ -55,12 +55,11 @@ impl Serialize for ClusterReports<'_> {
         let clusters = plan.clusters.keys().filter(|_| is_listed);
         serializer.collect_seq(clusters.map(|cluster| {
             let mut places = self.places.borrow_mut();
+            let works = plan.works_of(cluster);
+            let works = works.map(|work| WorkReport::new(cluster, work, &mut places));
             ClusterReport {
                 name: cluster.clone(),
-                works: plan
-                    .works_of(cluster)
-                    .map(|work| WorkReport::new(cluster, work, &mut places))
-                    .collect(),
+                works: works.collect(),
             }
         }))
     }
@@ -183,23 +182,19 @@ pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
         _ => "are overridden by local ones",
     };
     let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
-        let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-        format!("{policy} by {winner} on {}", first_names(&clusters, MOST_NAMED))
+        let clusters = first_names(clusters, MOST_NAMED);
+        format!("{policy} by {winner} on {clusters}")
     });
     let mut named: Vec<String> = named.collect();
     if let Some(more) = and_more(pairs.len().saturating_sub(MOST_NAMED), "") {
         named.push(format!("{more} (`--report FILE` lists all)"));
     }
-    let (depend, it) = match (pairs.len(), clusters.len()) {
-        (1, 1) => ("depends on it", "it"),
-        (1, _) => ("depend on it", "it"),
-        (_, 1) => ("depends on them", "them"),
-        _ => ("depend on them", "them"),
-    };
+    let depend = one_or_many(clusters.len(), "depends", "depend");
+    let them = one_or_many(pairs.len(), "it", "them");
     let clusters = first_names(&clusters, MOST_NAMED);
     Some(format!(
-        "{} {verb}: {}\n{clusters} {depend}, and this hub does not ship {it}; to change a synced policy there, write a \
-         ClusterOverlay",
+        "{} {verb}: {}\n{clusters} {depend} on {them}, and this hub does not ship {them}; to change a synced policy there, \
+         write a ClusterOverlay",
         counted(policies.len(), "policy"),
         named.join("; ")
     ))

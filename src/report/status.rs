@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
 use super::explain_text::{alike, short};
+use crate::api::gateway::GROUP;
 use crate::diagnostic::{
     API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row, widths,
 };
@@ -106,11 +107,8 @@ const HEADINGS: [&str; 3] = ["CONDITION", "STATUS", "REASON"];
 
 /// What those columns say of a condition.
 fn cells(condition: &Condition) -> [&str; 3] {
-    [
-        short_condition(&condition.kind),
-        condition.status,
-        &condition.reason,
-    ]
+    let kind = short_condition(&condition.kind);
+    [kind, condition.status, &condition.reason]
 }
 
 fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], all: &Locators<'_>, width: usize) {
@@ -128,18 +126,13 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], all: &
     let columns = [longest.min(room), condition, status];
     line(text, &columns, group.heading(), HEADINGS);
     for status in statuses {
-        object(text, &columns, (status, all), width);
+        object(text, &columns, &all.short(&status.object), status, width);
     }
 }
 
-fn object(
-    text: &mut Lines,
-    columns: &[usize; 3],
-    (status, all): (&ObjectStatus, &Locators<'_>),
-    width: usize,
-) {
+fn object(text: &mut Lines, columns: &[usize; 3], name: &str, status: &ObjectStatus, width: usize) {
     let [room, ..] = columns;
-    let name = one_line(&all.short(&status.object), usize::MAX);
+    let name = one_line(name, usize::MAX);
     let mut first = name.as_str();
     if name.chars().count() > *room || status.conditions.is_empty() {
         text.push(format_args!("{name}"));
@@ -158,17 +151,13 @@ fn object(
     if !status.extension_kinds.is_empty() {
         below(text, "kinds: ", &status.extension_kinds.join(", "), width);
     }
-    if !status.shipped_to.is_empty() {
-        let clusters = first_names(&status.shipped_to, MAX_CLUSTERS);
-        below(text, "shipped to: ", &clusters, width);
-    }
-    if !status.lives_on.is_empty() {
-        below(
-            text,
-            "lives on: ",
-            &first_names(&status.lives_on, MAX_CLUSTERS),
-            width,
-        );
+    for (label, clusters) in [
+        ("shipped to: ", &status.shipped_to),
+        ("lives on: ", &status.lives_on),
+    ] {
+        if !clusters.is_empty() {
+            below(text, label, &first_names(clusters, MAX_CLUSTERS), width);
+        }
     }
     for (name, value) in &status.annotations {
         below(text, "annotation: ", &format!("{name}: {value}"), width);
@@ -241,22 +230,25 @@ fn unknown(text: &mut Lines, all: &[UnknownOnCluster], width: usize) {
 fn feedback(text: &mut Lines, all: &[FeedbackOnCluster], width: usize) {
     // Several works of a cluster may carry one object.
     let all = all.iter();
-    let said = all.map(|entry| {
+    let values = all.map(|entry| {
         (
             entry.cluster.as_str(),
             (&entry.name, &entry.value, &entry.shipped),
         )
     });
-    let lines = alike(said).into_iter().map(|((name, found, shipped), clusters)| {
-        let value = |value: &Value| {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            one_line(&text, LONGEST_VALUE)
-        };
-        let shipped = shipped.as_ref().filter(|shipped| *shipped != found);
-        let shipped = shipped.map_or_else(String::new, |shipped| format!(" (shipped: {})", value(shipped)));
-        let clusters = first_names(clusters, MAX_CLUSTERS);
-        format!("{name} is {} on {clusters}{shipped}", value(found))
-    });
+    let lines = alike(values)
+        .into_iter()
+        .map(|((name, found, shipped), clusters)| {
+            let value = |value: &Value| {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                one_line(&text, LONGEST_VALUE)
+            };
+            let shipped = shipped.as_ref().filter(|shipped| *shipped != found);
+            let shipped =
+                shipped.map_or_else(String::new, |shipped| format!(" (shipped: {})", value(shipped)));
+            let clusters = first_names(clusters, MAX_CLUSTERS);
+            format!("{name} is {} on {clusters}{shipped}", value(found))
+        });
     rows(text, "feedback: ", lines, ("value", MAX_VALUES), width);
 }
 
@@ -264,16 +256,14 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
     let counts = |is_planned: bool| {
         let mut counts: BTreeMap<WorkState, usize> = BTreeMap::new();
         let mut seen = HashSet::new();
-        for problem in works
-            .problems
-            .iter()
-            .filter(|problem| problem.is_planned == is_planned)
-        {
-            // A work counts once, by what explains the rest.
-            if seen.insert((&problem.cluster, &problem.work)) {
-                let count = counts.entry(problem.state).or_default();
-                *count = count.saturating_add(1);
-            }
+        let problems = works.problems.iter();
+        // A work counts once, by what explains the rest.
+        let problems = problems.filter(|problem| {
+            problem.is_planned == is_planned && seen.insert((&problem.cluster, &problem.work))
+        });
+        for problem in problems {
+            let count = counts.entry(problem.state).or_default();
+            *count = count.saturating_add(1);
         }
         let counts = counts
             .iter()
@@ -303,12 +293,10 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
 /// work's own message.
 fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
     let work = format!("{}/{}", problem.cluster, problem.work);
-    let objects_say_it = !problem.manifests.is_empty();
-    let whole = (!objects_say_it).then(|| {
-        let more = if problem.state == WorkState::Stale {
-            ": it is not placed there"
-        } else {
-            ""
+    let whole = problem.manifests.is_empty().then(|| {
+        let more = match problem.state {
+            WorkState::Stale => ": it is not placed there",
+            _ => "",
         };
         let parent = problem.parent.iter().map(|parent| format!(" (of {parent})"));
         let message = problem.message.iter().map(|message| format!(": {message}"));
@@ -325,15 +313,12 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
             WorkState::Unavailable => "is not available",
             _ => "is not applied",
         };
-        let reason = if manifest.reason.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", manifest.reason)
+        let reason = match manifest.reason.as_str() {
+            "" => String::new(),
+            reason => format!(" ({reason})"),
         };
-        format!(
-            "{work}: {} {name} {what}{reason}: {}",
-            manifest.kind, manifest.message
-        )
+        let (kind, message) = (&manifest.kind, &manifest.message);
+        format!("{work}: {kind} {name} {what}{reason}: {message}")
     });
     whole.into_iter().chain(manifests)
 }
@@ -377,19 +362,10 @@ impl<'r> Required<'r> {
         let of_hub = statuses.iter().filter(|status| status.lives_on.is_empty());
         let by_locator: HashMap<&str, &ObjectStatus> =
             of_hub.map(|status| (status.object.as_str(), status)).collect();
-        let foreign = |object: &Object| {
-            let group = crate::api::gateway::GROUP;
-            object.is(group, "Gateway") || object.is(group, "GatewayClass")
-        };
-        let objects = objects
-            .iter()
-            .map(|object| {
-                (
-                    *object,
-                    by_locator.get(object.identity().locator().as_str()).copied(),
-                )
-            })
-            .filter(|(object, status)| status.is_some() || !foreign(object));
+        let foreign = |object: &Object| object.is(GROUP, "Gateway") || object.is(GROUP, "GatewayClass");
+        let status_of = |object: &Object| by_locator.get(&*object.identity().locator()).copied();
+        let objects = objects.iter().map(|object| (*object, status_of(object)));
+        let objects = objects.filter(|(object, status)| status.is_some() || !foreign(object));
         Self {
             objects: objects.collect(),
         }
@@ -403,8 +379,8 @@ impl<'r> Required<'r> {
     /// The conditions that some of them have.
     pub fn conditions(&self) -> BTreeSet<&'r str> {
         let statuses = self.objects.iter().filter_map(|(_, status)| *status);
-        statuses
-            .flat_map(|status| &status.conditions)
+        let conditions = statuses.flat_map(|status| &status.conditions);
+        conditions
             .map(|condition| short_condition(&condition.kind))
             .collect()
     }
@@ -431,10 +407,8 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
     };
     let words = |condition: &Condition, on: &str| {
         let (kind, status) = (short_condition(&condition.kind), condition.status);
-        format!(
-            "{kind} is {status}{on} ({}): {}",
-            condition.reason, condition.message
-        )
+        let (reason, message) = (&condition.reason, &condition.message);
+        format!("{kind} is {status}{on} ({reason}): {message}")
     };
     let Some(found) = status.conditions.iter().find(is_wanted) else {
         return Some(format!("it has no condition {wanted}"));
@@ -443,27 +417,21 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
         return Some(words(found, ""));
     }
     status.on_clusters.iter().find_map(|there| {
-        let conditions = there.condition().into_iter();
-        let mut against = conditions
-            .filter(is_wanted)
-            .filter(|condition| !condition.is_true());
-        against
-            .next()
-            .map(|condition| words(condition, &format!(" on {}", there.cluster)))
+        let condition = there
+            .condition()
+            .filter(|condition| is_wanted(condition) && !condition.is_true())?;
+        Some(words(condition, &format!(" on {}", there.cluster)))
     })
 }
 
 /// One line for each thing that keeps the clusters from having just what is planned. A work that nothing says whose it
 /// is is not in the way: another input may have rendered it.
 pub fn works_in_the_way(works: &WorkSummary) -> Vec<String> {
-    let in_the_way = works
-        .problems
-        .iter()
-        .filter(|problem| problem.state.is_in_the_way());
-    in_the_way
-        .flat_map(problem_lines)
-        .map(|line| one_line(&line, LONGEST))
-        .collect()
+    let problems = works.problems.iter();
+    let lines = problems
+        .filter(|problem| problem.state.is_in_the_way())
+        .flat_map(problem_lines);
+    lines.map(|line| one_line(&line, LONGEST)).collect()
 }
 
 #[cfg(test)]

@@ -93,8 +93,7 @@ impl Evaluated {
 /// How effective settings change from one input to another; none, if those of either are too many.
 pub(in crate::cli) fn changes(old: &Evaluated, new: &Evaluated) -> Vec<EffectiveChange> {
     let both = old.effective.as_ref().zip(new.effective.as_ref());
-    both.map(|(old, new)| EffectiveSettings::changes(old, new))
-        .unwrap_or_default()
+    both.map_or_else(Vec::new, |(old, new)| EffectiveSettings::changes(old, new))
 }
 
 impl Input {
@@ -203,41 +202,32 @@ fn tree_base(path: &Path) -> Result<Base, Refusal> {
     if output::is_tree(path) {
         return Ok(Base::Tree(path.to_owned()));
     }
-    if path.is_dir() {
-        refuse(
-            &format!(
-                "`{shown}` is not a rendered tree: it has no `{}`",
-                output::INVENTORY
-            ),
-            &format!(
-                "copy a rendered tree with its hidden files, which many tools omit; pass an input with `--base-dir {}`",
-                shell_word(&shown.to_string())
-            ),
-        )
-    } else {
-        refuse(
-            &format!("there is no directory `{shown}`"),
-            "name a rendered tree: `--base-tree DIR`",
-        )
+    if !path.is_dir() {
+        let message = format!("there is no directory `{shown}`");
+        return refuse(&message, "name a rendered tree: `--base-tree DIR`");
     }
+    let word = shell_word(&shown.to_string());
+    refuse(
+        &format!(
+            "`{shown}` is not a rendered tree: it has no `{}`",
+            output::INVENTORY
+        ),
+        &format!(
+            "copy a rendered tree with its hidden files, which many tools omit; pass an input with `--base-dir {word}`"
+        ),
+    )
 }
 
 fn directory_base(path: &Path, request: &Request, options: &ReadOptions) -> Result<Base, Refusal> {
     let shown = path.display();
     if output::is_tree(path) {
-        return refuse(
-            &format!("`{shown}` is a rendered tree: it has a `{}`", output::INVENTORY),
-            &format!(
-                "compare with it: `--base-tree {}`",
-                shell_word(&shown.to_string())
-            ),
-        );
+        let message = format!("`{shown}` is a rendered tree: it has a `{}`", output::INVENTORY);
+        let word = shell_word(&shown.to_string());
+        return refuse(&message, &format!("compare with it: `--base-tree {word}`"));
     }
     if !path.is_dir() {
-        return refuse(
-            &format!("there is no directory `{shown}`"),
-            "name another input: `--base-dir DIR`",
-        );
+        let message = format!("there is no directory `{shown}`");
+        return refuse(&message, "name another input: `--base-dir DIR`");
     }
     say_if_same(request, path, options);
     Ok(Base::Input(Input::Directory(path.to_owned())))

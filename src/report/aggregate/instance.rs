@@ -11,7 +11,7 @@ use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
-use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list};
+use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list, text};
 use crate::report::exported::{
     AppliedWork, ExportedWork, Feedback, ManifestStatus, Shared, SpecDigest, Verdict,
 };
@@ -36,9 +36,7 @@ pub(super) struct PlacedWork<'x> {
 impl PlacedWork<'_> {
     /// Its outcome.
     pub(super) fn state(&self) -> WorkState {
-        self.faults
-            .first()
-            .map_or(WorkState::Applied, |fault| fault.state)
+        state_of(&self.faults)
     }
 
     /// Notes a fault, among the others of its kind.
@@ -62,6 +60,11 @@ impl PlacedWork<'_> {
     fn fault(&self, state: WorkState) -> Option<&Fault> {
         self.faults.iter().find(|fault| fault.state == state)
     }
+}
+
+/// The state of a work with these faults.
+pub(super) fn state_of(faults: &[Fault]) -> WorkState {
+    faults.first().map_or(WorkState::Applied, |fault| fault.state)
 }
 
 /// One thing that is wrong with a work.
@@ -114,22 +117,17 @@ pub(super) fn judged(exported: Option<&ExportedWork>, planned: Option<&PlannedWo
         }
     }
     let says_why = |fault: &Fault| matches!(fault.state, WorkState::Conflict | WorkState::NotApplied);
-    match &exported.applied {
-        Some(Verdict::Yes) => {}
-        // Its manifests say more than the work does.
-        Some(Verdict::No { .. }) if faults.iter().any(says_why) => {}
-        Some(Verdict::No { because, .. }) => {
-            faults.push(Fault::whole(WorkState::NotApplied, Some((**because).to_owned())));
+    match (&exported.applied, &exported.unavailable) {
+        (Some(Verdict::Yes), Some(because)) if exported.unobserved.is_none() => {
+            faults.push(Fault::whole(WorkState::Unavailable, Some(because.to_string())));
         }
-        None => faults.push(Fault::whole(WorkState::NotApplied, None)),
-    }
-    if exported.applied == Some(Verdict::Yes)
-        && let Some(because) = exported
-            .unavailable
-            .as_deref()
-            .filter(|_| exported.unobserved.is_none())
-    {
-        faults.push(Fault::whole(WorkState::Unavailable, Some(because.to_owned())));
+        (Some(Verdict::Yes), _) => {}
+        // Its manifests say more than the work does.
+        (Some(Verdict::No { .. }), _) if faults.iter().any(says_why) => {}
+        (Some(Verdict::No { because, .. }), _) => {
+            faults.push(Fault::whole(WorkState::NotApplied, Some(because.to_string())));
+        }
+        (None, _) => faults.push(Fault::whole(WorkState::NotApplied, None)),
     }
     faults.sort_by_key(|fault| fault.state);
     faults
@@ -205,9 +203,8 @@ impl<'x> Instance<'x> {
             cluster: self.cluster().to_owned(),
             message: because.to_owned(),
         };
-        let words: Vec<&str> = because
-            .split(|character: char| !character.is_alphanumeric())
-            .collect();
+        let words = because.split(|character: char| !character.is_alphanumeric());
+        let words: Vec<&str> = words.collect();
         let names = self.asked().iter().map(|asked| asked.name.as_str());
         let named = names.filter(|name| words.contains(name) && self.reported(name).is_none());
         let named: Vec<UnknownOnCluster> = named.map(|name| unknown(Some(name))).collect();
@@ -230,15 +227,11 @@ impl<'x> Instance<'x> {
     /// The reason of the cluster against a condition: `None` if it is True, or if nothing is reported.
     fn objection(&self, kind: &str) -> Option<String> {
         let feedback = self.feedback()?;
-        match feedback.condition(kind) {
-            Some("True") | None => None,
-            Some(status) => {
-                let words = |name: &str| feedback.text(&format!("{kind}{name}"));
-                let words = words("Message").or_else(|| words("Reason"));
-                let words = words.filter(|words| !words.is_empty());
-                Some(words.map_or_else(|| format!("{kind} is {status}"), str::to_owned))
-            }
-        }
+        let status = feedback.condition(kind).filter(|status| *status != "True")?;
+        let words = |name: &str| feedback.text(&format!("{kind}{name}"));
+        let words = words("Message").or_else(|| words("Reason"));
+        let words = words.filter(|words| !words.is_empty());
+        Some(words.map_or_else(|| format!("{kind} is {status}"), str::to_owned))
     }
 
     fn silence(&self, kind: &str) -> Option<String> {
@@ -253,10 +246,8 @@ impl<'x> Instance<'x> {
     /// If the parameters request both generations: that the condition is about an older one than the object's.
     fn lag(&self, kind: &str) -> Option<String> {
         let value = |wanted: &dyn Fn(&str) -> bool| {
-            let asked = self
-                .asked()
-                .iter()
-                .find(|asked| wanted(&asked.path.to_string()))?;
+            let mut asked = self.asked().iter();
+            let asked = asked.find(|asked| wanted(&asked.path.to_string()))?;
             self.reported(&asked.name)?.integer()
         };
         let of_condition = format!("[?(@.type==\"{kind}\")].observedGeneration");
@@ -269,10 +260,8 @@ impl<'x> Instance<'x> {
 
     /// The values that its feedback rules request.
     pub(super) fn asked(&self) -> &'x [AskedFeedback] {
-        let feedback = self
-            .work
-            .planned
-            .and_then(|planned| planned.feedback.get(self.position));
+        let planned = self.work.planned;
+        let feedback = planned.and_then(|planned| planned.feedback.get(self.position));
         feedback.map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -288,9 +277,8 @@ impl<'x> Instance<'x> {
 
     /// The report's entry; `wanted` are the conditions that a status needs.
     pub(super) fn carrier(&self, wanted: &[&str]) -> WorkOnCluster {
-        let silent = wanted
-            .iter()
-            .filter(|kind| self.feedback().is_some() && !self.reports(kind));
+        let wanted = wanted.iter().filter(|_| self.feedback().is_some());
+        let silent = wanted.filter(|kind| !self.reports(kind));
         WorkOnCluster {
             cluster: self.work.cluster.to_owned(),
             work: self.work.name.to_owned(),
@@ -353,20 +341,16 @@ impl PlannedWork {
 /// The values that the feedback rules of a manifest request.
 fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
     let wanted = [
-        &summary.group,
-        &summary.resource,
-        &summary.namespace,
-        &summary.name,
+        ("/resourceIdentifier/group", &summary.group),
+        ("/resourceIdentifier/resource", &summary.resource),
+        ("/resourceIdentifier/namespace", &summary.namespace),
+        ("/resourceIdentifier/name", &summary.name),
     ];
-    let keys = ["group", "resource", "namespace", "name"];
-    let configs = list(spec, "/manifestConfigs").iter();
-    let config = configs.into_iter().find(|config| {
-        keys.iter().zip(wanted).all(|(key, wanted)| {
-            let identifier = config.get("resourceIdentifier").and_then(|all| all.get(key));
-            identifier.and_then(Value::as_str).unwrap_or_default() == wanted
-        })
-    });
-    let Some(config) = config else {
+    let is_its = |config: &&Value| {
+        let mut wanted = wanted.iter();
+        wanted.all(|(pointer, wanted)| text(config, pointer) == *wanted)
+    };
+    let Some(config) = list(spec, "/manifestConfigs").iter().find(is_its) else {
         return Vec::new();
     };
     let rules = list(config, "/feedbackRules").iter();

@@ -13,7 +13,7 @@ use crate::diagnostic::Findings;
 use crate::hub::OurClass;
 use crate::outcome::predicted::{UNKNOWN, handled, no_listeners, programmed_on};
 use crate::outcome::{
-    Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster,
+    Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkOnCluster,
 };
 use crate::policy::{Condition, ConditionMessage};
 use crate::report::exported::{Feedback, Pool};
@@ -64,10 +64,7 @@ pub(super) fn gateway_status(
         addresses: addresses(instances, findings),
         listeners: listeners(gateway, instances, findings),
         unknown: unknown(instances),
-        works: instances
-            .iter()
-            .map(|instance| instance.carrier(&["Accepted", "Programmed"]))
-            .collect(),
+        works: works(instances, &["Accepted", "Programmed"]),
         ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
     }
 }
@@ -79,16 +76,12 @@ pub(super) fn policy_condition(
     instances: &[Instance<'_>],
     kept_from: &[(&str, Condition)],
 ) -> Condition {
-    let mut says: Vec<(&str, Option<String>)> = instances
-        .iter()
-        .map(|instance| (instance.cluster(), instance.against(kind)))
-        .collect();
     let carried: HashSet<&str> = instances.iter().map(Instance::cluster).collect();
-    for (cluster, local) in kept_from {
-        if !carried.contains(cluster) {
-            says.push((cluster, Some(local.message.to_string())));
-        }
-    }
+    let others = kept_from.iter().filter(|(cluster, _)| !carried.contains(cluster));
+    let others = others.map(|(cluster, local)| (*cluster, Some(local.message.to_string())));
+    let instances = instances.iter();
+    let says = instances.map(|instance| (instance.cluster(), instance.against(kind)));
+    let mut says: Vec<(&str, Option<String>)> = says.chain(others).collect();
     says.sort_by_key(|(cluster, _)| *cluster);
     let mut clusters: Vec<&str> = says.iter().map(|(cluster, _)| *cluster).collect();
     clusters.dedup();
@@ -129,11 +122,8 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
             // first address is asked for by itself.
             None => {
                 let text = |name: &str| feedback.text(name).map(str::to_owned);
-                let value = text("addressValue");
-                value
-                    .map(|value| (text("addressType"), value))
-                    .into_iter()
-                    .collect()
+                let value = text("addressValue").into_iter();
+                value.map(|value| (text("addressType"), value)).collect()
             }
         };
         for (reported_type, value) in reported {
@@ -157,14 +147,10 @@ fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, Str
     let value: Value = raw
         .parse()
         .map_err(|error: serde_json::Error| error.to_string())?;
-    let Value::Array(items) = value else {
-        return Err("it is not a list".to_owned());
-    };
+    let items = value.as_array().ok_or("it is not a list")?.iter();
     let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
-    Ok(items
-        .iter()
-        .filter_map(|item| Some((text(item, "type"), text(item, "value")?)))
-        .collect())
+    let addresses = items.filter_map(|item| Some((text(item, "type"), text(item, "value")?)));
+    Ok(addresses.collect())
 }
 
 /// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those without a report are
@@ -187,11 +173,9 @@ pub(super) fn listeners(
                     attached_routes,
                 }),
                 (None, Some(exported)) => {
-                    let message = format!(
-                        "the attached routes of listener `{}` on {} are not a number",
-                        listener.name,
-                        instance.cluster()
-                    );
+                    let (name, cluster) = (&listener.name, instance.cluster());
+                    let message =
+                        format!("the attached routes of listener `{name}` on {cluster} are not a number");
                     findings.push(value.wrong(&exported.object, message));
                 }
                 (None, None) => {}
@@ -199,6 +183,12 @@ pub(super) fn listeners(
         }
     }
     all
+}
+
+/// The works with the instances; `wanted` are the conditions that a status needs.
+pub(super) fn works(instances: &[Instance<'_>], wanted: &[&str]) -> Vec<WorkOnCluster> {
+    let instances = instances.iter();
+    instances.map(|instance| instance.carrier(wanted)).collect()
 }
 
 /// The values that clusters could not read, by cluster.
@@ -211,11 +201,8 @@ pub(super) fn unknown(instances: &[Instance<'_>]) -> Vec<UnknownOnCluster> {
 pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<FeedbackOnCluster> {
     let mut all: IndexMap<&str, Vec<FeedbackOnCluster>> = IndexMap::new();
     for instance in instances {
-        for asked in instance
-            .asked()
-            .iter()
-            .filter(|asked| !ours.contains(&asked.name))
-        {
+        let asked = instance.asked().iter();
+        for asked in asked.filter(|asked| !ours.contains(&asked.name)) {
             let value = instance.reported(&asked.name).and_then(Feedback::value);
             let entry = value.map(|value| FeedbackOnCluster {
                 name: asked.name.clone(),

@@ -17,17 +17,15 @@ const LISTED_OF_MANY: usize = 3;
 /// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
 /// members among `all`.
 pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
-    let names: Vec<&str> = members
-        .iter()
-        .filter_map(|member| all.get(usize::try_from(*member).ok()?))
-        .map(String::as_str)
-        .collect();
-    describe_names(all, &names)
+    let members = members.iter();
+    let names = members.filter_map(|member| all.get(usize::try_from(*member).ok()?));
+    describe_names(all, &names.collect::<Vec<_>>())
 }
 
 /// The same for `names`, which are sorted and are in `all`.
-pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
-    let [first, .., last] = names else {
+pub(super) fn describe_names(all: &[String], names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let [first, .., last] = names.as_slice() else {
         return names.first().copied().unwrap_or("no cluster").to_owned();
     };
     let count = names.len();
@@ -41,20 +39,15 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
     if let Some(prefix) = common_prefix(first, last) {
         // Sorted names with one prefix stand side by side.
         let start = all.partition_point(|name| name.as_str() < prefix);
-        let matching = all
-            .iter()
-            .skip(start)
-            .take_while(|name| name.starts_with(prefix))
-            .count();
-        if matching == count {
+        let matching = all.iter().skip(start).take_while(|name| name.starts_with(prefix));
+        if matching.count() == count {
             return format!("{count} clusters ({prefix}*)");
         }
     }
     if count < fleet && fleet.saturating_sub(count) <= LISTED_OF_MANY {
-        let missing: Vec<&str> = all
-            .iter()
-            .map(String::as_str)
-            .filter(|name| is_cluster(name) && names.binary_search(name).is_err())
+        let missing = all.iter().map(String::as_str).filter(|name| is_cluster(name));
+        let missing: Vec<&str> = missing
+            .filter(|name| names.binary_search(name).is_err())
             .collect();
         return format!("{count} clusters, all but {}", missing.join(", "));
     }
@@ -63,12 +56,8 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
 
 /// The common start of two names, up to and including the last separator; the names between two sorted ones share it.
 fn common_prefix<'a>(first: &'a str, last: &str) -> Option<&'a str> {
-    let same = first
-        .bytes()
-        .zip(last.bytes())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let shared = first.get(..same)?;
+    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b);
+    let shared = first.get(..same.count())?;
     let end = shared.rfind(['-', '.'])?.checked_add(1)?;
     shared.get(..end)
 }

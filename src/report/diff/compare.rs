@@ -12,7 +12,7 @@ use super::clusters::describe;
 use super::side::{Body, ObjectKey, Objects, Side, SidedOrigin, Which, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
-use crate::render::ManifestSummary;
+use crate::render::{ManifestSummary, list, text};
 
 /// What happened to an object, a work, or a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -212,8 +212,9 @@ impl Comparison {
 
     /// The name of a cluster.
     pub(super) fn name(&self, cluster: u32) -> Option<&str> {
-        let name = self.clusters.get(usize::try_from(cluster).ok()?)?;
-        Some(name)
+        self.clusters
+            .get(usize::try_from(cluster).ok()?)
+            .map(String::as_str)
     }
 
     /// What happens to an object, and on which of its clusters.
@@ -276,7 +277,7 @@ struct WorkOutcome {
 }
 
 /// A change of a work, before it is known what it comes to on a cluster. Those that are equal in all of this are one.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Found {
     object: ObjectKey,
     work: String,
@@ -344,15 +345,15 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         add(&mut comparison.works, works);
         // Clusters share a row only where the very same changes happen, which is more than equal counts.
         happens.sort_unstable();
-        rows.entry((presence, happens, works))
+        let row = rows
+            .entry((presence, happens, works))
             .or_insert_with(|| ClusterRow {
                 clusters: Vec::new(),
                 presence,
                 objects,
                 works,
-            })
-            .clusters
-            .push(position);
+            });
+        row.clusters.push(position);
     }
     comparison.arrivals = arrivals(old, new, &comparison.clusters);
     comparison.rows = rows.into_values().collect();
@@ -523,10 +524,8 @@ impl Comparing<'_> {
                 };
                 let owner = of(change).find(|(_, found)| !found.is_orphaned);
                 let is_elsewhere = !side.works_with(works, object)?.is_empty();
-                let (real, effect) = match owner {
-                    Some((owner, _)) => (owner, Effect::Real),
-                    None => (first, Effect::Orphaned),
-                };
+                let (real, effect) =
+                    owner.map_or((first, Effect::Orphaned), |(owner, _)| (owner, Effect::Real));
                 effects.extend(of(change).map(|(position, _)| (position, Effect::OtherWork)));
                 if !is_elsewhere {
                     effects.insert(real, effect);
@@ -588,23 +587,15 @@ impl Comparing<'_> {
     fn moved(&mut self, pair: [usize; 2]) -> Option<(usize, Effect)> {
         let [gone, come] = pair.map(|position| self.found.get_index(position));
         let ((gone, _), (come, origins)) = (gone?, come?);
-        let effect = if gone.old == come.new {
-            Effect::OtherWork
-        } else {
-            Effect::Real
-        };
-        let (origins, moved) = (
-            origins.clone(),
-            Found {
-                object: come.object.clone(),
-                work: come.work.clone(),
-                moved_from: Some(gone.work.clone()),
-                old: gone.old.clone(),
-                new: come.new.clone(),
-                is_orphaned: gone.is_orphaned,
-            },
-        );
-        let moved = self.found.entry(moved);
+        let is_same = gone.old == come.new;
+        let effect = if is_same { Effect::OtherWork } else { Effect::Real };
+        let origins = origins.clone();
+        let moved = self.found.entry(Found {
+            moved_from: Some(gone.work.clone()),
+            old: gone.old.clone(),
+            is_orphaned: gone.is_orphaned,
+            ..come.clone()
+        });
         let position = moved.index();
         moved.or_insert(origins);
         Some((position, effect))
@@ -625,44 +616,33 @@ impl Comparing<'_> {
                 }
             }
         }
-        if counts == Counts::default() {
-            around
-        } else {
-            counts
-        }
+        let is_inside = counts != Counts::default();
+        if is_inside { counts } else { around }
     }
 }
 
 /// Whether a summary is about an object.
 fn is_about(summary: &ManifestSummary, key: &ObjectKey) -> bool {
-    !key.is_work
-        && summary.name == key.name
-        && summary.kind == key.kind
-        && summary.namespace == key.namespace
-        && summary.group == key.group
+    !key.is_work && summary.names() == [&key.group, &key.kind, &key.namespace, &key.name]
 }
 
 /// What a work leaves on its clusters, by its `deleteOption`: the agent has taken itself off the owners of these
 /// objects, so what counts is the work that was applied last.
 struct Orphans<'o> {
     all: bool,
-    rules: Vec<&'o Value>,
+    rules: &'o [Value],
 }
 
 impl<'o> Orphans<'o> {
     fn of(objects: &'o Objects) -> Self {
-        let option = objects.iter().find(|(key, _)| key.is_work).and_then(|(_, work)| {
-            ["/spec/deleteOption", "/spec/manifestWorkTemplate/deleteOption"]
-                .iter()
-                .find_map(|pointer| work.pointer(pointer))
-        });
-        let policy = option.and_then(|option| option.get("propagationPolicy")?.as_str());
-        let rules = option
-            .filter(|_| policy == Some("SelectivelyOrphan"))
-            .and_then(|option| option.pointer("/selectivelyOrphans/orphaningRules")?.as_array());
+        let pointers = ["/spec/deleteOption", "/spec/manifestWorkTemplate/deleteOption"];
+        let work = objects.iter().find(|(key, _)| key.is_work);
+        let option = work.and_then(|(_, work)| pointers.iter().find_map(|pointer| work.pointer(pointer)));
+        let policy = option.map_or("", |option| text(option, "/propagationPolicy"));
+        let rules = option.filter(|_| policy == "SelectivelyOrphan");
         Self {
-            all: policy == Some("Orphan"),
-            rules: rules.into_iter().flatten().collect(),
+            all: policy == "Orphan",
+            rules: rules.map_or(&[], |option| list(option, "/selectivelyOrphans/orphaningRules")),
         }
     }
 
@@ -678,12 +658,9 @@ impl<'o> Orphans<'o> {
         };
         self.all
             || self.rules.iter().any(|rule| {
-                let text = |field: &str| rule.get(field).and_then(Value::as_str);
-                let is = |field: &str, value: &str| text(field).unwrap_or_default() == value;
-                is("group", &key.group)
-                    && is("namespace", &key.namespace)
-                    && is("name", &key.name)
-                    && text("resource").is_some_and(is_resource)
+                let names = ["/group", "/namespace", "/name"].map(|pointer| text(rule, pointer));
+                let resource = rule.get("resource").and_then(Value::as_str);
+                names == [&key.group, &key.namespace, &key.name] && resource.is_some_and(is_resource)
             })
     }
 }
@@ -714,7 +691,7 @@ impl<'a> Parsed<'a> {
     fn works_with<'w>(&mut self, works: &Works<'w>, key: &ObjectKey) -> Result<Vec<&'w str>, Unreadable> {
         let mut found = Vec::new();
         for (work, position) in works {
-            let Some(body) = self.body(Some(*position)) else {
+            let Some(body) = self.bodies.get(*position) else {
                 continue;
             };
             let holds = if body.summaries.is_empty() {

@@ -337,11 +337,9 @@ fn take_apart(mut value: Value) -> Objects {
         _ => None,
     };
     if let Some(spec) = spec {
-        let manifests = value
-            .pointer_mut(spec)
-            .and_then(Value::as_object_mut)
-            .and_then(|spec| spec.remove("workload"))
-            .and_then(|mut workload| workload.get_mut("manifests").map(Value::take));
+        let spec = value.pointer_mut(spec).and_then(Value::as_object_mut);
+        let workload = spec.and_then(|spec| spec.remove("workload"));
+        let manifests = workload.and_then(|mut workload| workload.get_mut("manifests").map(Value::take));
         // The namespace is the cluster: it tells nothing, and differs everywhere.
         if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("namespace");

@@ -66,10 +66,9 @@ impl Point {
 
 /// The clusters that come like others, or go: what happens to them is reported once.
 pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
-    let leaving = comparison
-        .rows_that(Presence::Leaves)
-        .flat_map(|row| &row.clusters);
-    arriving(comparison).into_iter().chain(leaving.copied()).collect()
+    let leaving = comparison.rows_that(Presence::Leaves);
+    let leaving = leaving.flat_map(|row| row.clusters.iter().copied());
+    arriving(comparison).into_iter().chain(leaving).collect()
 }
 
 /// The clusters that receive what others have already.
@@ -187,11 +186,8 @@ impl<'r> Summarizing<'r> {
         });
         let spokes = terms.spokes.iter().map(|local| {
             let mut point = self.on_clusters(local, " in `spokes` of ");
-            if local.is_policy {
-                let advice =
-                    "this hub does not ship it; to change a synced policy there, write a ClusterOverlay";
-                point.below.push(advice.to_owned());
-            }
+            let advice = "this hub does not ship it; to change a synced policy there, write a ClusterOverlay";
+            point.below.extend(local.is_policy.then(|| advice.to_owned()));
             point
         });
         let suppressions = terms.suppressions.iter();
@@ -211,8 +207,7 @@ impl<'r> Summarizing<'r> {
 
     /// What happens to an object of some clusters.
     fn on_clusters(&self, change: &LocalChange, before: &str) -> Point {
-        let clusters: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
-        let clusters = describe_names(&self.comparison().clusters, &clusters);
+        let clusters = describe_names(&self.comparison().clusters, &change.clusters);
         let text = format!(" is {}{before}{clusters}", change.change.as_str());
         Point::default().name(change.object.to_string()).plain(text)
     }
@@ -238,27 +233,23 @@ impl<'r> Summarizing<'r> {
                 Some(there) => point.plain(format!("; it is added on {there}")),
                 None => point,
             };
-            match self.renamed_to(change, clusters) {
-                Some(renamed) => {
-                    let new = renamed.new.as_ref();
-                    let asks = new.and_then(|new| new.pointer("/spec/addresses"));
-                    let address = if asks.is_some() { "" } else { ", at a new address" };
-                    point
-                        .plain("; ")
-                        .name(renamed.object.to_string())
-                        .plain(format!(" comes with the same listeners: a new Gateway{address}"))
-                }
-                None => point,
-            }
+            let Some(renamed) = self.renamed_to(change, clusters) else {
+                return point;
+            };
+            let new = renamed.new.as_ref();
+            let asks = new.and_then(|new| new.pointer("/spec/addresses"));
+            let address = if asks.is_some() { "" } else { ", at a new address" };
+            let comes = format!(" comes with the same listeners: a new Gateway{address}");
+            point.plain("; ").name(renamed.object.to_string()).plain(comes)
         }));
         points.extend(removed_of(Weight::Namespace).map(|(change, clusters)| {
             let on = self.on(clusters);
             about(change, format!(" is deleted on {on}, with all that is in it"))
         }));
-        let others = removed
-            .iter()
-            .filter(|(change, _)| matches!(weight(change), Weight::Route | Weight::Other))
-            .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
+        let others = removed.iter().filter(|other| {
+            matches!(weight(other.0), Weight::Route | Weight::Other)
+                && !gateways.iter().any(|gateway| goes_with(other, gateway))
+        });
         self.others(&mut points, others, " is removed from ");
         points
     }
@@ -276,14 +267,16 @@ impl<'r> Summarizing<'r> {
     /// The Gateway with the same listeners that takes the place of one that leaves: controllers give it an address of its
     /// own, and none of them moves the old one's.
     fn renamed_to(&self, old: &ObjectChange, clusters: &[u32]) -> Option<&'r ObjectChange> {
-        let listeners = |object: &Option<Value>| -> Option<BTreeSet<String>> {
+        let listeners = |object: &Option<Value>| -> Option<BTreeSet<[Option<String>; 3]>> {
             let listeners = object.as_ref()?.pointer("/spec/listeners")?.as_array()?;
             let field = |listener: &Value, key| listener.get(key).map(Value::to_string);
             let keys = ["port", "protocol", "hostname"];
-            let each = listeners
-                .iter()
-                .map(|listener| format!("{:?}", keys.map(|key| field(listener, key))));
-            Some(each.collect())
+            Some(
+                listeners
+                    .iter()
+                    .map(|listener| keys.map(|key| field(listener, key)))
+                    .collect(),
+            )
         };
         let before = listeners(&old.old)?;
         let mut changes = self.comparison().changes.iter();
@@ -296,18 +289,16 @@ impl<'r> Summarizing<'r> {
     }
 
     fn leaves(&self, row: &ClusterRow) -> Point {
-        let point = self.about_clusters(
-            &row.clusters,
-            ["cluster ", ""],
-            ["leaves, and loses", "leave, and each loses"],
-        );
-        let mut point = self.objects_of(point, row, Change::Removed);
-        let orphaned = self.of_row(row, Change::Removed, Effect::Orphaned).count();
-        if orphaned > 0 {
-            let stay = one_or_many(orphaned, "stays", "stay");
-            point = point.plain(format!("; {} {stay} there", counted(orphaned, "object")));
+        let leaves = ["leaves, and loses", "leave, and each loses"];
+        let point = self.about_clusters(&row.clusters, ["cluster ", ""], leaves);
+        let point = self.objects_of(point, row, Change::Removed);
+        match self.of_row(row, Change::Removed, Effect::Orphaned).count() {
+            0 => point,
+            orphaned => {
+                let stay = one_or_many(orphaned, "stays", "stay");
+                point.plain(format!("; {} {stay} there", counted(orphaned, "object")))
+            }
         }
-        point
     }
 
     /// What one cluster, or several, do, each in their words: before their names, and behind them.
@@ -322,10 +313,8 @@ impl<'r> Summarizing<'r> {
     /// Gateways by name, and how much else.
     fn objects_of(&self, mut point: Point, row: &ClusterRow, change: Change) -> Point {
         let all: Vec<&ObjectChange> = self.of_row(row, change, Effect::Real).collect();
-        let gateways: Vec<&&ObjectChange> = all
-            .iter()
-            .filter(|change| weight(change) == Weight::Gateway)
-            .collect();
+        let gateways = all.iter().filter(|change| weight(change) == Weight::Gateway);
+        let gateways: Vec<&&ObjectChange> = gateways.collect();
         for (position, gateway) in gateways.iter().take(MOST_OBJECTS).enumerate() {
             if position > 0 {
                 point = point.plain(", ");
@@ -371,16 +360,11 @@ impl<'r> Summarizing<'r> {
         }
         let points = lost.into_iter().map(
             |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
-                let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                let on = format!("on {}", describe_names(&self.comparison().clusters, &clusters));
+                let on = format!("on {}", describe_names(&self.comparison().clusters, clusters));
                 let names = settings.iter().map(|setting| named(setting));
-                let names = listed(names, MOST_SETTINGS, "setting");
-                let point = Point::default()
-                    .name(kind)
-                    .plain(" loses ")
-                    .name(names.join(", "))
-                    .plain(" of ")
-                    .name(from.join(", "));
+                let names = listed(names, MOST_SETTINGS, "setting").join(", ");
+                let point = Point::default().name(kind).plain(" loses ").name(names);
+                let point = point.plain(" of ").name(from.join(", "));
                 let (mut point, end) = match &*changes {
                     [change] => (point.plain(format!(" on {}, {on}", change.place)), ""),
                     _ => (point.plain(format!(" {on}")), ":"),
@@ -427,12 +411,9 @@ impl<'r> Summarizing<'r> {
         let mut told = self.told.clone();
         let joins = comparison.rows_that(Presence::Joins);
         told.extend(joins.flat_map(|row| row.clusters.iter().copied()));
-        let added: Vec<(&ObjectChange, Vec<u32>)> = self
-            .objects(Change::Added, Effect::Real)
-            .into_iter()
-            .map(|(change, _)| (change, remaining(change, &told)))
-            .filter(|(_, clusters)| !clusters.is_empty())
-            .collect();
+        let added = self.objects(Change::Added, Effect::Real).into_iter();
+        let added = added.map(|(change, _)| (change, remaining(change, &told)));
+        let added: Vec<Placed<'_>> = added.filter(|(_, clusters)| !clusters.is_empty()).collect();
         let heavy = |change: &ObjectChange| weight(change) == Weight::Gateway;
         let gateways: Vec<_> = added.iter().filter(|(change, _)| heavy(change)).collect();
         points.extend(gateways.iter().map(|gateway| {
@@ -440,17 +421,15 @@ impl<'r> Summarizing<'r> {
             let with = with(&added, gateway);
             about(change, format!(" is added on {}{with}", self.on(clusters)))
         }));
-        points.extend(
-            remaining_groups(self.report, &told)
-                .iter()
-                // That there is a path is said of its objects.
-                .filter(|group| group.change == Change::Added && !group.is_of_new_paths)
-                .map(group_point),
-        );
+        let groups = remaining_groups(self.report, &told);
+        // That there is a path is said of its objects.
+        let groups = groups
+            .iter()
+            .filter(|group| group.change == Change::Added && !group.is_of_new_paths);
+        points.extend(groups.map(group_point));
         let others = added
             .iter()
-            .filter(|(change, _)| !heavy(change))
-            .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
+            .filter(|other| !heavy(other.0) && !gateways.iter().any(|gateway| goes_with(other, gateway)));
         self.others(&mut points, others, " is added on ");
         points
     }
@@ -585,17 +564,14 @@ pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> 
         }
         let group = groups
             .entry((title.clone(), lines.clone(), Arc::clone(clusters)))
-            .or_insert_with(|| {
-                let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-                EffectiveGroup {
-                    kind: change.kind.clone(),
-                    change: happens,
-                    is_of_new_paths: change.presence == Presence::Joins,
-                    title,
-                    clusters: describe_names(&report.comparison.clusters, &names),
-                    paths: Vec::new(),
-                    lines,
-                }
+            .or_insert_with(|| EffectiveGroup {
+                kind: change.kind.clone(),
+                change: happens,
+                is_of_new_paths: change.presence == Presence::Joins,
+                title,
+                clusters: describe_names(&report.comparison.clusters, clusters),
+                paths: Vec::new(),
+                lines,
             });
         group.paths.push(change.label.clone());
     }

@@ -1,7 +1,5 @@
 //! What a change does to the terms on which it is judged: the configuration, what lives on clusters, and suppressions.
 //!
-//! Owns: which of these differ. Flows in: configurations, hubs. Flows out: [`Terms`]. Must not know: formats.
-//!
 //! Nothing of this is rendered, so that a comparison of what is shipped never shows it. Whoever writes a change could
 //! otherwise say in the same change that nobody misses what it removes.
 

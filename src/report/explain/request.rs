@@ -11,7 +11,7 @@ use super::{ExplainedPaths, Explainer, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::outcome::{Found, PolicyView, Seen, SourceLine};
 use crate::policy::Fate;
-use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
+use crate::topology::{Candidate, GatewayId, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
 
 /// How a request is answered, kind `RequestExplanation`.
@@ -127,8 +127,7 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
             }
             let Some(taken) = topology.take(gateway, request, &work) else {
                 let there = node.listeners.iter();
-                let there = there.map(|listener| topology.listeners.get(*listener));
-                listeners.extend(there.map(ListenerNode::address));
+                listeners.extend(there.map(|listener| topology.listeners.get(*listener).address()));
                 continue;
             };
             let answer = explainer.answer(topology, gateway, &taken);

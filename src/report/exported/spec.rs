@@ -8,7 +8,7 @@ use kube_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::first_items;
-use crate::render::list;
+use crate::render::{list, text};
 
 /// At most so many differences of a work are named.
 const MOST_DIFFERENCES: usize = 3;
@@ -58,20 +58,14 @@ impl SpecDigest {
 
     /// The manifests that are not the same.
     fn manifest_differences(&self, there: &Self) -> Vec<String> {
-        let digests = |spec: &Self| {
-            spec.manifests
-                .iter()
-                .map(|manifest| manifest.digest)
-                .collect::<Vec<_>>()
-        };
-        if digests(self) == digests(there) {
+        let digests = [self, there].map(|spec| spec.manifests.iter().map(|manifest| manifest.digest));
+        let [wanted, found] = digests;
+        if wanted.eq(found) {
             return Vec::new();
         }
         let there = &there.manifests;
-        let by_name: HashMap<_, _> = there
-            .iter()
-            .map(|manifest| (&manifest.identity, manifest.digest))
-            .collect();
+        let by_name = there.iter().map(|manifest| (&manifest.identity, manifest.digest));
+        let by_name: HashMap<_, _> = by_name.collect();
         let planned: HashSet<_> = self.manifests.iter().map(|manifest| &manifest.identity).collect();
         let differs = |manifest: &Manifest| match by_name.get(&manifest.identity) {
             None => Some(format!("{} is not in it", manifest.named())),
@@ -92,12 +86,9 @@ impl SpecDigest {
 
 impl Manifest {
     fn of(manifest: &Value) -> Self {
-        let text = |pointer| {
-            let text = manifest.pointer(pointer).and_then(Value::as_str);
-            text.unwrap_or_default().into()
-        };
+        let names = ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"];
         Self {
-            identity: ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"].map(text),
+            identity: names.map(|pointer| text(manifest, pointer).into()),
             digest: digest(&as_kept(manifest)),
         }
     }

@@ -25,8 +25,7 @@ impl Graph {
     /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
     /// would have more edges than anybody can follow.
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        let builder = Builder::new(view, &admits);
-        builder.map_or_else(Self::default, |builder| {
+        Builder::new(view, &admits).map_or_else(Self::default, |builder| {
             let counted = builder.drawn() > MOST_EDGES;
             builder.build(counted)
         })
@@ -77,11 +76,8 @@ impl<'b, 'a> Builder<'b, 'a> {
     fn new(view: &'b PolicyView<'a>, admits: &dyn Fn(&str) -> bool) -> Option<Self> {
         let mut overlaid: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for change in view.overlays.iter().filter(|change| change.is_effective()) {
-            let clusters = change
-                .clusters
-                .iter()
-                .map(String::as_str)
-                .filter(|name| admits(name));
+            let clusters = change.clusters.iter().map(String::as_str);
+            let clusters = clusters.filter(|name| admits(name));
             overlaid.entry(&change.object).or_default().extend(clusters);
         }
         let attachments = match (view.cluster, view.spokes.first()) {
@@ -89,23 +85,17 @@ impl<'b, 'a> Builder<'b, 'a> {
             (Some(_), None) => return None,
             (None, _) => view.hub,
         };
-        let mut lists: IndexMap<(*const String, usize), Vec<&str>> = IndexMap::new();
+        let is_drawn = |name: &&str| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name);
+        // One that lives on the cluster in view has a list of its own.
+        let mut lists: IndexMap<Option<(*const String, usize)>, Vec<&str>> = IndexMap::new();
         let mut list_of = |clusters: &'b [String], is_local: bool| {
-            let same = if is_local {
-                (std::ptr::null(), 0)
-            } else {
-                (clusters.as_ptr(), clusters.len())
-            };
-            let known = lists.entry(same);
+            let known = lists.entry((!is_local).then_some((clusters.as_ptr(), clusters.len())));
             let position = known.index();
             known.or_insert_with(|| {
-                let placed = clusters.iter().map(String::as_str);
                 if is_local {
                     view.cluster.into_iter().collect()
                 } else {
-                    placed
-                        .filter(|name| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name))
-                        .collect()
+                    clusters.iter().map(String::as_str).filter(is_drawn).collect()
                 }
             });
             position
@@ -169,10 +159,17 @@ impl Builder<'_, '_> {
         self.node(node, Vertex::new(Layer::Backend, kind, identity.key()))
     }
 
+    /// Draws a node below another one, if that is drawn.
+    fn below(&mut self, owner: Node, node: Node, vertex: Vertex) {
+        if self.positions.contains_key(&owner) {
+            self.node(node, vertex);
+            self.lead(owner, node);
+        }
+    }
+
     /// Draws an edge between two nodes that are both drawn.
     fn lead(&mut self, from: Node, to: Node) {
-        let ends = self.positions.get(&from).zip(self.positions.get(&to));
-        if let Some((from, to)) = ends {
+        if let Some((from, to)) = self.positions.get(&from).zip(self.positions.get(&to)) {
             self.graph.link(*from, *to, Link::Leads, None);
         }
     }
@@ -182,15 +179,11 @@ impl Builder<'_, '_> {
         let view = self.view;
         let topology = &self.attachments.topology;
         let whole = view.cluster.is_none();
-        let shown: BTreeSet<GatewayId> = topology
-            .gateways
-            .iter()
-            .filter(|(id, gateway)| {
-                let nowhere = view.clusters_of(&gateway.known_as().key()).is_empty();
-                gateway.local || !self.clusters_of(*id).is_empty() || (whole && nowhere)
-            })
-            .map(|(id, _)| id)
-            .collect();
+        let shown = topology.gateways.iter().filter(|(id, gateway)| {
+            let nowhere = view.clusters_of(&gateway.known_as().key()).is_empty();
+            gateway.local || !self.clusters_of(*id).is_empty() || (whole && nowhere)
+        });
+        let shown: BTreeSet<GatewayId> = shown.map(|(id, _)| id).collect();
         for (class, known) in topology.classes.iter() {
             let is_used = known.gateways.iter().any(|gateway| shown.contains(gateway));
             if is_used || (whole && known.gateways.is_empty()) {
@@ -199,16 +192,11 @@ impl Builder<'_, '_> {
                     .iter()
                     .map(|gateway| topology.gateways.get(*gateway));
                 let on_hub = gateways.find_map(|gateway| gateway.original_class());
-                self.node(
-                    Node::Class(class),
-                    Vertex::new(Layer::Class, "GatewayClass", on_hub.unwrap_or(known.name)),
-                );
+                let vertex = Vertex::new(Layer::Class, "GatewayClass", on_hub.unwrap_or(known.name));
+                self.node(Node::Class(class), vertex);
             }
         }
-        for (gateway, known) in topology.gateways.iter() {
-            if !shown.contains(&gateway) {
-                continue;
-            }
+        for (gateway, known) in topology.gateways.iter().filter(|(id, _)| shown.contains(id)) {
             let key = known.known_as().key();
             let mut vertex = Vertex::new(Layer::Gateway, "Gateway", key.clone());
             if known.local {
@@ -223,21 +211,15 @@ impl Builder<'_, '_> {
             self.lead(Node::Class(known.class), Node::Gateway(gateway));
         }
         for (set, known) in topology.listener_sets.iter() {
-            if let Some(gateway) = self.positions.get(&Node::Gateway(known.gateway)).copied() {
-                let vertex = Vertex::new(Layer::ListenerSet, &known.object.kind, known.object.key());
-                let position = self.node(Node::ListenerSet(set), vertex);
-                self.graph.link(gateway, position, Link::Leads, None);
-            }
+            let vertex = Vertex::new(Layer::ListenerSet, &known.object.kind, known.object.key());
+            self.below(Node::Gateway(known.gateway), Node::ListenerSet(set), vertex);
         }
         for (gateway, known) in topology.gateways.iter() {
             for listener in &known.listeners {
                 let its = topology.listeners.get(*listener);
                 let owner = its.set.map_or(Node::Gateway(gateway), Node::ListenerSet);
-                if let Some(owner) = self.positions.get(&owner).copied() {
-                    let vertex = Vertex::new(Layer::Listener, "listener", its.name);
-                    let position = self.node(Node::Listener(gateway, *listener), vertex);
-                    self.graph.link(owner, position, Link::Leads, None);
-                }
+                let vertex = Vertex::new(Layer::Listener, "listener", its.name);
+                self.below(owner, Node::Listener(gateway, *listener), vertex);
             }
         }
         for (route, known) in topology.routes.iter() {
@@ -337,14 +319,14 @@ impl Builder<'_, '_> {
     ) {
         let targets: Vec<(usize, Option<String>)> =
             nodes.iter().filter_map(|node| self.target(*node)).collect();
-        let hidden = targets.is_empty() && !nodes.is_empty();
-        if hidden || (targets.is_empty() && !even_without_target) {
+        if targets.is_empty() && !(nodes.is_empty() && even_without_target) {
             return;
         }
-        let mut vertex = Vertex::new(Layer::Policy, &object.kind, object.key());
-        vertex.state = state;
-        vertex.note = note;
-        let position = self.graph.add(vertex);
+        let position = self.graph.add(Vertex {
+            state,
+            note,
+            ..Vertex::new(Layer::Policy, &object.kind, object.key())
+        });
         self.note_overlays(&object.identity(), position);
         for (target, section) in targets {
             self.graph.link(position, target, Link::Targets, section);
@@ -468,11 +450,8 @@ impl Builder<'_, '_> {
     fn clusters(&mut self, counted: bool) {
         let mut gateways: Vec<Vec<usize>> = vec![Vec::new(); self.lists.len()];
         for (gateway, list) in self.goes_to.iter() {
-            if let (Some(position), Some(of_list)) = (
-                self.positions.get(&Node::Gateway(gateway)),
-                gateways.get_mut(*list),
-            ) {
-                of_list.push(*position);
+            if let Some(of_list) = gateways.get_mut(*list) {
+                of_list.extend(self.positions.get(&Node::Gateway(gateway)));
             }
         }
         let mut by_cluster: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -505,9 +484,8 @@ impl Builder<'_, '_> {
 fn losing(everywhere: &Everywhere<'_>) -> String {
     let exceptions = everywhere.exceptions(false);
     let lost = exceptions.iter().filter(|(_, tally)| tally.lost);
-    let names: BTreeSet<&str> = lost
-        .flat_map(|(clusters, _)| clusters.iter().map(AsRef::as_ref))
-        .collect();
+    let names = lost.flat_map(|(clusters, _)| clusters.iter().map(AsRef::as_ref));
+    let names: BTreeSet<&str> = names.collect();
     if names.len() > MOST_CLUSTERS {
         format!("{} clusters", names.len())
     } else {

@@ -34,15 +34,34 @@ const MOST_BYTES: usize = 5_000_000;
 /// The most bytes of the page's data, before compression.
 const MOST_OF_JSON: usize = 50_000_000;
 
-/// What is done without, in this order; most name the command that shows it.
-const PARTS: [&str; 7] = [
-    WITHOUT_POLICIES,
-    TEXTS,
-    OBJECTS_OF_WORKS,
-    WAYS_OF_PLACEMENTS,
-    MOST_FINDINGS,
-    TEXTS_OF_POLICIES,
-    FLEET,
+/// What can be left out.
+type Part = (&'static str, fn(&mut FleetPage<'_>));
+
+/// What is done without, in this order, as people are told; most name the command that shows it.
+const PARTS: [Part; 7] = [
+    (WITHOUT_POLICIES, |page| page.if_deleted.clear()),
+    ("texts of objects", |page| page.texts.clear()),
+    ("the objects of each work (`spokewright render`)", |page| {
+        page.works.values_mut().for_each(|work| work.objects.clear());
+    }),
+    (WAYS_OF_PLACEMENTS, |page| {
+        page.placements.iter_mut().for_each(PlacementOnPage::forget_steps);
+    }),
+    ("all but 200 findings (`spokewright check`)", |page| {
+        page.findings.sort_by_key(|finding| finding.severity != "error");
+        page.findings.truncate(200);
+    }),
+    ("texts of policies", |page| page.policy_texts.clear()),
+    (FLEET, |page| {
+        *page = FleetPage {
+            api_version: page.api_version,
+            kind: page.kind,
+            title: std::mem::take(&mut page.title),
+            source_url: page.source_url.take(),
+            left_out: std::mem::take(&mut page.left_out),
+            ..FleetPage::default()
+        };
+    }),
 ];
 
 /// What would change without each policy.
@@ -56,11 +75,6 @@ pub(super) const WAYS_OF_PLACEMENTS: &str =
 /// Everything.
 pub(super) const FLEET: &str =
     "the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)";
-
-const TEXTS: &str = "texts of objects";
-const TEXTS_OF_POLICIES: &str = "texts of policies";
-const OBJECTS_OF_WORKS: &str = "the objects of each work (`spokewright render`)";
-const MOST_FINDINGS: &str = "all but 200 findings (`spokewright check`)";
 
 /// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
 /// them.
@@ -111,7 +125,12 @@ impl FleetPage<'_> {
             let data = self.packed().filter(|data| data.len() <= most);
             match (data, parts.next()) {
                 (Some(data), _) => return data,
-                (None, Some(part)) => self.leave_out(part),
+                (None, Some((part, leave_out))) => {
+                    leave_out(self);
+                    if !self.left_out.iter().any(|known| known == part) {
+                        self.left_out.push((*part).to_owned());
+                    }
+                }
                 (None, None) => return String::new(),
             }
         }
@@ -129,33 +148,6 @@ impl FleetPage<'_> {
         let mut packed = json.into_inner().ok()?;
         packed.add(&[], DeflateFlush::Finish).ok()?;
         Some(STANDARD.encode(packed.bytes))
-    }
-
-    fn leave_out(&mut self, part: &str) {
-        match part {
-            WITHOUT_POLICIES => self.if_deleted.clear(),
-            TEXTS => self.texts.clear(),
-            TEXTS_OF_POLICIES => self.policy_texts.clear(),
-            OBJECTS_OF_WORKS => self.works.values_mut().for_each(|work| work.objects.clear()),
-            WAYS_OF_PLACEMENTS => self.placements.iter_mut().for_each(PlacementOnPage::forget_steps),
-            MOST_FINDINGS => {
-                self.findings.sort_by_key(|finding| finding.severity != "error");
-                self.findings.truncate(200);
-            }
-            _ => {
-                *self = Self {
-                    api_version: self.api_version,
-                    kind: self.kind,
-                    title: std::mem::take(&mut self.title),
-                    source_url: self.source_url.take(),
-                    left_out: std::mem::take(&mut self.left_out),
-                    ..Self::default()
-                };
-            }
-        }
-        if !self.left_out.iter().any(|known| known == part) {
-            self.left_out.push(part.to_owned());
-        }
     }
 }
 
@@ -175,10 +167,8 @@ impl Packed {
             let status = status.map_err(|error| io::Error::other(error.as_str()))?;
             let since =
                 |total: u64, before: u64| usize::try_from(total.saturating_sub(before)).unwrap_or_default();
-            let (read, written) = (
-                since(self.deflate.total_in(), read),
-                since(self.deflate.total_out(), written),
-            );
+            let read = since(self.deflate.total_in(), read);
+            let written = since(self.deflate.total_out(), written);
             self.bytes.extend(output.iter().take(written));
             input = input.get(read..).unwrap_or_default();
             if status == Status::StreamEnd || (input.is_empty() && written < output.len()) {
@@ -250,13 +240,10 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
         let lost = changes.filter(|change| !change.old_policies.is_empty() && change.new_policies.is_empty());
         let lost = lost.flat_map(|change| change.path.iter().map(String::as_str));
         let lost: HashSet<&str> = lost.filter(|locator| routes.contains(locator)).collect();
-        let summary = &change.report.summary;
-        lines.push(format!(
-            "{} of {} change, compared with {}",
-            summary.changed_clusters,
-            counted(summary.clusters.max(summary.changed_clusters), "cluster"),
-            change.report.titles.old
-        ));
+        let (summary, base) = (&change.report.summary, &change.report.titles.old);
+        let changed = summary.changed_clusters;
+        let clusters = counted(summary.clusters.max(changed), "cluster");
+        lines.push(format!("{changed} of {clusters} change, compared with {base}"));
         if !lost.is_empty() {
             lines.push(format!("routes that lose a policy: {}", lost.len()));
         }
@@ -284,32 +271,22 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
         }
     }
     let exceptions = inventory.exceptions.iter();
-    let differing: BTreeSet<&str> = exceptions
+    let differing: BTreeSet<&String> = exceptions
         .flat_map(|exception| exception.clusters.iter())
-        .map(String::as_str)
         .collect();
-    if !differing.is_empty() {
-        lines.push(format!(
-            "clusters where another setting applies: {}",
-            differing.len()
-        ));
-    }
-    let idle = idle(page);
-    if idle > 0 {
-        lines.push(format!("policies that are in effect nowhere: {idle}"));
-    }
     let loose = inventory.routes.len().saturating_sub(attached.len());
-    if loose > 0 {
-        lines.push(format!("routes that are attached to no Gateway: {loose}"));
-    }
+    let counts = [
+        ("clusters where another setting applies", differing.len()),
+        ("policies that are in effect nowhere", idle(page)),
+        ("routes that are attached to no Gateway", loose),
+    ];
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    lines.extend(counts.map(|(what, count)| format!("{what}: {count}")));
     for severity in ["error", "warning"] {
-        let count = page
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == severity);
-        let count = count.count();
-        if count > 0 {
-            lines.push(counted(count, severity));
+        let findings = page.findings.iter();
+        match findings.filter(|finding| finding.severity == severity).count() {
+            0 => {}
+            count => lines.push(counted(count, severity)),
         }
     }
     lines
@@ -333,11 +310,8 @@ fn covered_rules<'p>(page: &'p FleetPage<'_>, kind: &KindEntry) -> HashSet<(&'p 
 
 /// How many policies no outcome has a setting of.
 fn idle(page: &FleetPage<'_>) -> usize {
-    let settings = page
-        .inventory
-        .outcomes
-        .iter()
-        .flat_map(|outcome| &outcome.settings);
+    let outcomes = page.inventory.outcomes.iter();
+    let settings = outcomes.flat_map(|outcome| &outcome.settings);
     let holding: HashSet<&str> = settings.map(|setting| &*setting.policy.locator).collect();
     let policies = page.policies.iter();
     policies

@@ -154,24 +154,20 @@ impl<'p> Page<'p> {
                 .collect(),
             texts,
             policy_texts,
-            change: self.compared.map(|compared| BaseChange {
-                report: diff::document(compared.report, compared.locate).for_page(),
-                settings: compared
-                    .report
-                    .effective_changes
-                    .iter()
-                    .map(|change| change.settings.as_slice())
-                    .collect(),
-                too_much: compared.too_much,
+            change: self.compared.map(|compared| {
+                let changes = compared.report.effective_changes.iter();
+                BaseChange {
+                    report: diff::document(compared.report, compared.locate).for_page(),
+                    settings: changes.map(|change| change.settings.as_slice()).collect(),
+                    too_much: compared.too_much,
+                }
             }),
             reported: self.works.map(|aggregated| {
-                let problems = aggregated.works.problems.iter();
+                let states = aggregated.works.problems.iter().map(|problem| problem.state);
                 Reported {
                     objects: aggregated.objects.iter().map(brief).collect(),
                     works: &aggregated.works,
-                    words: problems
-                        .map(|problem| (problem.state, problem.state.word()))
-                        .collect(),
+                    words: states.map(|state| (state, state.word())).collect(),
                 }
             }),
             left_out,
@@ -245,14 +241,12 @@ impl<'p> Page<'p> {
             let object = nodes.find_map(|node| topology.object(node))?;
             let (_, name, manifests) = carried.get(&object.origin)?;
             let objects = manifests.iter().filter(|manifest| !is_route(manifest));
+            let place = |origin: &Origin| SourceLine::slashed(self.locate, origin.place("", Part::Value));
             let objects = objects.map(|manifest| CarriedObject {
                 kind: manifest.kind.clone(),
                 namespace: manifest.namespace.clone(),
                 name: manifest.name.clone(),
-                place: manifest
-                    .origins
-                    .first()
-                    .and_then(|origin| SourceLine::slashed(self.locate, origin.place("", Part::Value))),
+                place: manifest.origins.first().and_then(place),
             });
             let work = CarriedWork {
                 name: name.clone(),
@@ -268,11 +262,9 @@ impl<'p> Page<'p> {
     /// how many these are.
     fn carried(&self) -> HashMap<&Origin, (usize, String, &[ManifestSummary])> {
         let mut counted: HashMap<WorkId, usize> = HashMap::new();
-        for works in self.plan.clusters.values() {
-            for work in works {
-                let count = counted.entry(*work).or_default();
-                *count = count.saturating_add(1);
-            }
+        for work in self.plan.clusters.values().flatten() {
+            let count = counted.entry(*work).or_default();
+            *count = count.saturating_add(1);
         }
         let sets = self.plan.replica_sets.iter().flatten();
         let sets = sets.map(|set| {
@@ -286,14 +278,13 @@ impl<'p> Page<'p> {
         });
         let mut carried: HashMap<&Origin, (usize, String, &[ManifestSummary])> = HashMap::new();
         for (count, name, manifests) in sets.chain(works) {
-            let mut gateways = manifests
-                .iter()
-                .filter(|manifest| manifest.kind == "Gateway" && manifest.group == GROUP);
-            let Some(origin) = gateways.next().and_then(|gateway| gateway.origins.first()) else {
+            let is_gateway =
+                |manifest: &&ManifestSummary| manifest.kind == "Gateway" && manifest.group == GROUP;
+            let gateway = manifests.iter().find(is_gateway);
+            let Some(origin) = gateway.and_then(|gateway| gateway.origins.first()) else {
                 continue;
             };
-            let known = carried.get(origin);
-            if known.is_none_or(|(known, ..)| *known < count) {
+            if carried.get(origin).is_none_or(|(known, ..)| *known < count) {
                 carried.insert(origin, (count, name, manifests));
             }
         }
@@ -324,11 +315,11 @@ impl<'p> Page<'p> {
         let mut overlays: Vec<OverlayChanges> = overlays.cloned().collect();
         for change in &mut overlays {
             change.fields.retain(|field| !field.overridden);
-            let values = change
-                .fields
-                .iter_mut()
-                .flat_map(|field| [&mut field.hub, &mut field.here]);
-            for value in values.flatten() {
+            let fields = change.fields.iter_mut();
+            for value in fields
+                .flat_map(|field| [&mut field.hub, &mut field.here])
+                .flatten()
+            {
                 *value = hidden.conceal(value, false);
             }
         }
