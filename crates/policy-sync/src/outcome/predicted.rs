@@ -158,7 +158,7 @@ impl Prediction<'_, '_> {
             for ((node, policies), authors) in affecting(attachments, seen.effective)? {
                 let of_hub = seen.clusters.is_empty();
                 // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
-                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
+                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !seen.is_on_a_path(node) {
                     continue;
                 }
                 let there = all
@@ -191,12 +191,6 @@ impl Prediction<'_, '_> {
             }
         }
         Some(all)
-    }
-
-    /// Whether what a node of the hub leads to is evaluated on the hub.
-    fn stays(&self, seen: Seen<'_>, node: Node) -> bool {
-        let mut starts = seen.attachments.topology.starts_of(node).into_iter();
-        starts.any(|start| seen.effective.has(start))
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {

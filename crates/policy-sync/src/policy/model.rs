@@ -71,6 +71,17 @@ pub struct Element {
 }
 
 impl Leaf {
+    /// A value at another place of the settings that has the source of this one, with its key.
+    pub(super) fn moved(&self, at: impl Into<Arc<str>>, value: Value) -> (Arc<str>, Self) {
+        let at = at.into();
+        let leaf = Self {
+            value: Arc::new(value),
+            at: Arc::clone(&at),
+            ..self.clone()
+        };
+        (at, leaf)
+    }
+
     /// The pointer of the leaf in its source object.
     pub fn source_pointer(&self) -> String {
         let from = self.element.as_ref().map_or(&self.at, |element| &element.from);
@@ -199,6 +210,14 @@ impl Declared {
             }
             reference
         })
+    }
+
+    /// The node that it is.
+    pub(super) const fn node(&self) -> Option<Node> {
+        match self.target {
+            Target::Attached(node) => Some(node),
+            _ => None,
+        }
     }
 
     /// The object that it names, whether or not that has such a section. `own` is the namespace of the policy.
@@ -345,10 +364,7 @@ impl<'a> Policy<'a> {
     /// Its targets that are attached, with their nodes.
     pub(super) fn attached(&self) -> impl Iterator<Item = (&Declared, Node)> {
         let targets = self.targets.iter();
-        targets.filter_map(|declared| match declared.target {
-            Target::Attached(node) => Some((declared, node)),
-            _ => None,
-        })
+        targets.filter_map(|declared| Some((declared, declared.node()?)))
     }
 
     /// Its targets that are a node.

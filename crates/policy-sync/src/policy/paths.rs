@@ -54,9 +54,12 @@ pub(super) fn paths_from(
     if kind_of.nodes.is_empty() {
         return Default::default();
     }
-    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), work);
-    walk.is_refined = is_refined;
-    walk.start(start);
+    let mut walk = Walk::from(
+        attachments,
+        (Some(kind), &kind_of.profile),
+        (start, is_refined),
+        work,
+    );
     // There are as many paths as routes, and the caller keeps them.
     walk.found.shrink_to_fit();
     [walk.found, walk.for_any]
@@ -75,9 +78,7 @@ pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: 
             Level::Port,
         ])
     };
-    let mut walk = Walk::new(attachments, (None, &profile), work);
-    walk.start(start);
-    walk.all
+    Walk::from(attachments, (None, &profile), (start, false), work).all
 }
 
 /// A place on the way: its level, its node, who is there.
@@ -104,30 +105,29 @@ struct Walk<'l, 'a> {
 }
 
 impl<'l, 'a> Walk<'l, 'a> {
-    fn new(
+    fn from(
         attachments: &'l Attachments<'a>,
         (kind, profile): (Option<KindId>, &'l Profile),
+        (start, is_refined): (Start, bool),
         work: &'l Work,
     ) -> Self {
-        Self {
+        let mut walk = Self {
             profile,
             topology: &attachments.topology,
             attachments,
             work,
             kind,
-            is_refined: false,
+            is_refined,
             known: HashMap::new(),
             found: Vec::new(),
             for_any: Vec::new(),
             all: Vec::new(),
-        }
-    }
-
-    fn start(&mut self, start: Start) {
+        };
         match start {
-            Start::Gateway(gateway) => self.gateway(gateway),
-            Start::Service(service) => self.service(service),
+            Start::Gateway(gateway) => walk.gateway(gateway),
+            Start::Service(service) => walk.service(service),
         }
+        walk
     }
 
     fn ends(&self, level: Level) -> bool {

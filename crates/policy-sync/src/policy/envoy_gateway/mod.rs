@@ -9,7 +9,6 @@ pub(crate) mod scopes;
 pub(crate) mod status;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use apimachinery::Identity;
 use kube_json::Value;
@@ -268,13 +267,8 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
 
 /// Settings with this list, which comes from where the leaf does.
 fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
-    let at: Arc<str> = Arc::from(LIST);
-    let list = Leaf {
-        value: Arc::new(Value::Array(items)),
-        at: Arc::clone(&at),
-        element: None,
-        ..leaf.clone()
-    };
+    let (at, mut list) = leaf.moved(LIST, Value::Array(items));
+    list.element = None;
     content.insert(at, list);
     content
 }

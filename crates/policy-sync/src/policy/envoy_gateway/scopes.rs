@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
-use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
+use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId};
 use crate::topology::{GatewayId, ListenerId, Node, RouteId, RouteNode, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
@@ -61,10 +61,7 @@ impl Scopes {
         (id, policy): (PolicyId, &Policy<'_>),
         declared: &Declared,
     ) {
-        let found = match &declared.target {
-            Target::Attached(node) => Some(*node),
-            _ => None,
-        };
+        let found = declared.node();
         // A route counts as soon as it is there, even if its policy is refused.
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
             for parent in parents.of(route) {

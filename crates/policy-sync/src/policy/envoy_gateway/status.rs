@@ -131,10 +131,7 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
 
 /// Rules first, Gateways last.
 fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8 {
-    let node = match &declared.target {
-        Target::Attached(node) => Some(*node),
-        _ => owner(topology, policy, declared),
-    };
+    let node = declared.node().or_else(|| owner(topology, policy, declared));
     match (node.map(|node| whole(topology, node)), declared.section.is_some()) {
         (Some(Node::ListenerSet(_)), true) => 2,
         (Some(Node::ListenerSet(_)), false) => 3,
