@@ -20,7 +20,7 @@ use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_downstream};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::SyncedResource;
-use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 
@@ -164,10 +164,24 @@ fn on_clusters(grant: &Object, places: &BTreeMap<From<'_>, BTreeSet<Text>>) -> V
     value
 }
 
-/// So many references to one namespace are pointed at; more are counted.
+/// So many more places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
-const CLUSTERS_WIDTH: usize = 40;
+pub(super) const CLUSTERS_WIDTH: usize = 40;
+
+/// Points at other references to what is missing, and counts those that are too many: `3 more need it`.
+pub(super) fn with_others(
+    finding: Finding,
+    mut others: impl Iterator<Item = (Place, String)>,
+    what_more_do: &str,
+) -> Finding {
+    let first = others.by_ref().take(MOST_PLACES);
+    let finding = first.fold(finding, |finding, (place, text)| finding.related(place, text));
+    match others.count() {
+        0 => finding,
+        more => finding.note(format!("{more} more {what_more_do}")),
+    }
+}
 
 /// The grants that are nowhere, each with the references that need it.
 pub(super) struct MissingGrants<'g, 'a> {
@@ -235,16 +249,13 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
     pub(super) fn report(self, findings: &mut Findings) {
         for (((group, kind, own), namespace, to_kind), missing) in self.missing {
             let Some(first) = missing.first() else { continue };
-            let mut clusters: Vec<&str> = missing
+            let clusters: BTreeSet<&str> = missing
                 .iter()
-                .flat_map(|missing| &missing.clusters)
-                .copied()
+                .flat_map(|missing| missing.clusters.iter().copied())
                 .collect();
-            clusters.sort_unstable();
-            clusters.dedup();
             let place =
                 |missing: &Missing<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
-            let mut finding = Finding::new(
+            let finding = Finding::new(
                 Code::REFERENCE_NOT_PERMITTED,
                 place(first),
                 format!(
@@ -260,16 +271,11 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 .filter(|other| place(other) != place(first))
                 .collect();
             others.dedup_by_key(|other| place(other));
-            for other in others.iter().take(MOST_PLACES) {
-                finding = finding.related(
-                    place(other),
-                    format!("and {} refers to it", other.object.identity()),
-                );
-            }
-            let more = others.len().saturating_sub(MOST_PLACES);
-            if more > 0 {
-                finding = finding.note(format!("{more} more do"));
-            }
+            let others = others.into_iter().map(|other| {
+                let text = format!("and {} refers to it", other.object.identity());
+                (place(other), text)
+            });
+            let finding = with_others(finding, others, "do");
             let to = (
                 to_kind.group.as_str(),
                 to_kind.kind.as_str(),

@@ -10,7 +10,7 @@ use kube_json::Value;
 use crate::api::gateway::GROUP;
 use crate::api::route::stands_for_routes;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity, core_group};
+use apimachinery::{Field, Identity, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,8 +41,8 @@ enum Holds {
     Reference(&'static str, &'static str),
     /// A reference to a Service, or to another backend. Other routes, to which requests are handed on, are none.
     Backend,
-    /// The name of an object of this kind in the object's own namespace.
-    Name(&'static str, &'static str),
+    /// The name of a Secret in the object's own namespace.
+    SecretName,
     /// A reference to a Secret in the namespace of Authorino, wherever that is
     /// (docs/systems/references.md#secrets-of-authorino).
     AuthorinoSecret,
@@ -53,7 +53,7 @@ enum Holds {
     /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
     SecretStore,
 }
-use Holds::{AuthorinoSecret, Backend, Issuer, Name, Reference, SecretStore, Secrets};
+use Holds::{AuthorinoSecret, Backend, Issuer, Reference, SecretName, SecretStore, Secrets};
 
 const SECRET: Holds = Reference("", "Secret");
 const CONFIG_MAP: Holds = Reference("", "ConfigMap");
@@ -173,8 +173,8 @@ const FIELDS: &[Fields] = &[
         ("extensionChains.*.matchCondition.celExpressions.*.backendRefs.*", SERVICE),
     ]),
     ("networking.gke.io", &["GCPAuthzPolicy"], &[("customProviders.extensionRefs.*", ANY)]),
-    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", Name("", "Secret"))]),
-    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", Name("", "Secret"))]),
+    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", SecretName)]),
+    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", SecretName)]),
     ("cert-manager.io", &["Certificate"], &[
         ("issuerRef", Issuer),
         ("keystores.*.passwordSecretRef", SECRET),
@@ -252,33 +252,27 @@ pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity,
 
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
-    let own = own.map(str::to_owned);
-    let named = |group: &str, kind: &str, namespace: Option<String>| {
-        Some(Needed::Object(Identity {
-            group_kind: GroupKind::new(group, kind),
+    let named = |group: &str, kind: &str, namespace: Option<&str>| {
+        Some(Needed::Object(Identity::new(
+            group,
+            kind,
             namespace,
-            name: text("name")?.to_owned(),
-        }))
+            text("name")?,
+        )))
     };
     match holds {
         Reference(group, kind) => {
             let group = text("group").map_or(group, core_group);
             let kind = text("kind").unwrap_or(kind);
-            let namespace = text("namespace").map(str::to_owned).or(own);
+            let namespace = text("namespace").or(own);
             named(group, kind, namespace).filter(|_| !kind.is_empty())
         }
         Backend => {
             let group = text("group").map_or("", core_group);
             let is_routes = stands_for_routes(group, text("kind").unwrap_or_default());
-            (!is_routes)
-                .then(|| needed(own.as_deref(), field, SERVICE))
-                .flatten()
+            (!is_routes).then(|| needed(own, field, SERVICE)).flatten()
         }
-        Name(group, kind) => Some(Needed::Object(Identity {
-            group_kind: GroupKind::new(group, kind),
-            namespace: own,
-            name: field.str()?.to_owned(),
-        })),
+        SecretName => Some(Needed::Object(Identity::new("", "Secret", own, field.str()?))),
         AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
         Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
         Issuer => match text("kind").unwrap_or("Issuer") {
@@ -421,7 +415,7 @@ mod tests {
                     .flat_map(|path| [(path.clone(), "0"), (path.clone(), "key")])
                 {
                     let (leaf, end) = match holds {
-                        Name(..) => (json!("x"), ""),
+                        SecretName => (json!("x"), ""),
                         _ => (reference.clone(), "/name"),
                     };
                     let steps: Vec<&str> = path.split('.').collect();

@@ -351,16 +351,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
             }
         }
         let assumed = parallel::map(routes, |route| {
-            let parents = route.parents.iter();
-            let mut parents = parents
-                .filter(|(_, gateway)| gateways.contains(gateway))
-                .peekable();
-            parents.peek().filter(|_| is_assumed(route))?;
+            let is_there = |gateway| gateways.contains(&gateway);
+            let mut parents = route.parents.iter();
             let original = Original {
                 object: route.object,
                 assumed: true,
             };
-            Some((assumed_route(route.object, parents, self.gateways), original))
+            let goes_there = parents.any(|(_, gateway)| is_there(*gateway)) && is_assumed(route);
+            goes_there.then(|| (assumed_route(route, is_there, self.gateways), original))
         });
         objects.extend(assumed.into_iter().flatten());
         let namespaces = self.namespaces(&objects);
