@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use apimachinery::{Selector, row_ids};
 use kube_json::{Value, json};
-use serde::Serialize;
 
 use super::profile::Strategy;
 use crate::api::gateway::{AdmittedNamespaces, GROUP};
@@ -383,9 +382,7 @@ impl<'a> Policy<'a> {
 pub(super) type Standing<'r> = (Side, &'r Rank);
 
 /// The rule that decided between two policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
     /// The second line of the earlier text of GEP-713.
     OverridesBeatDefaults,

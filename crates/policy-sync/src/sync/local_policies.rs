@@ -29,9 +29,6 @@ use crate::topology::{Controllers, Node, Original, Sources, Topology};
 /// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
 /// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
 fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
-    if locals.is_empty() {
-        return Some(Arc::clone(synced));
-    }
     let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
     let whole = |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
     let taken = match profile.precedence {
