@@ -322,8 +322,7 @@ impl PolicyEntry {
         }
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
-            let nodes = hub.policy(id).nodes().into_iter();
-            gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
+            gateways = hub.policy(id).gateways(&hub.topology);
         }
         let kind = hub.policy(id).object.kind.as_str();
         let shape = hub.profile(id).status;
@@ -383,11 +382,10 @@ impl PolicyEntry {
         let effect = accepted.is_true().then(|| match &common {
             Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
             None => {
-                let mut nodes = policy.nodes().into_iter();
-                if nodes.any(|node| !attachments.topology.gateways_of(node).is_empty()) {
-                    nowhere(kind, shape)
-                } else {
+                if policy.gateways(&attachments.topology).is_empty() {
                     effect_of(kind, shape, Outcome::NoPath, &[])
+                } else {
+                    nowhere(kind, shape)
                 }
             }
         });

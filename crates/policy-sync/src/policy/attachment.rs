@@ -29,7 +29,7 @@ use crate::topology::{
 };
 
 /// A policy kind of the input.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Kind {
     /// What is known about it.
     pub profile: Arc<Profile>,
@@ -76,8 +76,7 @@ impl<'a> Attachments<'a> {
         for profile in policy_kinds(sources, options) {
             attachments.kinds.push(Kind {
                 profile,
-                nodes: BTreeMap::new(),
-                scopes: OnceLock::new(),
+                ..Kind::default()
             });
         }
         let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();

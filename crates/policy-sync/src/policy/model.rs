@@ -14,7 +14,7 @@ use super::profile::Strategy;
 use crate::api::gateway::{AdmittedNamespaces, GROUP};
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::object::{Object, Rank};
-use crate::topology::{ListenerId, Node, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// A policy as written, among those that the one of this number stands for: see [`Authored`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -375,6 +375,12 @@ impl<'a> Policy<'a> {
     /// The nodes that it is attached to, each once.
     pub fn nodes(&self) -> BTreeSet<Node> {
         self.attached().map(|(_, node)| node).collect()
+    }
+
+    /// The Gateways that traffic through these nodes comes from.
+    pub(crate) fn gateways(&self, topology: &Topology<'_>) -> BTreeSet<GatewayId> {
+        let nodes = self.nodes().into_iter();
+        nodes.flat_map(|node| topology.gateways_of(node)).collect()
     }
 }
 

@@ -150,11 +150,10 @@ impl<'a> Resolver<'_, 'a> {
             kind: identity.group_kind.kind,
             namespace: identity.namespace,
             name: identity.name,
-            section: None,
             pointer: "/spec".to_owned(),
             target: Target::Attached(node),
             is_held: true,
-            selector: None,
+            ..Declared::default()
         }
     }
 
@@ -597,7 +596,7 @@ impl<'a> Resolver<'_, 'a> {
 }
 
 /// Group, kind, and namespace of who refers, as grants name them.
-fn referrer(policy: &Object) -> (&str, &str, &str) {
+pub(crate) fn referrer(policy: &Object) -> (&str, &str, &str) {
     let group = policy.api_version.group.as_str();
     (group, &policy.kind, policy.namespace_or_empty())
 }

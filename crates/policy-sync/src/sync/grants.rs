@@ -23,6 +23,7 @@ use crate::api::params::SyncedResource;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
+use crate::policy::referrer;
 
 /// The resource of grants that no parameters list: they go with what needs them.
 static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
@@ -36,19 +37,6 @@ static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
 
 /// Group, kind, and namespace of the hub of what refers to something.
 pub(super) type From<'o> = (&'o str, &'o str, &'o str);
-
-fn from_of(object: &Object) -> From<'_> {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    (group, kind, object.namespace_or_empty())
-}
-
-/// The object that a reference leads to, if that is in another namespace.
-fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
-    match needed {
-        Needed::Object(to) if to.namespace.as_deref().is_some_and(|there| there != namespace) => Some(to),
-        _ => None,
-    }
-}
 
 /// The grants that are needed, each with the Gateways that it goes with.
 type Needs<'a> = BTreeMap<(&'a str, &'a str), (&'a Object, BTreeSet<OurGatewayId>)>;
@@ -73,7 +61,7 @@ pub fn add_grants<'a>(
             object.is(GROUP, "Gateway") && gateways.iter().all(goes_beside)
         };
         let needed = needed_by(object, Some(own));
-        let crossing = needed.iter().filter_map(|(needed, _)| crossing(needed, own));
+        let crossing = needed.iter().filter_map(|(needed, _)| needed.crossing(own));
         let certificates = certificates(object, None);
         let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
         let certificates = certificates.iter().filter(|_| has_listeners && !copied);
@@ -91,11 +79,11 @@ pub fn add_grants<'a>(
     for (id, placed) in gateways.iter() {
         let object = placed.gateway.object;
         let there = placed.namespace().map(Text::from);
-        places.entry(from_of(object)).or_default().extend(there);
-        add(from_of(object), (object, object.namespace_or_empty()), &[id]);
+        places.entry(referrer(object)).or_default().extend(there);
+        add(referrer(object), (object, object.namespace_or_empty()), &[id]);
     }
     for (synced, variants) in synced.iter().zip(&*variants) {
-        let from = from_of(synced.object);
+        let from = referrer(synced.object);
         for variant in variants {
             for Copy { object, .. } in &variant.copies {
                 places.entry(from).or_default().extend(object.namespace.clone());
@@ -217,10 +205,10 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
         (object, namespace, clusters): (&'a Object, &str, &'a [String]),
         (needed, pointer): (&Needed, &str),
     ) {
-        let Some(to) = crossing(needed, namespace) else {
+        let Some(to) = needed.crossing(namespace) else {
             return;
         };
-        let from = from_of(object);
+        let from = referrer(object);
         if self.grants.permitting(from, to).next().is_some() {
             return;
         }

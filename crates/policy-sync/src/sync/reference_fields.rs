@@ -24,11 +24,11 @@ pub(super) enum Needed {
 }
 
 impl Needed {
-    /// The namespace of an object that is named.
-    pub(super) fn namespace(&self) -> Option<&str> {
+    /// The object that it is, if that is in another namespace.
+    pub(super) fn crossing(&self, namespace: &str) -> Option<&Identity> {
         match self {
-            Self::Object(identity) => identity.namespace.as_deref(),
-            Self::SecretNamed(_) | Self::Labelled(..) => None,
+            Self::Object(to) if to.namespace.as_deref().is_some_and(|there| there != namespace) => Some(to),
+            _ => None,
         }
     }
 }

@@ -121,10 +121,10 @@ fn referred_to(
 ) -> BTreeMap<String, BTreeSet<OurGatewayId>> {
     let mut found: BTreeMap<String, BTreeSet<OurGatewayId>> = BTreeMap::new();
     let mut add = |object: &Object, gateways: &dyn Fn() -> BTreeSet<OurGatewayId>| {
-        let own = object.namespace.as_deref();
-        for (needed, _) in needed_by(object, own) {
-            if let Some(namespace) = needed.namespace().filter(|namespace| Some(*namespace) != own) {
-                found.entry(namespace.to_owned()).or_default().extend(gateways());
+        for (needed, _) in needed_by(object, object.namespace.as_deref()) {
+            let to = needed.crossing(object.namespace_or_empty());
+            if let Some(namespace) = to.and_then(|to| to.namespace.clone()) {
+                found.entry(namespace).or_default().extend(gateways());
             }
         }
     };

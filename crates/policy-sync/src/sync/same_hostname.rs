@@ -10,6 +10,7 @@ use super::synced_object::Syncing;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
 use crate::object::Object;
+use crate::topology::Node;
 
 /// So many clusters are named in a message.
 const MOST_CLUSTERS: usize = 3;
@@ -42,10 +43,10 @@ pub fn report_same_hostnames(syncing: Syncing<'_>, findings: &mut Findings) {
         let Some(ours) = syncing.our_gateway(id) else {
             continue;
         };
-        for listener in node.listeners.iter().map(|id| topology.listeners.get(*id)) {
-            let set = listener.set.map(|set| topology.listener_sets.get(set).object);
-            if let Some(hostname) = listener.hostname {
-                let owner = set.unwrap_or(node.object);
+        for listener_id in &node.listeners {
+            let listener = topology.listeners.get(*listener_id);
+            let owner = topology.object(Node::Listener(id, *listener_id));
+            if let Some((hostname, owner)) = listener.hostname.zip(owner) {
                 let serving = Serving {
                     gateway: node.object,
                     listener: owner.place(&format!("{}/hostname", listener.pointer)),

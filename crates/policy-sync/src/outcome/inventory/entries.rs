@@ -196,7 +196,7 @@ pub(super) struct Spot {
 }
 
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
-pub type OutcomePath = Vec<Arc<str>>;
+pub(super) type OutcomePath = Vec<Arc<str>>;
 
 /// A policy, by its locator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

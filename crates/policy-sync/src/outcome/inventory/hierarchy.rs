@@ -70,6 +70,10 @@ pub(super) struct Hierarchy<'p, 's> {
     gateways: IndexMap<Identity, Gateway<'p>>,
     routes: IndexMap<Identity, Route<'p>>,
     pub(super) backends: Backends,
+    /// Positions on the hub, whether or not it goes to clusters.
+    pub(super) of_hub: Map,
+    /// Those in each evaluated place, in the order of the view.
+    pub(super) maps: Vec<Map>,
     /// Whether rules list their backends.
     with_backends: bool,
     work: &'s Work,
@@ -80,17 +84,19 @@ pub(super) fn narrow(position: usize) -> u32 {
 }
 
 impl<'p, 's> Hierarchy<'p, 's> {
-    /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
+    /// The hierarchy of the hub. If a Gateway goes to clusters, the objects there count.
     pub(super) fn new(
         view: &'p PolicyView<'_>,
         is_listed: &dyn Fn(&str) -> bool,
         with_backends: bool,
         work: &'s Work,
-    ) -> (Self, Vec<Map>, Map) {
+    ) -> Self {
         let mut hierarchy = Self {
             gateways: IndexMap::new(),
             routes: IndexMap::new(),
             backends: Backends::default(),
+            of_hub: Map::default(),
+            maps: Vec::new(),
             with_backends,
             work,
         };
@@ -102,16 +108,13 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
-        let maps = view
-            .seen()
-            .enumerate()
-            .map(|(place, seen)| {
-                let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
-                hierarchy.add((place, seen), is_evaluated)
-            })
-            .collect();
-        (hierarchy, maps, of_hub)
+        hierarchy.of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
+        for (place, seen) in view.seen().enumerate() {
+            let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
+            let map = hierarchy.add((place, seen), is_evaluated);
+            hierarchy.maps.push(map);
+        }
+        hierarchy
     }
 
     /// Adds what one place has from the starts that `counts` chooses.
@@ -296,14 +299,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
 
     /// Where a path ends, with a spot for every rule of every listener: what a path leaves out, as it does not matter,
     /// stands for all that there are.
-    pub(super) fn spots(&mut self, (seen, map): (Seen<'_>, &Map), path: &Path) -> Vec<Spot> {
+    pub(super) fn spots(&mut self, (place, seen): (usize, Seen<'_>), path: &Path) -> Vec<Spot> {
         let topology = &seen.attachments.topology;
-        let Some(gateway) = map.starts.get(&path.start) else {
+        let start = |map: &'_ Map| map.starts.get(&path.start).copied();
+        let Some((map, gateway)) = self.maps.get(place).and_then(|map| Some((map, start(map)?))) else {
             return Vec::new();
         };
         let listener = path.listener.and_then(|listener| map.listeners.get(&listener));
         let mut whole = Spot {
-            gateway: Some(*gateway),
+            gateway: Some(gateway),
             listener: listener.copied(),
             ..Spot::default()
         };

@@ -17,11 +17,7 @@ use crate::sync::Withheld;
 use crate::topology::Level;
 use hierarchy::PlaceLists;
 
-pub use entries::{
-    AttachedEntry, GatewayEntry, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
-    OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting, PolicyReference, RouteEntry, RuleEntry,
-    SourceLine,
-};
+pub use entries::{GatewayEntry, Inventory, InventoryScope, KindEntry, RouteEntry, SourceLine};
 pub use hierarchy::shortened;
 
 impl Inventory {
@@ -42,11 +38,10 @@ impl Inventory {
             lists: ClusterLists::default(),
         };
         let (kinds, reach_backends) = kinds(view);
-        let (mut hierarchy, maps, of_hub) =
-            hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
+        let mut hierarchy = hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
         let policies = outcomes::PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
-        let (outcomes, exceptions) = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
+        let (outcomes, exceptions) = found.run(&mut hierarchy, withheld, &mut lists)?;
         let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,

@@ -11,7 +11,7 @@ use super::entries::{
     InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting, PolicyReference,
     STEPS_PER_CELL, SourceLine, Spot,
 };
-use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
+use super::hierarchy::{Hierarchy, PlaceLists, narrow};
 use crate::diagnostic::{Hidden, Locate, Place};
 use crate::object::Object;
 use crate::outcome::{PolicyView, Seen};
@@ -99,17 +99,13 @@ type OutcomeMemo = HashMap<(usize, *const Effective, Vec<usize>), usize>;
 
 impl Search<'_, '_> {
     /// Decides which outcome is common, and where another one applies. `None`: there is too much.
-    fn settle(
-        &mut self,
-        (hierarchy, maps): (&Hierarchy<'_, '_>, &[Map]),
-        lists: &mut PlaceLists<'_>,
-    ) -> Option<Outcomes> {
+    fn settle(&mut self, hierarchy: &Hierarchy<'_, '_>, lists: &mut PlaceLists<'_>) -> Option<Outcomes> {
         let mut entries: Vec<OutcomeEntry> = std::mem::take(&mut self.entries).into_iter().collect();
         // What counts of an outcome when two are compared.
         let core_of = |outcome: Outcome| self.core_of.get(outcome?).copied();
         let is_inhabited: Vec<bool> = self.view.seen().map(has_local_or_overlaid_objects).collect();
         let mut present: HashMap<Spot, Vec<usize>> = HashMap::new();
-        for (number, map) in maps.iter().enumerate() {
+        for (number, map) in hierarchy.maps.iter().enumerate() {
             let gateways = map.starts.values().map(|gateway| Spot {
                 gateway: Some(*gateway),
                 ..Spot::default()
@@ -232,24 +228,24 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Everything, unless there is too much. `maps` are those of the places of the view, in their order.
+    /// Everything, unless there is too much.
     pub(super) fn run(
         mut self,
-        (hierarchy, maps, of_hub): (&mut Hierarchy<'p, '_>, &[Map], &Map),
+        hierarchy: &mut Hierarchy<'p, '_>,
         withheld: &'p [Withheld<'p>],
         lists: &mut PlaceLists<'_>,
     ) -> Option<Outcomes> {
-        for (number, (seen, map)) in self.view.seen().zip(maps).enumerate() {
-            self.look((number, seen, map), (hierarchy, of_hub), withheld);
+        for (number, seen) in self.view.seen().enumerate() {
+            self.look((number, seen), hierarchy, withheld);
         }
-        self.settle((hierarchy, maps), lists)
+        self.settle(hierarchy, lists)
     }
 
     /// Records the settings that apply in one place.
     fn look(
         &mut self,
-        (number, seen, map): (usize, Seen<'p>, &Map),
-        (hierarchy, of_hub): (&mut Hierarchy<'p, '_>, &Map),
+        (number, seen): (usize, Seen<'p>),
+        hierarchy: &mut Hierarchy<'p, '_>,
         withheld: &'p [Withheld<'p>],
     ) {
         let displaced = self.displaced(seen, withheld);
@@ -257,7 +253,7 @@ impl<'s, 'p> Search<'s, 'p> {
         for (position, displaced) in displaced.iter().enumerate() {
             let policy = self.view.hub.policy(displaced.policy.policy);
             let kind = self.view.hub.kinds.get(policy.kind).profile.group_kind();
-            let spot = spot_of(self.view, of_hub, hierarchy, displaced.node);
+            let spot = spot_of(self.view, hierarchy, displaced.node);
             if let (Some(kind), Some(spot)) = (self.kind_positions.get(&kind), spot) {
                 by_spot.entry((*kind, spot)).or_default().push(position);
             }
@@ -273,7 +269,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
                 continue;
             };
-            for spot in hierarchy.spots((seen, map), &path.path) {
+            for spot in hierarchy.spots((number, seen), &path.path) {
                 let displaced_here = on_the_way(&by_spot, position, spot);
                 let outcome = self.outcome(
                     (seen, kind, position),
@@ -448,13 +444,8 @@ impl<'s, 'p> Search<'s, 'p> {
 }
 
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
-fn spot_of(
-    view: &PolicyView<'_>,
-    of_hub: &Map,
-    hierarchy: &mut Hierarchy<'_, '_>,
-    node: Node,
-) -> Option<Spot> {
-    let topology = &view.hub.topology;
+fn spot_of(view: &PolicyView<'_>, hierarchy: &mut Hierarchy<'_, '_>, node: Node) -> Option<Spot> {
+    let (topology, of_hub) = (&view.hub.topology, &hierarchy.of_hub);
     let mut spot = Spot::default();
     match node {
         Node::Gateway(gateway) => spot.gateway = Some(*of_hub.starts.get(&Start::Gateway(gateway))?),

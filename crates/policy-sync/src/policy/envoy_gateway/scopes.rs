@@ -73,27 +73,24 @@ impl Scopes {
                 }
             }
         }
-        let accepted = found.and_then(|node| Some((node, &nodes.get(&node)?.accepted)));
-        let applies = accepted.filter(|(_, accepted)| accepted.iter().any(|entry| entry.policy == id));
-        let Some((node, _)) = applies else {
+        let applies = |node: &Node| {
+            let mut accepted = nodes.get(node).into_iter().flat_map(|placed| &placed.accepted);
+            accepted.any(|entry| entry.policy == id)
+        };
+        let Some(node) = found.filter(applies) else {
             return;
         };
-        match node {
-            Node::ListenerSet(set) => {
-                let gateway = topology.listener_sets.get(set).gateway;
-                let under = self.displacing.entry(Node::Gateway(gateway));
-                under.or_default().insert(node);
-            }
-            Node::Listener(..) => {
-                let under = self.displacing.entry(whole(topology, node));
-                under.or_default().insert(node);
-            }
+        let above = match node {
+            Node::ListenerSet(set) => Node::Gateway(topology.listener_sets.get(set).gateway),
+            Node::Listener(..) => whole(topology, node),
             _ => {
                 for (_, _, with) in merged_with(topology, parents, nodes, policy, node) {
                     self.merged.entry(with).or_default().insert(whole(topology, node));
                 }
+                return;
             }
-        }
+        };
+        self.displacing.entry(above).or_default().insert(node);
     }
 
     /// The routes whose policies merged with the one on a node.

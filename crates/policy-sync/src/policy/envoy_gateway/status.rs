@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::refusals::sentence;
+use super::refusals::{lower_first, sentence};
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
@@ -497,10 +497,7 @@ pub(crate) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
 
 /// `BackendTrafficPolicy` is `backendTrafficPolicies`.
 fn plural(kind: &str) -> String {
-    let stem = kind.strip_suffix('y').unwrap_or(kind);
-    let mut characters = stem.chars();
-    let first = characters.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(characters).chain("ies".chars()).collect()
+    format!("{}ies", lower_first(kind.strip_suffix('y').unwrap_or(kind)))
 }
 
 /// Deprecated fields and their replacements, sorted.
