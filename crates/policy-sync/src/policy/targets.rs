@@ -486,11 +486,8 @@ impl<'a> Resolver<'_, 'a> {
         unlisted: Option<&Targeting>,
     ) {
         let is_set = is_listener_set(&declared.group, &declared.kind);
-        let of_gateway = is_set
-            || matches!(
-                (declared.group.as_str(), declared.kind.as_str()),
-                (GROUP, "Gateway" | "GatewayClass")
-            );
+        let is_gateway = declared.group == GROUP && declared.kind == "Gateway";
+        let of_gateway = is_set || is_gateway || is_class(declared);
         let whole = Declared {
             section: None,
             ..declared.clone()

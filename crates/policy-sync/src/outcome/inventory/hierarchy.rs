@@ -497,16 +497,11 @@ fn forwarded(backend: &Value, own: &str) -> String {
     let kind = text("kind").filter(|kind| *kind != "Service");
     let namespace = text("namespace").filter(|namespace| *namespace != own);
     let port = backend.get("port").and_then(Value::as_i64);
-    let mut words = String::new();
-    if let Some(kind) = kind {
-        words = format!("{kind} ");
-    }
-    if let Some(namespace) = namespace {
-        words = format!("{words}{namespace}/");
-    }
-    words.push_str(text("name").unwrap_or_default());
-    if let Some(port) = port {
-        words = format!("{words}:{port}");
-    }
-    words
+    let words = [
+        kind.map(|kind| format!("{kind} ")),
+        namespace.map(|namespace| format!("{namespace}/")),
+        text("name").map(str::to_owned),
+        port.map(|port| format!(":{port}")),
+    ];
+    words.into_iter().flatten().collect()
 }
