@@ -399,13 +399,11 @@ impl<'a> Attachments<'a> {
         if !is_rejected {
             return None;
         }
-        let profile = &self.kinds.get(self.policy(id).kind).profile;
-        let own = &self.policy(id).layers;
-        let mut in_its_way = placed
-            .accepted
-            .iter()
-            .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
-        in_its_way.next().map(|entry| entry.policy)
+        let (profile, own) = (self.profile(id), &self.policy(id).layers);
+        let mut accepted = placed.accepted.iter();
+        let in_its_way = accepted
+            .find(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
+        in_its_way.map(|entry| entry.policy)
     }
 }
 

@@ -545,11 +545,7 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
-        let reference = (
-            policy.object,
-            declared.pointer.as_str(),
-            declared.namespace.as_deref(),
-        );
+        let reference = (policy.object, &*declared.pointer, declared.namespace.as_deref());
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
                 // What is reported about the set explains it. No traffic comes to the set, so that nothing is left

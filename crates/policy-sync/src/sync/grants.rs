@@ -264,11 +264,7 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 (place(other), text)
             });
             let finding = with_others(finding, others, "do");
-            let to = (
-                to_kind.group.as_str(),
-                to_kind.kind.as_str(),
-                first.to.name.as_str(),
-            );
+            let to = (&*to_kind.group, &*to_kind.kind, &*first.to.name);
             findings.push(match self.grants.almost_permit((group, kind, own), &namespace, to) {
                 // A typo must not take a backend from a route without failing the run.
                 Some((place, help)) => finding

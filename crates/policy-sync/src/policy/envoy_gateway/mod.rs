@@ -75,9 +75,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             .map(|(gateway, listener)| {
                 let node = Node::Listener(gateway, listener);
                 let section = topology.section(node).unwrap_or_default();
-                let identity = topology.identity(node);
-                let namespace = identity.namespace.unwrap_or_default();
-                format!("{namespace}/{}/{section}", identity.name)
+                format!("{}/{section}", key(topology, node))
             })
             .collect();
         (!names.is_empty()).then(|| Rejection {
@@ -112,6 +110,12 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             by_port
         })
     }
+}
+
+/// `namespace/name` of the object that a node is a part of.
+fn key(topology: &Topology<'_>, node: Node) -> String {
+    let identity = topology.identity(node);
+    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
 fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
@@ -279,22 +283,12 @@ pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> 
     let merges = |class: &Object| {
         let reference = class.root().get("spec").get("parametersRef");
         let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
-        let (Some(name), true) = (reference.text("name"), is_proxy) else {
-            return false;
-        };
-        let proxy = sources.get_with_hub(&Identity::new(
-            GROUP,
-            "EnvoyProxy",
-            reference.text("namespace"),
-            name,
-        ));
-        proxy
-            .and_then(|proxy| proxy.value.pointer("/spec/mergeGateways")?.as_bool())
-            .unwrap_or_default()
+        let name = reference.text("name").filter(|_| is_proxy)?;
+        let proxy = Identity::new(GROUP, "EnvoyProxy", reference.text("namespace"), name);
+        let proxy = sources.get_with_hub(&proxy)?;
+        proxy.value.pointer("/spec/mergeGateways")?.as_bool()
     };
     let classes = topology.classes.iter();
-    classes
-        .filter(|(_, class)| class.object.is_some_and(merges))
-        .map(|(id, _)| id)
-        .collect()
+    let merging = classes.filter(|(_, class)| class.object.and_then(merges) == Some(true));
+    merging.map(|(id, _)| id).collect()
 }

@@ -8,18 +8,16 @@ use indexmap::IndexMap;
 
 use super::refusals::{lower_first, sentence};
 use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
-use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
+use super::{Rejection, SharedPorts, key, unfit, wrong_setting_at, wrong_setting_merged};
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
+use crate::policy::profiles::envoy_gateway;
 use crate::topology::{GatewayId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
-
-/// The group of its kinds.
-const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
 /// The accepted policies.
 pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
@@ -84,7 +82,7 @@ pub(crate) fn parents_of_backends(
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
 pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
-    if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
+    if !policy.object.is(envoy_gateway::GROUP, "EnvoyPatchPolicy") {
         return None;
     }
     let topology = &attachments.topology;
@@ -348,12 +346,6 @@ pub(crate) fn reference(topology: &Topology<'_>, whole: Node, section: Option<&s
         name: identity.name,
         section_name: section.map(str::to_owned),
     }
-}
-
-/// `namespace/name` of the object that a node is a part of.
-fn key(topology: &Topology<'_>, node: Node) -> String {
-    let identity = topology.identity(node);
-    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
