@@ -10,6 +10,7 @@ use std::sync::Arc;
 use apimachinery::{Selector, row_ids};
 use kube_json::{Value, json};
 
+use super::envoy_gateway::refusals::Rejection;
 use super::profile::Strategy;
 use crate::api::gateway::{AdmittedNamespaces, GROUP};
 use crate::api::policy::{TargetRef, TargetSelector};
@@ -525,19 +526,8 @@ impl NodePolicies {
 pub(super) struct RefusedThere {
     /// What is left of it there: no settings, or not even its place.
     pub(super) left: Option<Entry>,
-    /// Why.
-    pub(super) why: AtListener,
-}
-
-/// Why a policy is refused at one listener.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum AtListener {
-    /// Listeners that it is not for share the port.
-    SharedPort,
-    /// A setting is wrong there.
-    Settings,
-    /// There is no default host, in the controller's wording.
-    NoDefaultHost(&'static str),
+    /// Why; `None`: listeners that it is not for share the port.
+    pub(super) why: Option<Rejection>,
 }
 
 #[cfg(test)]

@@ -179,24 +179,19 @@ fn is_of_clients(policy: &Object) -> bool {
     policy.kind == "ClientTrafficPolicy"
 }
 
-/// Whether a policy wants a host for requests of HTTP/1.0 that name none.
-pub(crate) fn wants_default_host(policy: &Object) -> bool {
-    let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
-    is_of_clients(policy) && wanted == Some(&Value::Bool(true))
-}
-
-/// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is
-/// exactly one: each match of each rule counts by itself
+/// Why a listener has no host for requests of HTTP/1.0 that name none, if a policy wants one. It is the listener's hostname,
+/// else that of its routes, if among them there is exactly one: each match of each rule counts by itself
 /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
 pub(crate) fn no_default_host(
+    policy: &Object,
     topology: &Topology<'_>,
-    gateway: GatewayId,
-    listener: ListenerId,
-) -> Option<&'static str> {
+    (gateway, listener): (GatewayId, ListenerId),
+) -> Option<Rejection> {
     let node = topology.listeners.get(listener);
+    let is_wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost") == Some(&Value::Bool(true));
     let is_http = matches!(node.protocol, "HTTP" | "HTTPS");
     let has_host = node.hostname.is_some_and(|hostname| !hostname.contains('*'));
-    if !is_http || has_host || node.gives_way_to.is_some() {
+    if !is_of_clients(policy) || !is_wanted || !is_http || has_host || node.gives_way_to.is_some() {
         return None;
     }
     let attached = topology.gateways.get(gateway).attached.iter();
@@ -210,13 +205,19 @@ pub(crate) fn no_default_host(
                 .map(|rule| rule.get("matches").items().count().max(1));
             node.exact_hosts(route).saturating_mul(matches.sum())
         });
-    match hosts.sum() {
-        0_usize => Some("cannot set http10 default host on listener with only wildcard hostnames"),
-        1 => None,
-        _ => Some(
-            "cannot set http10 default host on listener with only wildcard hostnames and more than one possible default route",
-        ),
-    }
+    let several = match hosts.sum() {
+        0_usize => "",
+        1 => return None,
+        _ => " and more than one possible default route",
+    };
+    Some(Rejection {
+        message: format!("HTTP1: cannot set http10 default host on listener with only wildcard hostnames{several}."),
+        pointer: None,
+        help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \
+               `useDefaultHost`"
+            .to_owned(),
+        at: Some(Node::Listener(gateway, listener)),
+    })
 }
 
 /// The list; the older `compression` has no such rule.
