@@ -185,7 +185,9 @@ pub(super) fn shipped(work: &str) -> Shipped {
         let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
             identity: Identity::new(group, kind, namespace, name),
-            version: ApiVersion::parse(text(manifest, "/apiVersion")).version.to_string(),
+            version: ApiVersion::parse(text(manifest, "/apiVersion"))
+                .version
+                .to_string(),
             value: manifest.clone(),
         });
     }

@@ -12,6 +12,7 @@ use crate::api::ocm;
 use crate::diagnostic::{Code, Finding, Findings, first_names, fitting_names};
 use crate::hub::Hub;
 use crate::object::Object;
+use crate::placing::is_among;
 use crate::policy::PolicyId;
 use crate::topology::{GatewayId, Node, Path};
 
@@ -229,11 +230,7 @@ fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, fi
         };
         let elsewhere = managed.iter().filter_map(|cluster| {
             let label = cluster.label(GEO_LABEL).filter(|label| *label != geo)?;
-            let is_there = one
-                .clusters
-                .binary_search_by(|name| name.as_str().cmp(&cluster.name))
-                .is_ok();
-            is_there.then(|| format!("{} ({label})", cluster.name))
+            is_among(one.clusters, &cluster.name).then(|| format!("{} ({label})", cluster.name))
         });
         let elsewhere: Vec<String> = elsewhere.collect();
         if elsewhere.is_empty() {

@@ -11,7 +11,7 @@ use super::predicted::reference;
 use super::{ClusterLists, PolicyView, Seen};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::without_secrets;
-use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
+use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, lower_first, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
@@ -299,12 +299,4 @@ fn with_target(profile: &Profile, mut spec: Map, target: &TargetRef) -> Value {
         spec.insert(TargetField::TargetRef.name().to_owned(), json!(target));
     }
     Value::Object(spec)
-}
-
-/// `AwesomePolicy` is `awesomePolicy`, as in the sample of the earlier text.
-fn lower_first(kind: &str) -> String {
-    let mut characters = kind.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(characters).collect()
-    })
 }

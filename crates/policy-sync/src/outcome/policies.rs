@@ -146,7 +146,6 @@ impl EffectiveResult {
                 });
             }
         }
-        let content = || effective.content.iter();
         // Where policies add up, each is a rule under its locator.
         let id = |key: &str, leaf: &Leaf| match &spec {
             Some(_) => key.to_owned(),
@@ -156,24 +155,23 @@ impl EffectiveResult {
         let policies: BTreeSet<String> = policies
             .map(|author| attachments.authored(author).locator.to_string())
             .collect();
-        let rules = named.then(|| {
-            content()
-                .map(|(key, leaf)| (id(key, leaf), without_secrets(&leaf.value)))
-                .collect()
+        let content = effective.content.iter().filter(|_| named);
+        let rules = content.map(|(key, leaf)| {
+            let id = id(key, leaf);
+            (
+                (id.clone(), without_secrets(&leaf.value)),
+                (id, author(key, leaf)),
+            )
         });
-        let rule_sources = named.then(|| {
-            content()
-                .map(|(key, leaf)| (id(key, leaf), author(key, leaf)))
-                .collect()
-        });
+        let (rules, rule_sources): (BTreeMap<_, _>, BTreeMap<_, _>) = rules.unzip();
         let chain = effective
             .chain
             .iter()
             .filter(|_| profile.priority_field.is_some());
         let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
         Self {
-            rules,
-            rule_sources,
+            rules: named.then_some(rules),
+            rule_sources: named.then_some(rule_sources),
             source_policies: policies.into_iter().collect(),
             order: authors
                 .map(|(_, authored)| authored.locator.to_string())
@@ -324,25 +322,24 @@ impl PolicyEntry {
         }
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
-            let nodes = hub.policy(id).nodes().into_iter();
-            gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
+            gateways = hub.policy(id).gateways(&hub.topology);
         }
         let kind = hub.policy(id).object.kind.as_str();
         let shape = hub.profile(id).status;
         entry.ancestors = ancestors(hub, id, &gateways, |gateway| {
+            let Some(everywhere) = everywhere else {
+                return nowhere(kind, shape);
+            };
             let name = hub.topology.locator(Node::Gateway(gateway));
             let mut total = Tally::default();
-            for fate in everywhere.into_iter().flat_map(|everywhere| &everywhere.fates) {
-                if let Some(tally) = fate.gateways.get(&name) {
-                    total.add(tally);
-                }
+            for tally in everywhere
+                .fates
+                .iter()
+                .filter_map(|fate| fate.gateways.get(&name))
+            {
+                total.add(tally);
             }
-            match (everywhere, total.outcome()) {
-                (None, _) if !hub.topology.gateways_of(Node::Gateway(gateway)).is_empty() => {
-                    nowhere(kind, shape)
-                }
-                (_, outcome) => effect_of(kind, shape, outcome, &total.keys()),
-            }
+            effect_of(kind, shape, total.outcome(), &total.keys())
         });
         if let Some(why) = on_all_clusters {
             let conditions = entry
@@ -385,11 +382,10 @@ impl PolicyEntry {
         let effect = accepted.is_true().then(|| match &common {
             Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
             None => {
-                let mut nodes = policy.nodes().into_iter();
-                if nodes.any(|node| !attachments.topology.gateways_of(node).is_empty()) {
-                    nowhere(kind, shape)
-                } else {
+                if policy.gateways(&attachments.topology).is_empty() {
                     effect_of(kind, shape, Outcome::NoPath, &[])
+                } else {
+                    nowhere(kind, shape)
                 }
             }
         });

@@ -304,23 +304,21 @@ impl Seen<'_> {
     /// The policies there that stand for the one of this locator, each with what it is in them.
     pub fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
         let policies = self.attachments.policies.iter();
-        policies
-            .flat_map(|(id, policy)| {
-                policy
-                    .authors(id)
-                    .map(move |(author, authored)| (id, author, authored))
-            })
-            .filter(|(_, _, authored)| authored.locator.as_ref() == locator)
-            .map(|(id, author, _)| (id, author))
-            .collect()
+        let authors = policies.flat_map(|(id, policy)| policy.authors(id));
+        let meant = authors.filter(|(_, authored)| *authored.locator == *locator);
+        meant.map(|(author, _)| (author.policy, author)).collect()
     }
 
     /// Whether a policy is there: on the hub, whether it is on any path that is evaluated there.
     pub fn goes_there(self, policy: PolicyId) -> bool {
-        let topology = &self.attachments.topology;
-        let nodes = self.attachments.policy(policy).nodes().into_iter();
-        let mut starts = nodes.flat_map(|node| topology.starts_of(node));
-        !self.clusters.is_empty() || starts.any(|start| self.effective.has(start))
+        let mut nodes = self.attachments.policy(policy).nodes().into_iter();
+        !self.clusters.is_empty() || nodes.any(|node| self.is_on_a_path(node))
+    }
+
+    /// Whether traffic through a node begins where something is evaluated there.
+    pub(super) fn is_on_a_path(self, node: Node) -> bool {
+        let mut starts = self.attachments.topology.starts_of(node).into_iter();
+        starts.any(|start| self.effective.has(start))
     }
 
     /// A node of the hub, as it is called there.

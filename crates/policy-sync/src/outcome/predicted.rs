@@ -72,10 +72,9 @@ impl Prediction<'_, '_> {
     /// The finding that says so.
     pub fn statuses(&self) -> Result<Vec<ObjectStatus>, Box<Finding>> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
-        let classes = self.ours.classes.values().map(|class| {
-            let mut status = class_status(class);
-            status.extension_kinds = extension_kinds(class);
-            status
+        let classes = self.ours.classes.values().map(|class| ObjectStatus {
+            extension_kinds: extension_kinds(class),
+            ..class_status(class)
         });
         for status in classes.chain(self.gateways()).chain(self.routes()) {
             targets.insert((status.group, status.object.clone()), status);
@@ -97,33 +96,22 @@ impl Prediction<'_, '_> {
     /// Our Gateways, those of a class with unusable parameters included
     /// (docs/systems/mgc.md#gateway-conditions).
     pub fn gateways(&self) -> Vec<ObjectStatus> {
-        let ours = self.ours.gateways.iter();
-        let mut statuses: Vec<ObjectStatus> = ours
-            .filter_map(|(id, ours)| {
-                let class = self.ours.classes.get(&*ours.gateway.class_name)?;
-                Some(gateway_status(
-                    &ours.gateway,
-                    class,
-                    self.clusters.get(id),
-                    self.not_found.contains(&id),
-                ))
+        let ours = self.ours.gateways.iter().filter_map(|(id, ours)| {
+            let class = self.ours.classes.get(&*ours.gateway.class_name)?;
+            let (clusters, not_found) = (self.clusters.get(id), self.not_found.contains(&id));
+            Some(gateway_status(&ours.gateway, class, clusters, not_found))
+        });
+        let all = self.objects.of_kind(GROUP, "Gateway").iter();
+        let refused = all.filter_map(|object| {
+            let class = object.root().get("spec").text("gatewayClassName")?;
+            let refused = self.ours.classes.get(class)?.params.as_ref().err()?;
+            let message = format!("Invalid parameters in gateway class: {refused}");
+            Some(ObjectStatus {
+                conditions: vec![Condition::new("Programmed", "False", "Pending", message)],
+                ..ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway)
             })
-            .collect();
-        for object in self.objects.of_kind(GROUP, "Gateway") {
-            let class = object.root().get("spec").text("gatewayClassName");
-            let refused = class
-                .and_then(|name| self.ours.classes.get(name))
-                .and_then(|class| class.params.as_ref().err());
-            if let Some(refused) = refused {
-                let mut status = ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway);
-                let message = format!("Invalid parameters in gateway class: {refused}");
-                status
-                    .conditions
-                    .push(Condition::new("Programmed", "False", "Pending", message));
-                statuses.push(status);
-            }
-        }
-        statuses
+        });
+        ours.chain(refused).collect()
     }
 
     /// The routes of synced kinds that go to spokes, or that our Gateways refuse. Their conditions are those on the
@@ -158,7 +146,7 @@ impl Prediction<'_, '_> {
             for ((node, policies), authors) in affecting(attachments, seen.effective)? {
                 let of_hub = seen.clusters.is_empty();
                 // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
-                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
+                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !seen.is_on_a_path(node) {
                     continue;
                 }
                 let there = all
@@ -191,12 +179,6 @@ impl Prediction<'_, '_> {
             }
         }
         Some(all)
-    }
-
-    /// Whether what a node of the hub leads to is evaluated on the hub.
-    fn stays(&self, seen: Seen<'_>, node: Node) -> bool {
-        let mut starts = seen.attachments.topology.starts_of(node).into_iter();
-        starts.any(|start| seen.effective.has(start))
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {

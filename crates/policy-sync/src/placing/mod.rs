@@ -10,4 +10,4 @@ mod tests;
 
 pub use findings::{place_of, problems, unwritable};
 pub use inventory::inventory;
-pub use place::{Clusters, Decided, known_clusters, place};
+pub use place::{Clusters, Decided, is_among, known_clusters, place};

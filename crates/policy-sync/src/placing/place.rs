@@ -298,6 +298,12 @@ impl<'a> Decided<'a> {
     }
 }
 
+/// Whether a cluster is in a sorted list.
+pub fn is_among(clusters: &[String], cluster: &str) -> bool {
+    let found = clusters.binary_search_by(|name| name.as_str().cmp(cluster));
+    found.is_ok()
+}
+
 /// Every cluster that is registered, decided for, or has a directory of its own below `spokes/`.
 pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();

@@ -5,18 +5,16 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::Identity;
 
-use super::envoy_gateway::scopes::{Parents, Scopes, route_of};
+use super::envoy_gateway::scopes::{Scopes, route_of};
 use super::envoy_gateway::{
-    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wants_default_host, wrong_setting,
-    wrong_setting_at,
+    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
 };
 use super::istio::{Waypoint, waypoint_of};
 use super::kgateway_refusals;
 use super::kinds::{Options, policy_kinds};
 use super::merge::per_field::meet;
 use super::model::{
-    AtListener, Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId,
-    RefusedThere, Rule,
+    Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, RefusedThere, Rule,
 };
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
@@ -29,7 +27,7 @@ use crate::topology::{
 };
 
 /// A policy kind of the input.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Kind {
     /// What is known about it.
     pub profile: Arc<Profile>,
@@ -58,8 +56,6 @@ pub struct Attachments<'a> {
     pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
     policy_ids: OnceLock<HashMap<Identity, PolicyId>>,
-    /// Through which parents each route hangs where, computed when needed.
-    parents: OnceLock<Parents>,
 }
 
 impl<'a> Attachments<'a> {
@@ -76,8 +72,7 @@ impl<'a> Attachments<'a> {
         for profile in policy_kinds(sources, options) {
             attachments.kinds.push(Kind {
                 profile,
-                nodes: BTreeMap::new(),
-                scopes: OnceLock::new(),
+                ..Kind::default()
             });
         }
         let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();
@@ -232,24 +227,22 @@ impl<'a> Attachments<'a> {
                     continue;
                 }
                 let nothing = Entry::new(entry.policy, []);
-                let wants_host = wants_default_host(policy);
                 for (gateway, listener) in topology.listeners_at(*node) {
                     let nodes = topology.nodes_at(gateway, listener);
                     let mut closer = nodes.take_while(|closer| closer != node);
                     if closer.any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    let (keeps_its_place, why) = if ports.shares_port(*node, listener) {
-                        (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
-                    } else if wrong_setting_at(policy, topology, listener).is_some() {
-                        (true, AtListener::Settings)
-                    } else {
-                        let host = || no_default_host(topology, gateway, listener);
-                        match wants_host.then(host).flatten() {
-                            Some(why) => (true, AtListener::NoDefaultHost(why)),
-                            None => continue,
-                        }
+                    let shares_port = ports.shares_port(*node, listener);
+                    let wrong = || {
+                        let setting = wrong_setting_at(policy, topology, listener);
+                        setting.or_else(|| no_default_host(policy, topology, (gateway, listener)))
                     };
+                    let why = if shares_port { None } else { wrong() };
+                    if !shares_port && why.is_none() {
+                        continue;
+                    }
+                    let keeps_its_place = !shares_port || !matches!(node, Node::ListenerSet(_));
                     let left = keeps_its_place.then(|| nothing.clone());
                     placed.refused_at.insert(listener, RefusedThere { left, why });
                 }
@@ -334,16 +327,10 @@ impl<'a> Attachments<'a> {
         self.policy(id).locator()
     }
 
-    /// The parents of all routes.
-    pub(super) fn parents(&self) -> &Parents {
-        self.parents.get_or_init(|| Parents::new(&self.topology))
-    }
-
     /// Which policies of a kind are under which.
     pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
         let known = self.kinds.get(kind);
-        let topology = (&self.topology, self.parents());
-        let scopes = || Scopes::of(topology, &known.nodes, &self.policies, kind);
+        let scopes = || Scopes::of(&self.topology, &known.nodes, &self.policies, kind);
         known.scopes.get_or_init(scopes)
     }
 
@@ -400,13 +387,11 @@ impl<'a> Attachments<'a> {
         if !is_rejected {
             return None;
         }
-        let profile = &self.kinds.get(self.policy(id).kind).profile;
-        let own = &self.policy(id).layers;
-        let mut in_its_way = placed
-            .accepted
-            .iter()
-            .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
-        in_its_way.next().map(|entry| entry.policy)
+        let (profile, own) = (self.profile(id), &self.policy(id).layers);
+        let mut accepted = placed.accepted.iter();
+        let in_its_way = accepted
+            .find(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
+        in_its_way.map(|entry| entry.policy)
     }
 }
 

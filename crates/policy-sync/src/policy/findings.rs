@@ -14,7 +14,7 @@ use super::profile::StatusShape;
 use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::object::Object;
-use crate::topology::{GatewayId, Level, Node};
+use crate::topology::{Level, Node};
 
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
@@ -30,13 +30,8 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         let object = policy.object;
         refused(attachments, id, findings);
         beyond(attachments, id, findings);
-        let gateways: BTreeSet<GatewayId> = policy
-            .nodes()
-            .into_iter()
-            .flat_map(|node| attachments.topology.gateways_of(node))
-            .collect();
-        if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
-            let number = gateways.len();
+        let number = policy.gateways(&attachments.topology).len();
+        if attachments.profile(id).status.lists_ancestors() && number > MAX_ANCESTORS {
             let what = format!("has {number} ancestors; a status lists at most {MAX_ANCESTORS}");
             let finding = object.finding(Code::POLICY_TOO_MANY_ANCESTORS, policy.pointer(), what);
             findings.push(finding.help("split the policy, or target fewer Gateways"));

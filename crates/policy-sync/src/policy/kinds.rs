@@ -132,13 +132,7 @@ pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profile
         .filter_map(|class| class.params.as_ref().ok());
     let synced: BTreeSet<(&str, &str, &str)> = params
         .flat_map(|params| &params.policies_to_sync)
-        .map(|synced| {
-            (
-                synced.group.as_str(),
-                synced.kind.as_str(),
-                synced.version.as_str(),
-            )
-        })
+        .map(|synced| (&*synced.group, &*synced.kind, &*synced.version))
         .collect();
     for object in hub.objects.of_kind(GROUP, KIND) {
         let spec = object.root().get("spec");

@@ -33,6 +33,7 @@ pub use condition::{
 pub use effective::{Effective, Loss, PathEffective};
 pub(crate) use effective_policies::affecting;
 pub use effective_policies::{EffectivePolicies, Reach, Refinement};
+pub(crate) use envoy_gateway::refusals::lower_first;
 pub use findings::{no_path, outcomes};
 pub use kinds::{Options, learn_targets, report_nonconforming_kinds};
 pub(crate) use merge::gep713::{Composed, one_level};
@@ -53,4 +54,4 @@ pub(crate) use reading::read_policy;
 pub use reading::{read as read_settings, rewritten, strategy_word, wrapped};
 pub use status::{accepted, ancestors};
 pub use targeting::Verdict;
-pub(crate) use targets::resolve_targets;
+pub(crate) use targets::{referrer, resolve_targets};

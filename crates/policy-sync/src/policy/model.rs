@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use apimachinery::{Selector, row_ids};
 use kube_json::{Text, Value, json};
-use serde::Serialize;
 
+use super::envoy_gateway::refusals::Rejection;
 use super::profile::Strategy;
 use crate::api::gateway::{AdmittedNamespaces, GROUP};
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::object::{Object, Rank};
-use crate::topology::{ListenerId, Node, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// A policy as written, among those that the one of this number stands for: see [`Authored`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,6 +71,17 @@ pub struct Element {
 }
 
 impl Leaf {
+    /// A value at another place of the settings that has the source of this one, with its key.
+    pub(super) fn moved(&self, at: impl Into<Arc<str>>, value: Value) -> (Arc<str>, Self) {
+        let at = at.into();
+        let leaf = Self {
+            value: Arc::new(value),
+            at: Arc::clone(&at),
+            ..self.clone()
+        };
+        (at, leaf)
+    }
+
     /// The pointer of the leaf in its source object.
     pub fn source_pointer(&self) -> String {
         let from = self.element.as_ref().map_or(&self.at, |element| &element.from);
@@ -199,6 +210,14 @@ impl Declared {
             }
             reference
         })
+    }
+
+    /// The node that it is.
+    pub(super) const fn node(&self) -> Option<Node> {
+        match self.target {
+            Target::Attached(node) => Some(node),
+            _ => None,
+        }
     }
 
     /// The object that it names, whether or not that has such a section. `own` is the namespace of the policy.
@@ -345,10 +364,7 @@ impl<'a> Policy<'a> {
     /// Its targets that are attached, with their nodes.
     pub(super) fn attached(&self) -> impl Iterator<Item = (&Declared, Node)> {
         let targets = self.targets.iter();
-        targets.filter_map(|declared| match declared.target {
-            Target::Attached(node) => Some((declared, node)),
-            _ => None,
-        })
+        targets.filter_map(|declared| Some((declared, declared.node()?)))
     }
 
     /// Its targets that are a node.
@@ -361,15 +377,19 @@ impl<'a> Policy<'a> {
     pub fn nodes(&self) -> BTreeSet<Node> {
         self.attached().map(|(_, node)| node).collect()
     }
+
+    /// The Gateways that traffic through these nodes comes from.
+    pub(crate) fn gateways(&self, topology: &Topology<'_>) -> BTreeSet<GatewayId> {
+        let nodes = self.nodes().into_iter();
+        nodes.flat_map(|node| topology.gateways_of(node)).collect()
+    }
 }
 
 /// Where a policy stands when it meets another one of its level: defaults or overrides, and its rank.
 pub(super) type Standing<'r> = (Side, &'r Rank);
 
 /// The rule that decided between two policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
     /// The second line of the earlier text of GEP-713.
     OverridesBeatDefaults,
@@ -506,19 +526,8 @@ impl NodePolicies {
 pub(super) struct RefusedThere {
     /// What is left of it there: no settings, or not even its place.
     pub(super) left: Option<Entry>,
-    /// Why.
-    pub(super) why: AtListener,
-}
-
-/// Why a policy is refused at one listener.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum AtListener {
-    /// Listeners that it is not for share the port.
-    SharedPort,
-    /// A setting is wrong there.
-    Settings,
-    /// There is no default host, in the controller's wording.
-    NoDefaultHost(&'static str),
+    /// Why; `None`: listeners that it is not for share the port.
+    pub(super) why: Option<Rejection>,
 }
 
 #[cfg(test)]

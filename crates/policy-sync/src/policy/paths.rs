@@ -54,9 +54,12 @@ pub(super) fn paths_from(
     if kind_of.nodes.is_empty() {
         return Default::default();
     }
-    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), work);
-    walk.is_refined = is_refined;
-    walk.start(start);
+    let mut walk = Walk::from(
+        attachments,
+        (Some(kind), &kind_of.profile),
+        (start, is_refined),
+        work,
+    );
     // There are as many paths as routes, and the caller keeps them.
     walk.found.shrink_to_fit();
     [walk.found, walk.for_any]
@@ -75,9 +78,7 @@ pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: 
             Level::Port,
         ])
     };
-    let mut walk = Walk::new(attachments, (None, &profile), work);
-    walk.start(start);
-    walk.all
+    Walk::from(attachments, (None, &profile), (start, false), work).all
 }
 
 /// A place on the way: its level, its node, who is there.
@@ -104,30 +105,29 @@ struct Walk<'l, 'a> {
 }
 
 impl<'l, 'a> Walk<'l, 'a> {
-    fn new(
+    fn from(
         attachments: &'l Attachments<'a>,
         (kind, profile): (Option<KindId>, &'l Profile),
+        (start, is_refined): (Start, bool),
         work: &'l Work,
     ) -> Self {
-        Self {
+        let mut walk = Self {
             profile,
             topology: &attachments.topology,
             attachments,
             work,
             kind,
-            is_refined: false,
+            is_refined,
             known: HashMap::new(),
             found: Vec::new(),
             for_any: Vec::new(),
             all: Vec::new(),
-        }
-    }
-
-    fn start(&mut self, start: Start) {
+        };
         match start {
-            Start::Gateway(gateway) => self.gateway(gateway),
-            Start::Service(service) => self.service(service),
+            Start::Gateway(gateway) => walk.gateway(gateway),
+            Start::Service(service) => walk.service(service),
         }
+        walk
     }
 
     fn ends(&self, level: Level) -> bool {
@@ -365,36 +365,30 @@ impl<'l, 'a> Walk<'l, 'a> {
                 self.route(path, topology.routes.get(child), child, &above);
             }
         }
-        let rules: Vec<Stop<'l>> = taking
-            .iter()
-            .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
-            .collect();
-        let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
-        for (rule, stop) in taking.iter().zip(&rules) {
-            let path = Path {
-                rule: Some(*rule),
-                ..path
-            };
+        let rules = taking.iter().map(|rule| {
+            let stop = self.stop(Level::Rule, Node::Rule(route, *rule));
+            (*rule, at_rule(path, *rule), join(&above, [stop]))
+        });
+        let rules: Vec<(RuleId, Path, Vec<Stop<'l>>)> = rules.collect();
+        // Nothing is joined to what is above a rule without policies.
+        let is_named = |stops: &[Stop<'l>]| stops.len() > above.len();
+        for (_, path, stops) in &rules {
             let is_end = self.ends(Level::Rule);
             let always = self.profile.class == Class::Inherited || !self.ends(Level::Route);
-            if !is_end || always || self.is_refined || named(stop) {
-                self.emit_if(is_end, path, &join(&above, [*stop]));
+            if !is_end || always || self.is_refined || is_named(stops) {
+                self.emit_if(is_end, *path, stops);
             }
         }
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
             return;
         }
         self.without_backend(path, &taking, &above);
-        let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
+        let split = self.every_level()
+            || (self.profile.class == Class::Inherited && rules.iter().any(|(.., stops)| is_named(stops)));
         if split {
-            for (rule, stop) in taking.iter().zip(&rules) {
-                let path = Path {
-                    rule: Some(*rule),
-                    ..path
-                };
-                let above = join(&above, [*stop]);
-                for backend in &self.topology.rules.get(*rule).backends {
-                    self.backend(path, *backend, &above);
+            for (rule, path, stops) in &rules {
+                for backend in &topology.rules.get(*rule).backends {
+                    self.backend(*path, *backend, stops);
                 }
             }
         } else {
@@ -467,11 +461,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         stops.retain(|(level, ..)| *level != Level::Mesh);
         for rule in rules {
             if self.topology.rules.get(*rule).backends.is_empty() {
-                let path = Path {
-                    rule: Some(*rule),
-                    ..path
-                };
-                self.emit(path, &stops);
+                self.emit(at_rule(path, *rule), &stops);
             }
         }
     }
@@ -536,6 +526,13 @@ impl<'l, 'a> Walk<'l, 'a> {
             }
         };
         self.found.push(PathEffective { path, effective });
+    }
+}
+
+fn at_rule(path: Path, rule: RuleId) -> Path {
+    Path {
+        rule: Some(rule),
+        ..path
     }
 }
 

@@ -289,8 +289,7 @@ impl StatusShape {
 
 /// Everything that is known about a policy kind. Each field's default is that of a labeled kind that nobody
 /// described.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
     /// API group.

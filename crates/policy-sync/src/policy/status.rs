@@ -6,7 +6,7 @@ use super::attachment::Attachments;
 use super::condition::{AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use super::envoy_gateway::status;
 use super::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
-use super::model::{PolicyId, Target};
+use super::model::{Declared, PolicyId, Target};
 use super::profile::StatusShape;
 use crate::topology::{GatewayId, Node};
 
@@ -67,56 +67,45 @@ pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<Gat
         let why = why.strip_prefix(&name).unwrap_or(why);
         return refused("Invalid", format!("{kind} is invalid: {why}"));
     }
-    let mut first = None;
-    for declared in &policy.targets {
-        let problem = match &declared.target {
-            Target::Attached(node) => {
-                let elsewhere = gateway
-                    .is_some_and(|gateway| !attachments.topology.gateways_of(*node).contains(&gateway));
-                if elsewhere {
-                    continue;
-                }
-                attachments
-                    .conflicted_by(id, *node)
-                    .map(|by| {
-                        let message = match shape {
-                            StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
-                            StatusShape::Accepted => format!("Conflicts with another {kind}"),
-                            _ => {
-                                let by = &attachments.policy(by).rank.key;
-                                format!("{kind} is conflicted by {by}: conflicting policy")
-                            }
-                        };
-                        refused("Conflicted", message)
-                    })
-                    .or_else(|| {
-                        let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
-                        let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
-                        why.map(|why| refused("Invalid", why))
-                    })
-            }
-            Target::Virtual | Target::Unresolved => None,
-            Target::NotFound => {
-                let message = format!("{kind} target {} was not found", declared.name);
-                Some(refused("TargetNotFound", message))
-            }
-            Target::NotPermitted => {
-                let name = &declared.name;
-                let message = format!("{kind} target is invalid: no ReferenceGrant permits {name}");
-                Some(refused("Invalid", message))
-            }
-            Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),
-        };
-        match problem {
-            None => {
-                first = None;
-                break;
-            }
-            Some(problem) => {
-                first.get_or_insert(problem);
-            }
+    let leads_there = |declared: &&Declared| {
+        let wanted = gateway.zip(declared.node());
+        wanted.is_none_or(|(gateway, node)| attachments.topology.gateways_of(node).contains(&gateway))
+    };
+    let problem = |declared: &Declared| match &declared.target {
+        Target::Attached(node) => attachments
+            .conflicted_by(id, *node)
+            .map(|by| {
+                let message = match shape {
+                    StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                    StatusShape::Accepted => format!("Conflicts with another {kind}"),
+                    _ => {
+                        let by = &attachments.policy(by).rank.key;
+                        format!("{kind} is conflicted by {by}: conflicting policy")
+                    }
+                };
+                refused("Conflicted", message)
+            })
+            .or_else(|| {
+                let rejection = rejection(attachments, id, *node, usize::MAX).map(|why| why.message);
+                let why = rejection.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                why.map(|why| refused("Invalid", why))
+            }),
+        Target::Virtual | Target::Unresolved => None,
+        Target::NotFound => {
+            let message = format!("{kind} target {} was not found", declared.name);
+            Some(refused("TargetNotFound", message))
         }
-    }
+        Target::NotPermitted => {
+            let name = &declared.name;
+            let message = format!("{kind} target is invalid: no ReferenceGrant permits {name}");
+            Some(refused("Invalid", message))
+        }
+        Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),
+    };
+    let targets = policy.targets.iter().filter(leads_there);
+    // One target without a problem is enough.
+    let problems: Option<Vec<Condition>> = targets.map(problem).collect();
+    let first = problems.and_then(|problems| problems.into_iter().next());
     first.unwrap_or_else(|| {
         let (reason, message) = match shape {
             StatusShape::EnvoyGateway => ("Accepted", ACCEPTED.to_owned()),

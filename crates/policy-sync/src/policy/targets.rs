@@ -151,11 +151,10 @@ impl<'a> Resolver<'_, 'a> {
             kind: identity.group_kind.kind,
             namespace: identity.namespace,
             name: identity.name,
-            section: None,
             pointer: "/spec".to_owned(),
             target: Target::Attached(node),
             is_held: true,
-            selector: None,
+            ..Declared::default()
         }
     }
 
@@ -488,11 +487,8 @@ impl<'a> Resolver<'_, 'a> {
         unlisted: Option<&Targeting>,
     ) {
         let is_set = is_listener_set(&declared.group, &declared.kind);
-        let of_gateway = is_set
-            || matches!(
-                (declared.group.as_str(), declared.kind.as_str()),
-                (GROUP, "Gateway" | "GatewayClass")
-            );
+        let is_gateway = declared.group == GROUP && declared.kind == "Gateway";
+        let of_gateway = is_set || is_gateway || is_class(declared);
         let whole = Declared {
             section: None,
             ..declared.clone()
@@ -550,11 +546,7 @@ impl<'a> Resolver<'_, 'a> {
             Some(_) => format!("{word} `{section}` of {identity}"),
             None => identity.to_string(),
         };
-        let reference = (
-            policy.object,
-            declared.pointer.as_str(),
-            declared.namespace.as_deref(),
-        );
+        let reference = (policy.object, &*declared.pointer, declared.namespace.as_deref());
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
                 // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
@@ -598,7 +590,7 @@ impl<'a> Resolver<'_, 'a> {
 }
 
 /// Group, kind, and namespace of who refers, as grants name them.
-fn referrer(policy: &Object) -> (&str, &str, &str) {
+pub(crate) fn referrer(policy: &Object) -> (&str, &str, &str) {
     let group = policy.api_version.group.as_str();
     (group, &policy.kind, policy.namespace_or_empty())
 }

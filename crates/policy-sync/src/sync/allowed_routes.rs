@@ -4,9 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use apimachinery::Field;
-use kube_json::Value;
-
 use super::routes::SyncedParent;
 use super::synced_object::Syncing;
 use crate::api::downstream::NAMESPACE_PREFIX;
@@ -269,15 +266,12 @@ fn finding(
 ) -> Option<Finding> {
     let ((first, pointer), others) = refused.routes.split_first()?;
     let allowed_at = format!("{}/allowedRoutes", listener.pointer);
-    let allowed = owner.value.pointer(&allowed_at).unwrap_or(&Value::Null);
-    let (allowed, at) = (
-        Field::new(allowed),
-        if allowed.is_null() {
-            listener.pointer
-        } else {
-            allowed_at.as_str()
-        },
-    );
+    let allowed = owner
+        .value
+        .pointer(&allowed_at)
+        .filter(|allowed| !allowed.is_null());
+    let at = allowed.map_or(listener.pointer, |_| &allowed_at);
+    let from = allowed.and_then(|allowed| allowed.pointer("/namespaces/from")?.as_str());
     let mut message = format!(
         "on the spokes, listener `{}` of {} would refuse {}",
         listener.name,
@@ -287,8 +281,7 @@ fn finding(
     if let Some(more) = and_more(others.len(), "route") {
         message = format!("{message} {more}");
     }
-    let namespaces = allowed.get("namespaces");
-    let label = match (cause, namespaces.text("from")) {
+    let label = match (cause, from) {
         (Refusal::Kind, _) => format!("accepts no {}", first.kind),
         (_, None) => "accepts only routes of its own namespace, by default".to_owned(),
         (_, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
@@ -323,24 +316,23 @@ fn finding(
     );
     let is_known = hub.objects.find("", "Namespace", None, own).is_some();
     let admitted = &listener.admission.namespaces;
-    let is_selector = matches!(admitted, AdmittedNamespaces::Selector(_));
-    Some(finding.help(match (is_selector, refused.on_the_hub) {
-        (true, _) if matches!(admitted, AdmittedNamespaces::Selector(None)) => format!(
+    Some(finding.help(match (admitted, refused.on_the_hub) {
+        (AdmittedNamespaces::Selector(None), _) => format!(
             "its `selector` is missing or unreadable, so it selects no Namespace: write \
              `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
              In, NotIn, Exists and DoesNotExist"
         ),
-        (true, true) => format!("give Namespace `{own}` there the labels that it has on the hub"),
-        (true, false) if is_known => {
+        (AdmittedNamespaces::Selector(_), true) => format!("give Namespace `{own}` there the labels that it has on the hub"),
+        (AdmittedNamespaces::Selector(_), false) if is_known => {
             format!("{accepts}, or give the Namespace the labels if its routes may use this one")
         }
-        (true, false) => format!(
+        (AdmittedNamespaces::Selector(_), false) => format!(
             "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
              `spokes/<cluster>`"
         ),
-        (false, true) => {
+        (_, true) => {
             format!("to accept the routes of `{own}` there as on the hub, write {for_own_alone}")
         }
-        (false, false) => format!("{accepts}; if its routes may use this one, write {for_own_alone}"),
+        (_, false) => format!("{accepts}; if its routes may use this one, write {for_own_alone}"),
     }))
 }

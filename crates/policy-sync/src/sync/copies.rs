@@ -158,23 +158,20 @@ impl<'a> PlacedGateway<'a> {
 /// The route or ListenerSet as it is on the spoke: in its own namespace, with the Gateways of this copy as its parents.
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
 ///
-/// `parents` are the pointers of its references to Gateways that are there.
+/// `parent` finds the Gateway of ours that is there, by the pointer of a reference to it.
 pub(super) fn downstream_route(
     content: &Value,
     (name, namespace): (&str, &str),
-    parents: &[(&str, OurGatewayId)],
+    parent: impl Fn(&str) -> Option<OurGatewayId>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Value {
     let mut route = shipped(content, name, namespace);
-    let downstream = |is_meant: &dyn Fn(&str) -> bool| {
-        let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
-        Some(gateways.get(*gateway).namespace())
-    };
+    let downstream = |pointer: &str| Some(gateways.get(parent(pointer)?).namespace());
     let spec = route.get_mut("spec").and_then(Value::as_object_mut);
     let Some(spec) = spec else { return route };
     // Only a ListenerSet has it.
     if let Some(reference) = spec.get_mut("parentRef").and_then(Value::as_object_mut)
-        && let Some(Some(namespace)) = downstream(&|parent| parent == "/spec/parentRef")
+        && let Some(Some(namespace)) = downstream("/spec/parentRef")
     {
         reference.insert("namespace", json!(namespace));
     }
@@ -186,7 +183,7 @@ pub(super) fn downstream_route(
     // route.
     let mut index = 0_usize;
     references.retain_mut(|reference| {
-        let at = index;
+        let pointer = format!("/spec/parentRefs/{index}");
         index = index.saturating_add(1);
         let text = |name: &str| reference.get(name).and_then(Value::as_str);
         let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
@@ -194,11 +191,7 @@ pub(super) fn downstream_route(
         if owner != (GROUP, "Gateway") && !is_set {
             return true;
         }
-        let is_meant = |parent: &str| {
-            let position = parent.strip_prefix("/spec/parentRefs/");
-            position.and_then(|position| position.parse().ok()) == Some(at)
-        };
-        let Some(namespace) = downstream(&is_meant) else {
+        let Some(namespace) = downstream(&pointer) else {
             return false;
         };
         // A ListenerSet stays in its own namespace.
@@ -210,17 +203,21 @@ pub(super) fn downstream_route(
     route
 }
 
-/// The object of the hub as it is on a spoke to which another tool delivers it, in the same namespace.
-pub(super) fn assumed_route<'p>(
-    object: &Object,
-    parents: impl Iterator<Item = &'p (String, OurGatewayId)>,
+/// The object of the hub as it is on spokes with some of its Gateways to which another tool delivers it, in the same
+/// namespace.
+pub(super) fn assumed_route(
+    route: &HubRoute<'_>,
+    is_there: impl Fn(OurGatewayId) -> bool,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Object {
-    let parents: Vec<(&str, OurGatewayId)> = parents
-        .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
-        .collect();
+    let object = route.object;
+    let parent = |pointer: &str| {
+        let mut parents = route.parents.iter();
+        let (_, gateway) = parents.find(|(parent, gateway)| parent == pointer && is_there(*gateway))?;
+        Some(*gateway)
+    };
     let place = (object.name.as_str(), object.namespace_or_empty());
-    object.with_value(downstream_route(&object.value, place, &parents, gateways))
+    object.with_value(downstream_route(&object.value, place, parent, gateways))
 }
 
 /// A route or a ListenerSet of the hub.

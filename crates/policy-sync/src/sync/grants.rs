@@ -20,9 +20,10 @@ use super::variants::{Copy, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_downstream};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::SyncedResource;
-use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
+use crate::policy::referrer;
 
 /// The resource of grants that no parameters list: they go with what needs them.
 static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
@@ -36,19 +37,6 @@ static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
 
 /// Group, kind, and namespace of the hub of what refers to something.
 pub(super) type From<'o> = (&'o str, &'o str, &'o str);
-
-fn from_of(object: &Object) -> From<'_> {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    (group, kind, object.namespace_or_empty())
-}
-
-/// The object that a reference leads to, if that is in another namespace.
-fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
-    match needed {
-        Needed::Object(to) if to.namespace.as_deref().is_some_and(|there| there != namespace) => Some(to),
-        _ => None,
-    }
-}
 
 /// The grants that are needed, each with the Gateways that it goes with.
 type Needs<'a> = BTreeMap<(&'a str, &'a str), (&'a Object, BTreeSet<OurGatewayId>)>;
@@ -73,7 +61,7 @@ pub fn add_grants<'a>(
             object.is(GROUP, "Gateway") && gateways.iter().all(goes_beside)
         };
         let needed = needed_by(object, Some(own));
-        let crossing = needed.iter().filter_map(|(needed, _)| crossing(needed, own));
+        let crossing = needed.iter().filter_map(|(needed, _)| needed.crossing(own));
         let certificates = certificates(object, None);
         let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
         let certificates = certificates.iter().filter(|_| has_listeners && !copied);
@@ -91,11 +79,11 @@ pub fn add_grants<'a>(
     for (id, placed) in gateways.iter() {
         let object = placed.gateway.object;
         let there = placed.namespace().map(Text::from);
-        places.entry(from_of(object)).or_default().extend(there);
-        add(from_of(object), (object, object.namespace_or_empty()), &[id]);
+        places.entry(referrer(object)).or_default().extend(there);
+        add(referrer(object), (object, object.namespace_or_empty()), &[id]);
     }
     for (synced, variants) in synced.iter().zip(&*variants) {
-        let from = from_of(synced.object);
+        let from = referrer(synced.object);
         for variant in variants {
             for Copy { object, .. } in &variant.copies {
                 places.entry(from).or_default().extend(object.namespace.clone());
@@ -164,10 +152,24 @@ fn on_clusters(grant: &Object, places: &BTreeMap<From<'_>, BTreeSet<Text>>) -> V
     value
 }
 
-/// So many references to one namespace are pointed at; more are counted.
+/// So many more places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
-const CLUSTERS_WIDTH: usize = 40;
+pub(super) const CLUSTERS_WIDTH: usize = 40;
+
+/// Points at other references to what is missing, and counts those that are too many: `3 more need it`.
+pub(super) fn with_others(
+    finding: Finding,
+    mut others: impl Iterator<Item = (Place, String)>,
+    what_more_do: &str,
+) -> Finding {
+    let first = others.by_ref().take(MOST_PLACES);
+    let finding = first.fold(finding, |finding, (place, text)| finding.related(place, text));
+    match others.count() {
+        0 => finding,
+        more => finding.note(format!("{more} more {what_more_do}")),
+    }
+}
 
 /// The grants that are nowhere, each with the references that need it.
 pub(super) struct MissingGrants<'g, 'a> {
@@ -203,10 +205,10 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
         (object, namespace, clusters): (&'a Object, &str, &'a [String]),
         (needed, pointer): (&Needed, &str),
     ) {
-        let Some(to) = crossing(needed, namespace) else {
+        let Some(to) = needed.crossing(namespace) else {
             return;
         };
-        let from = from_of(object);
+        let from = referrer(object);
         if self.grants.permitting(from, to).next().is_some() {
             return;
         }
@@ -235,16 +237,13 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
     pub(super) fn report(self, findings: &mut Findings) {
         for (((group, kind, own), namespace, to_kind), missing) in self.missing {
             let Some(first) = missing.first() else { continue };
-            let mut clusters: Vec<&str> = missing
+            let clusters: BTreeSet<&str> = missing
                 .iter()
-                .flat_map(|missing| &missing.clusters)
-                .copied()
+                .flat_map(|missing| missing.clusters.iter().copied())
                 .collect();
-            clusters.sort_unstable();
-            clusters.dedup();
             let place =
                 |missing: &Missing<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
-            let mut finding = Finding::new(
+            let finding = Finding::new(
                 Code::REFERENCE_NOT_PERMITTED,
                 place(first),
                 format!(
@@ -260,21 +259,12 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 .filter(|other| place(other) != place(first))
                 .collect();
             others.dedup_by_key(|other| place(other));
-            for other in others.iter().take(MOST_PLACES) {
-                finding = finding.related(
-                    place(other),
-                    format!("and {} refers to it", other.object.identity()),
-                );
-            }
-            let more = others.len().saturating_sub(MOST_PLACES);
-            if more > 0 {
-                finding = finding.note(format!("{more} more do"));
-            }
-            let to = (
-                to_kind.group.as_str(),
-                to_kind.kind.as_str(),
-                first.to.name.as_str(),
-            );
+            let others = others.into_iter().map(|other| {
+                let text = format!("and {} refers to it", other.object.identity());
+                (place(other), text)
+            });
+            let finding = with_others(finding, others, "do");
+            let to = (&*to_kind.group, &*to_kind.kind, &*first.to.name);
             findings.push(match self.grants.almost_permit((group, kind, own), &namespace, to) {
                 // A typo must not take a backend from a route without failing the run.
                 Some((place, help)) => finding

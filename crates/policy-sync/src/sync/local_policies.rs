@@ -29,9 +29,6 @@ use crate::topology::{Controllers, Node, Original, Sources, Topology};
 /// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
 /// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
 fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) -> Option<Arc<[Layer]>> {
-    if locals.is_empty() {
-        return Some(Arc::clone(synced));
-    }
     let local_layers = || locals.iter().flat_map(|local| local.layers.iter());
     let whole = |side: Side| local_layers().any(|layer| layer.side == side && !layer.strategy.merges());
     let taken = match profile.precedence {
@@ -95,14 +92,12 @@ impl<'a> LocalPolicies<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> BTreeMap<&'a str, Self> {
-        let mut read: Vec<(&'a str, &'a Objects, Table<PolicyId, Policy<'a>>)> = Vec::new();
-        for (cluster, objects) in hub.spokes.as_ref() {
-            read.push((
-                cluster,
-                objects,
-                policies((hub, attachments), objects, options, findings),
-            ));
-        }
+        let spokes = hub.spokes.iter();
+        let read = spokes.map(|(cluster, objects)| {
+            let policies = policies((hub, attachments), objects, options, findings);
+            (cluster.as_str(), objects, policies)
+        });
+        let read: Vec<_> = read.collect();
         if read.iter().all(|(_, _, policies)| policies.rows().is_empty()) {
             return BTreeMap::new();
         }
@@ -220,12 +215,7 @@ fn hub_on_clusters<'a>(
         Some((placed.downstream()?, gateway.object))
     });
     let routes = hub_routes(topology, kinds).into_iter();
-    let routes = routes.map(|route| {
-        (
-            assumed_route(route.object, route.parents.iter(), gateways),
-            route.object,
-        )
-    });
+    let routes = routes.map(|route| (assumed_route(&route, |_| true, gateways), route.object));
     // A Service is a target only where an attached route forwards to it.
     let backends = topology.backends.rows().iter();
     let backends = backends.filter_map(|backend| Some((backend.object?.clone(), backend.object?)));

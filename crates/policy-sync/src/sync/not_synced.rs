@@ -139,12 +139,9 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
 pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
     let is_ours = |gateway: GatewayId| routes.kinds.gateway(Node::Gateway(gateway)).is_some();
-    let mut leading = nodes
-        .iter()
-        .flat_map(|node| topology.gateways_of(*node))
-        .peekable();
-    leading.peek().is_some()
-        && leading.all(is_ours)
+    let leading = policy.gateways(topology);
+    !leading.is_empty()
+        && leading.into_iter().all(is_ours)
         && nodes
             .iter()
             .all(|node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node))
@@ -386,9 +383,8 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
     let attachments = syncing.attachments;
     for policy in attachments.policies.rows() {
         let reached: BTreeSet<OurGatewayId> = policy
-            .nodes()
+            .gateways(&attachments.topology)
             .into_iter()
-            .flat_map(|node| attachments.topology.gateways_of(node))
             .filter_map(|gateway| syncing.our_gateway(gateway))
             .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
             .collect();

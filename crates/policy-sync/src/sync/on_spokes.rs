@@ -13,7 +13,8 @@ use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::DeclaredTargets;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
-use crate::policy::certificate_faults;
+use crate::placing;
+use crate::policy::{certificate_faults, referrer};
 
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
@@ -123,11 +124,10 @@ impl<'s> OnSpokes<'s> {
         (grants, clusters): (&Grants<'_>, &Clusters),
     ) {
         let own = holder.namespace_or_empty();
-        let (group, kind) = (holder.api_version.group.as_str(), holder.kind.as_str());
         let certificates = certificates(holder, Some(own)).into_iter();
         for (secret, _) in certificates.filter(|(one, _)| one.group_kind == GroupKind::new("", "Secret")) {
             let from = secret.namespace.as_deref().unwrap_or_default();
-            if grants.permit((group, kind, own), from, ("", "Secret", &secret.name))
+            if grants.permit(referrer(holder), from, ("", "Secret", &secret.name))
                 && self.hub.objects.get(&secret).is_some()
             {
                 let name = downstream_name(from, &secret.name, own);
@@ -184,11 +184,9 @@ impl<'s> OnSpokes<'s> {
 
 /// Whether a cluster is in any of these lists.
 pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluster: &str) -> bool {
-    let is_in = |clusters: &Clusters| {
-        let found = clusters.binary_search_by(|known| known.as_str().cmp(cluster));
-        found.is_ok()
-    };
-    lists.into_iter().any(is_in)
+    lists
+        .into_iter()
+        .any(|clusters| placing::is_among(clusters, cluster))
 }
 
 /// The Secrets that an object is, or makes on its cluster.

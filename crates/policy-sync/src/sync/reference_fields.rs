@@ -24,11 +24,11 @@ pub(super) enum Needed {
 }
 
 impl Needed {
-    /// The namespace of an object that is named.
-    pub(super) fn namespace(&self) -> Option<&str> {
+    /// The object that it is, if that is in another namespace.
+    pub(super) fn crossing(&self, namespace: &str) -> Option<&Identity> {
         match self {
-            Self::Object(identity) => identity.namespace.as_deref(),
-            Self::SecretNamed(_) | Self::Labelled(..) => None,
+            Self::Object(to) if to.namespace.as_deref().is_some_and(|there| there != namespace) => Some(to),
+            _ => None,
         }
     }
 }
@@ -41,8 +41,8 @@ enum Holds {
     Reference(&'static str, &'static str),
     /// A reference to a Service, or to another backend. Other routes, to which requests are handed on, are none.
     Backend,
-    /// The name of an object of this kind in the object's own namespace.
-    Name(&'static str, &'static str),
+    /// The name of a Secret in the object's own namespace.
+    SecretName,
     /// A reference to a Secret in the namespace of Authorino, wherever that is
     /// (docs/systems/references.md#secrets-of-authorino).
     AuthorinoSecret,
@@ -53,7 +53,7 @@ enum Holds {
     /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
     SecretStore,
 }
-use Holds::{AuthorinoSecret, Backend, Issuer, Name, Reference, SecretStore, Secrets};
+use Holds::{AuthorinoSecret, Backend, Issuer, Reference, SecretName, SecretStore, Secrets};
 
 const SECRET: Holds = Reference("", "Secret");
 const CONFIG_MAP: Holds = Reference("", "ConfigMap");
@@ -173,8 +173,8 @@ const FIELDS: &[Fields] = &[
         ("extensionChains.*.matchCondition.celExpressions.*.backendRefs.*", SERVICE),
     ]),
     ("networking.gke.io", &["GCPAuthzPolicy"], &[("customProviders.extensionRefs.*", ANY)]),
-    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", Name("", "Secret"))]),
-    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", Name("", "Secret"))]),
+    ("extensions.istio.io", &["WasmPlugin"], &[("imagePullSecret", SecretName)]),
+    ("extensions.istio.io", &["TrafficExtension"], &[("wasm.imagePullSecret", SecretName)]),
     ("cert-manager.io", &["Certificate"], &[
         ("issuerRef", Issuer),
         ("keystores.*.passwordSecretRef", SECRET),
@@ -272,7 +272,7 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
             let is_routes = stands_for_routes(group, text("kind").unwrap_or_default());
             (!is_routes).then(|| needed(own, field, SERVICE)).flatten()
         }
-        Name(group, kind) => Some(Needed::Object(Identity::new(group, kind, own, field.str()?))),
+        SecretName => Some(Needed::Object(Identity::new("", "Secret", own, field.str()?))),
         AuthorinoSecret => Some(Needed::SecretNamed(text("name")?.to_owned())),
         Secrets => labels(field).map(|labels| Needed::Labelled(labels, None)),
         Issuer => match text("kind").unwrap_or("Issuer") {
@@ -415,7 +415,7 @@ mod tests {
                     .flat_map(|path| [(path.clone(), "0"), (path.clone(), "key")])
                 {
                     let (leaf, end) = match holds {
-                        Name(..) => (json!("x"), ""),
+                        SecretName => (json!("x"), ""),
                         _ => (reference.clone(), "/name"),
                     };
                     let steps: Vec<&str> = path.split('.').collect();

@@ -8,7 +8,7 @@ use kube_json::Text;
 use rayon::prelude::*;
 
 use super::copies::PlacedGateway;
-use super::grants::MissingGrants;
+use super::grants::{CLUSTERS_WIDTH, MissingGrants, with_others};
 use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, certificates, needed_by};
 use super::synced_object::SyncedObject;
@@ -20,11 +20,6 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::topology::{Sources, Suggestions};
-
-/// So many places of one finding help; more hide it.
-const MOST_PLACES: usize = 5;
-/// Columns for the names of clusters in a message.
-const CLUSTERS_WIDTH: usize = 40;
 
 /// A reference: the object of the hub, and the pointer of the name.
 type Referrer<'a> = (&'a Object, Text);
@@ -256,7 +251,7 @@ fn not_shipped(
             format!("a Secret with the label {}", labels.join(","))
         }
     };
-    let mut finding = Finding::new(
+    let finding = Finding::new(
         Code::REFERENCE_NOT_SHIPPED,
         referrer.place(pointer),
         format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
@@ -265,14 +260,11 @@ fn not_shipped(
     // A kind that is wrong makes another reference of it.
     .follows_from(referrer.place(&kind_of(pointer)))
     .follows_from(referrer.place(pointer));
-    let others = referrers.iter().skip(1);
-    for (referrer, pointer) in others.clone().take(MOST_PLACES) {
-        finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
-    }
-    let more = others.count().saturating_sub(MOST_PLACES);
-    if more > 0 {
-        finding = finding.note(format!("{more} more need it"));
-    }
+    let others = referrers.iter().skip(1).map(|(referrer, pointer)| {
+        let text = format!("and by {}", referrer.identity());
+        (referrer.place(pointer), text)
+    });
+    let mut finding = with_others(finding, others, "need it");
     if let Needed::Object(Identity { group_kind, name, .. }) = needed
         && of_hub(hub, needed).is_none()
         && let Some(object) = elsewhere.get(&(group_kind.clone(), name.clone()))

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kube_json::Text;
+
 use super::reference_fields::needed_by;
 use super::routes::SyncedRoutes;
 use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds};
@@ -118,13 +120,13 @@ impl<'a> ChosenObject<'a> {
 fn referred_to(
     attachments: &Attachments<'_>,
     routes: &SyncedRoutes<'_>,
-) -> BTreeMap<String, BTreeSet<OurGatewayId>> {
-    let mut found: BTreeMap<String, BTreeSet<OurGatewayId>> = BTreeMap::new();
+) -> BTreeMap<Text, BTreeSet<OurGatewayId>> {
+    let mut found: BTreeMap<Text, BTreeSet<OurGatewayId>> = BTreeMap::new();
     let mut add = |object: &Object, gateways: &dyn Fn() -> BTreeSet<OurGatewayId>| {
-        let own = object.namespace.as_deref();
-        for (needed, _) in needed_by(object, own) {
-            if let Some(namespace) = needed.namespace().filter(|namespace| Some(*namespace) != own) {
-                found.entry(namespace.to_owned()).or_default().extend(gateways());
+        for (needed, _) in needed_by(object, object.namespace.as_deref()) {
+            let to = needed.crossing(object.namespace_or_empty());
+            if let Some(namespace) = to.and_then(|to| to.namespace.clone()) {
+                found.entry(namespace).or_default().extend(gateways());
             }
         }
     };

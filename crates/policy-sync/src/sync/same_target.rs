@@ -48,11 +48,14 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
         }
     };
     let composed = Composed::new(profile, entries)?;
+    let alone = |name_giver: &'e Entry, layer: Layer, settings: &Content| {
+        let layers = vec![with_content(layer, settings)];
+        Some(vec![object(name_giver, &composed, layers)])
+    };
     let (mut defaults, overrides) = match &composed {
         Composed::Always(settings) => {
             let (name_giver, layer) = oldest(Side::Overrides, false)?;
-            let layers = vec![with_content(layer, settings)];
-            return Some(vec![object(name_giver, &composed, layers)]);
+            return alone(name_giver, layer, settings);
         }
         Composed::Depends {
             defaults,
@@ -63,9 +66,7 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
                 return None;
             }
             let name_giver = entries.iter().find(|entry| entry.policy == *policy)?;
-            let layer = own(name_giver, Side::Defaults)?;
-            let layers = vec![with_content(layer, settings)];
-            return Some(vec![object(name_giver, &composed, layers)]);
+            return alone(name_giver, own(name_giver, Side::Defaults)?, settings);
         }
         Composed::Depends {
             defaults,

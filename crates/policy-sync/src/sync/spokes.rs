@@ -21,7 +21,7 @@ use crate::api::policy::target_kinds;
 use crate::hub::{Grants, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Authored, Copied, PolicyId};
+use crate::policy::{Copied, PolicyId};
 use crate::topology::{Original, Sources};
 
 /// The objects on clusters that are alike.
@@ -56,13 +56,8 @@ impl<'a> Spoke<'a> {
 
     /// The ReferenceGrants of a cluster of this class; `hub` are those of the hub.
     pub fn grants<'s>(&'s self, hub: &'s Grants<'s>) -> Grants<'s> {
-        let mut places = vec![&self.received.objects];
-        places.extend(self.local);
-        hub.on_cluster(
-            places
-                .into_iter()
-                .flat_map(|objects| objects.of_kind(GROUP, "ReferenceGrant")),
-        )
+        let places = std::iter::once(&self.received.objects).chain(self.local);
+        hub.on_cluster(places.flat_map(|objects| objects.of_kind(GROUP, "ReferenceGrant")))
     }
 
     /// The originals of each synced policy, by its identity there.
@@ -351,16 +346,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
             }
         }
         let assumed = parallel::map(routes, |route| {
-            let parents = route.parents.iter();
-            let mut parents = parents
-                .filter(|(_, gateway)| gateways.contains(gateway))
-                .peekable();
-            parents.peek().filter(|_| is_assumed(route))?;
+            let is_there = |gateway| gateways.contains(&gateway);
+            let mut parents = route.parents.iter();
             let original = Original {
                 object: route.object,
                 assumed: true,
             };
-            Some((assumed_route(route.object, parents, self.gateways), original))
+            let goes_there = parents.any(|(_, gateway)| is_there(*gateway)) && is_assumed(route);
+            goes_there.then(|| (assumed_route(route, is_there, self.gateways), original))
         });
         objects.extend(assumed.into_iter().flatten());
         let namespaces = self.namespaces(&objects);
@@ -418,19 +411,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let position = u32::try_from(position(*id)?).ok()?;
             Some((Arc::clone(setting), position))
         });
+        let attachments = self.syncing.attachments;
+        let authors = all.iter().flat_map(|id| attachments.policy(*id).authors(*id));
         Copied {
             settings: settings.collect(),
-            authored: all.iter().map(|id| self.authored(*id)).collect(),
-        }
-    }
-
-    fn authored(self, id: PolicyId) -> Authored<'a> {
-        let policy = self.syncing.attachments.policy(id);
-        Authored {
-            object: policy.object,
-            locator: policy.locator(),
-            layers: Arc::clone(&policy.layers),
-            rank: policy.rank.clone(),
+            authored: authors.map(|(_, authored)| authored.clone()).collect(),
         }
     }
 

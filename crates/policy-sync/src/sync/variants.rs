@@ -177,15 +177,11 @@ fn copies(
                     downstream_policy(synced, content, (&name, &downstream), (&targets, &withheld))
                 }
                 Role::Route => {
-                    let parents = targets
-                        .iter()
-                        .filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
-                    downstream_route(
-                        content,
-                        (&name, &downstream),
-                        &parents.collect::<Vec<_>>(),
-                        gateways,
-                    )
+                    let parent = |pointer: &str| {
+                        let mut targets = targets.iter().filter(|target| target.pointer == pointer);
+                        targets.find_map(|target| target.gateways.first().copied())
+                    };
+                    downstream_route(content, (&name, &downstream), parent, gateways)
                 }
             };
             Copy {

@@ -1,7 +1,6 @@
 //! The entries of an inventory: everything that policies may apply to, and the outcomes of the policies there. They refer to
 //! everything by its locator.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
@@ -181,32 +180,23 @@ impl Backends {
     }
 }
 
-/// A path from a Gateway on, or a part of one; -1 for what it does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A path from a Gateway on, or a part of one. An inventory may have millions of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Spot {
     /// The position of the Gateway.
-    pub(super) gateway: usize,
+    pub(super) gateway: Option<u32>,
     /// The position of the listener there.
-    pub(super) listener: i32,
+    pub(super) listener: Option<u32>,
     /// The position of the route.
-    pub(super) route: i32,
+    pub(super) route: Option<u32>,
     /// The position of the rule there.
-    pub(super) rule: i32,
+    pub(super) rule: Option<u32>,
     /// The position of the backend.
-    pub(super) backend: i32,
+    pub(super) backend: Option<u32>,
 }
 
-/// A path without any part; others are made from it.
-pub(super) const NOWHERE: Spot = Spot {
-    gateway: usize::MAX,
-    listener: -1,
-    route: -1,
-    rule: -1,
-    backend: -1,
-};
-
 /// Locators from the Gateway on. A path that ends at a route represents those of its rules.
-pub type OutcomePath = Vec<Arc<str>>;
+pub(super) type OutcomePath = Vec<Arc<str>>;
 
 /// A policy, by its locator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -335,30 +325,11 @@ impl SourceLine {
 }
 
 /// The entry of a list at a position, which may be none.
-pub(super) fn entry<T>(list: &[T], position: i32) -> Option<&T> {
-    list.get(usize::try_from(position).ok()?)
+pub(super) fn entry<T>(list: &[T], position: Option<u32>) -> Option<&T> {
+    list.get(position? as usize)
 }
 
 /// The entry of a map at a position, which may be none.
-pub(super) fn keyed_entry<K, V>(all: &IndexMap<K, V>, position: i32) -> Option<(&K, &V)> {
-    all.get_index(usize::try_from(position).ok()?)
-}
-
-/// The numbers of policies: those of the hub, then those that live on clusters, each in each place that was evaluated.
-#[derive(Default)]
-pub(super) struct PolicyNumbers {
-    pub(super) of_hub: HashMap<Arc<str>, usize>,
-    /// By cluster and locator.
-    pub(super) of_clusters: HashMap<String, HashMap<Arc<str>, usize>>,
-}
-
-impl PolicyNumbers {
-    /// The number of a policy of the hub, or of one that lives on a cluster.
-    pub(super) fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
-        let numbers = match cluster {
-            Some(cluster) => self.of_clusters.get(cluster)?,
-            None => &self.of_hub,
-        };
-        numbers.get(locator).copied()
-    }
+pub(super) fn keyed_entry<K, V>(all: &IndexMap<K, V>, position: Option<u32>) -> Option<(&K, &V)> {
+    all.get_index(position? as usize)
 }

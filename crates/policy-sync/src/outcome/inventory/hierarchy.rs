@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::entries::{
-    AttachedEntry, Backends, GatewayEntry, ListenerEntry, NOWHERE, OutcomePath, RouteEntry, RuleEntry,
-    STEPS_PER_CELL, SourceLine, Spot, entry, keyed_entry,
+    AttachedEntry, Backends, GatewayEntry, ListenerEntry, OutcomePath, RouteEntry, RuleEntry, STEPS_PER_CELL,
+    SourceLine, Spot, entry, keyed_entry,
 };
 use crate::diagnostic::Locate;
 use crate::object::Object;
@@ -45,27 +45,24 @@ struct Gateway<'p> {
     places: Vec<usize>,
 }
 
-/// A Gateway and a listener of it.
-type Below = (usize, i32);
-
 /// A route.
 struct Route<'p> {
     object: &'p Object,
     entry: RouteEntry,
-    /// The listeners that it is attached to, and the places where it is.
-    on: IndexMap<Below, Vec<usize>>,
+    /// The listeners of Gateways that it is attached to, and the places where it is.
+    on: IndexMap<Spot, Vec<usize>>,
 }
 
 /// The positions of the nodes of one topology.
 #[derive(Default)]
 pub(super) struct Map {
-    pub(super) starts: BTreeMap<Start, usize>,
-    pub(super) listeners: HashMap<ListenerId, i32>,
-    pub(super) routes: HashMap<RouteId, i32>,
+    pub(super) starts: BTreeMap<Start, u32>,
+    pub(super) listeners: HashMap<ListenerId, u32>,
+    pub(super) routes: HashMap<RouteId, u32>,
     /// Attachments: Gateway, listener, route.
-    pub(super) attached: BTreeSet<(usize, i32, i32)>,
+    pub(super) attached: BTreeSet<Spot>,
     /// The listeners of each route below each Gateway.
-    by_route: HashMap<(usize, i32), Vec<i32>>,
+    by_route: HashMap<Spot, Vec<Option<u32>>>,
 }
 
 /// Everything, in the order of the inventory.
@@ -73,27 +70,33 @@ pub(super) struct Hierarchy<'p, 's> {
     gateways: IndexMap<Identity, Gateway<'p>>,
     routes: IndexMap<Identity, Route<'p>>,
     pub(super) backends: Backends,
+    /// Positions on the hub, whether or not it goes to clusters.
+    pub(super) of_hub: Map,
+    /// Those in each evaluated place, in the order of the view.
+    pub(super) maps: Vec<Map>,
     /// Whether rules list their backends.
     with_backends: bool,
     work: &'s Work,
 }
 
-pub(super) fn narrow(position: usize) -> i32 {
-    i32::try_from(position).unwrap_or(i32::MAX)
+pub(super) fn narrow(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
 impl<'p, 's> Hierarchy<'p, 's> {
-    /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
+    /// The hierarchy of the hub. If a Gateway goes to clusters, the objects there count.
     pub(super) fn new(
         view: &'p PolicyView<'_>,
         is_listed: &dyn Fn(&str) -> bool,
         with_backends: bool,
         work: &'s Work,
-    ) -> (Self, Vec<Map>, Map) {
+    ) -> Self {
         let mut hierarchy = Self {
             gateways: IndexMap::new(),
             routes: IndexMap::new(),
             backends: Backends::default(),
+            of_hub: Map::default(),
+            maps: Vec::new(),
             with_backends,
             work,
         };
@@ -105,16 +108,13 @@ impl<'p, 's> Hierarchy<'p, 's> {
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
-        let maps = view
-            .seen()
-            .enumerate()
-            .map(|(place, seen)| {
-                let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
-                hierarchy.add((place, seen), is_evaluated)
-            })
-            .collect();
-        (hierarchy, maps, of_hub)
+        hierarchy.of_hub = hierarchy.add((0, view.seen_on_hub()), is_meant);
+        for (place, seen) in view.seen().enumerate() {
+            let is_evaluated = |start: Start| place > 0 || seen.effective.has(start);
+            let map = hierarchy.add((place, seen), is_evaluated);
+            hierarchy.maps.push(map);
+        }
+        hierarchy
     }
 
     /// Adds what one place has from the starts that `counts` chooses.
@@ -128,7 +128,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
                 Start::Service(service) => self.service(topology, service),
             };
-            map.starts.insert(start, position);
+            map.starts.insert(start, narrow(position));
             if let Some((_, gateway)) = self.gateways.get_index_mut(position) {
                 gateway.places.extend(place);
             }
@@ -136,9 +136,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
             if self.work.pay(attached.len(), STEPS_PER_CELL) {
                 for (listener, route) in attached {
                     // A Service is drawn with one listener.
-                    let known = |listener| map.listeners.get(&listener).copied().unwrap_or(-1);
-                    let listener = listener.map_or(0, known);
-                    self.attach(topology, route, (position, listener), place, &mut map);
+                    let at = Spot {
+                        gateway: Some(narrow(position)),
+                        listener: match listener {
+                            Some(listener) => map.listeners.get(&listener).copied(),
+                            None => Some(0),
+                        },
+                        ..Spot::default()
+                    };
+                    self.attach(topology, route, at, place, &mut map);
                 }
             }
         }
@@ -225,23 +231,28 @@ impl<'p, 's> Hierarchy<'p, 's> {
         &mut self,
         topology: &Topology<'p>,
         route: RouteId,
-        at: (usize, i32),
+        at: Spot,
         place: Option<usize>,
         map: &mut Map,
     ) {
         let position = self.route(topology, route, place.is_none(), map);
-        if !map.attached.insert((at.0, at.1, position)) {
+        let route = Some(position);
+        if !map.attached.insert(Spot { route, ..at }) {
             return;
         }
-        map.by_route.entry((at.0, position)).or_default().push(at.1);
-        let route = usize::try_from(position).ok();
-        if let Some((_, route)) = route.and_then(|position| self.routes.get_index_mut(position)) {
+        let below = Spot {
+            listener: None,
+            route,
+            ..at
+        };
+        map.by_route.entry(below).or_default().push(at.listener);
+        if let Some((_, route)) = self.routes.get_index_mut(position as usize) {
             route.on.entry(at).or_default().extend(place);
         }
     }
 
     /// The position of a route. The hub is looked at first: what only a cluster has lives there.
-    fn route(&mut self, topology: &Topology<'p>, id: RouteId, is_hub: bool, map: &mut Map) -> i32 {
+    fn route(&mut self, topology: &Topology<'p>, id: RouteId, is_hub: bool, map: &mut Map) -> u32 {
         if let Some(known) = map.routes.get(&id) {
             return *known;
         }
@@ -281,39 +292,32 @@ impl<'p, 's> Hierarchy<'p, 's> {
         narrow(position)
     }
 
-    fn rules(&self, route: i32) -> &[RuleEntry] {
-        let route = keyed_entry(&self.routes, route);
-        route
-            .map(|(_, route)| route.entry.rules.as_slice())
-            .unwrap_or_default()
-    }
-
-    /// How many rules a route has.
-    pub(super) fn rules_of(&self, route: i32) -> usize {
-        self.rules(route).len()
+    /// The rules of a route.
+    pub(super) fn rules(&self, route: Option<u32>) -> &[RuleEntry] {
+        keyed_entry(&self.routes, route).map_or(&[], |(_, route)| &route.entry.rules)
     }
 
     /// Where a path ends, with a spot for every rule of every listener: what a path leaves out, as it does not matter,
     /// stands for all that there are.
-    pub(super) fn spots(&mut self, (seen, map): (Seen<'_>, &Map), path: &Path) -> Vec<Spot> {
+    pub(super) fn spots(&mut self, (place, seen): (usize, Seen<'_>), path: &Path) -> Vec<Spot> {
         let topology = &seen.attachments.topology;
-        let Some(gateway) = map.starts.get(&path.start).copied() else {
+        let start = |map: &'_ Map| map.starts.get(&path.start).copied();
+        let Some((map, gateway)) = self.maps.get(place).and_then(|map| Some((map, start(map)?))) else {
             return Vec::new();
         };
-        let whole = Spot {
-            gateway,
-            listener: path
-                .listener
-                .and_then(|listener| map.listeners.get(&listener).copied())
-                .unwrap_or(-1),
-            ..NOWHERE
+        let listener = path.listener.and_then(|listener| map.listeners.get(&listener));
+        let mut whole = Spot {
+            gateway: Some(gateway),
+            listener: listener.copied(),
+            ..Spot::default()
         };
         let Some(id) = path.route else {
             return vec![whole];
         };
-        let Some(route) = map.routes.get(&id).copied() else {
+        let Some(route) = map.routes.get(&id) else {
             return Vec::new();
         };
+        whole.route = Some(*route);
         let rules = &topology.routes.get(id).rules;
         let rule = path
             .rule
@@ -322,39 +326,33 @@ impl<'p, 's> Hierarchy<'p, 's> {
             Some(port) => Node::Port(backend, port),
             None => Node::Backend(backend),
         });
-        let backend = backend.map(|node| self.backends.position(topology, node));
-        let of = path
-            .backend
-            .map(|backend| topology.locator(Node::Backend(backend)));
+        let backend = backend.map(|node| narrow(self.backends.position(topology, node)));
         let listeners = match path.listener {
             Some(_) => vec![whole.listener],
-            None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
+            None => map.by_route.get(&whole).cloned().unwrap_or_default(),
         };
-        let each = rule.map_or_else(|| self.rules_of(route).max(1), |_| 1);
+        let each = rule.map_or_else(|| self.rules(whole.route).len().max(1), |_| 1);
         if !self
             .work
             .pay(listeners.len().saturating_mul(each), STEPS_PER_CELL)
         {
             return Vec::new();
         }
-        let rules: Vec<i32> = match (rule, of) {
-            (Some(rule), _) => vec![narrow(rule)],
+        let rules: Vec<Option<u32>> = match (rule, path.backend) {
+            (Some(rule), _) => vec![Some(narrow(rule))],
             (None, Some(backend)) => {
-                let rules = self.rules(route).iter().zip(0..);
+                let backend = topology.locator(Node::Backend(backend));
+                let rules = (0..).zip(self.rules(whole.route));
                 let is_listed = |rule: &RuleEntry| rule.listed_backends.iter().any(|of| **of == *backend);
-                rules
-                    .filter(|(rule, _)| is_listed(rule))
-                    .map(|(_, rule)| rule)
-                    .collect()
+                let listed = rules.filter(|(_, rule)| is_listed(rule));
+                listed.map(|(position, _)| Some(position)).collect()
             }
-            (None, None) => vec![-1],
+            (None, None) => vec![None],
         };
-        let backend = backend.map_or(-1, narrow);
         let mut spots = Vec::new();
         for listener in listeners {
             spots.extend(rules.iter().map(|rule| Spot {
                 listener,
-                route,
                 rule: *rule,
                 backend,
                 ..whole
@@ -365,7 +363,7 @@ impl<'p, 's> Hierarchy<'p, 's> {
 
     /// The locators of a spot, from its Gateway on.
     pub(super) fn path(&self, spot: Spot) -> OutcomePath {
-        let gateway = self.gateways.get_index(spot.gateway);
+        let gateway = keyed_entry(&self.gateways, spot.gateway);
         let listener = gateway.and_then(|(_, gateway)| keyed_entry(&gateway.listeners, spot.listener));
         let listener = listener.map(|(locator, _)| locator);
         let gateway = gateway.map(|(_, gateway)| &gateway.entry.gateway);
@@ -393,9 +391,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
         });
         let gateways: Vec<GatewayEntry> = gateways.collect();
         let routes = self.routes.into_values().map(|route| {
-            let attached = route.on.into_iter().map(|(position, places)| {
-                let gateway = gateways.get(position.0);
-                let listener = gateway.and_then(|gateway| entry(&gateway.listeners, position.1));
+            let attached = route.on.into_iter().map(|(at, places)| {
+                let gateway = entry(&gateways, at.gateway);
+                let listener = gateway.and_then(|gateway| entry(&gateway.listeners, at.listener));
                 let clusters = lists.joined(&places);
                 let is_everywhere = gateway.is_none_or(|gateway| Arc::ptr_eq(&gateway.clusters, &clusters));
                 AttachedEntry {
@@ -499,16 +497,11 @@ fn forwarded(backend: &Value, own: &str) -> String {
     let kind = text("kind").filter(|kind| *kind != "Service");
     let namespace = text("namespace").filter(|namespace| *namespace != own);
     let port = backend.get("port").and_then(Value::as_i64);
-    let mut words = String::new();
-    if let Some(kind) = kind {
-        words = format!("{kind} ");
-    }
-    if let Some(namespace) = namespace {
-        words = format!("{words}{namespace}/");
-    }
-    words.push_str(text("name").unwrap_or_default());
-    if let Some(port) = port {
-        words = format!("{words}:{port}");
-    }
-    words
+    let words = [
+        kind.map(|kind| format!("{kind} ")),
+        namespace.map(|namespace| format!("{namespace}/")),
+        text("name").map(str::to_owned),
+        port.map(|port| format!(":{port}")),
+    ];
+    words.into_iter().flatten().collect()
 }

@@ -17,13 +17,7 @@ use crate::sync::Withheld;
 use crate::topology::Level;
 use hierarchy::PlaceLists;
 
-use entries::PolicyNumbers;
-
-pub use entries::{
-    AttachedEntry, GatewayEntry, Inventory, InventoryScope, KindEntry, ListenerEntry, LostSetting,
-    OutcomeEntry, OutcomeException, OutcomePath, OutcomeSetting, PolicyReference, RouteEntry, RuleEntry,
-    SourceLine,
-};
+pub use entries::{GatewayEntry, Inventory, InventoryScope, KindEntry, RouteEntry, SourceLine};
 pub use hierarchy::shortened;
 
 impl Inventory {
@@ -44,11 +38,10 @@ impl Inventory {
             lists: ClusterLists::default(),
         };
         let (kinds, reach_backends) = kinds(view);
-        let (mut hierarchy, maps, of_hub) =
-            hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
-        let policies = PolicyNumbers::new(view);
+        let mut hierarchy = hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
+        let policies = outcomes::PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
-        let (outcomes, exceptions) = found.run((&mut hierarchy, &maps, &of_hub), withheld, &mut lists)?;
+        let (outcomes, exceptions) = found.run(&mut hierarchy, withheld, &mut lists)?;
         let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
@@ -58,26 +51,6 @@ impl Inventory {
             exceptions,
             backends,
         })
-    }
-}
-
-impl PolicyNumbers {
-    fn new(view: &PolicyView<'_>) -> Self {
-        let mut numbers = Self::default();
-        let mut next = 0..;
-        for (policy, number) in view.hub.policies.rows().iter().zip(&mut next) {
-            numbers.of_hub.entry(policy.locator()).or_insert(number);
-        }
-        for seen in view.seen().skip(1) {
-            let policies = seen.attachments.policies.rows().iter();
-            for (policy, number) in policies.filter(|policy| policy.local).zip(&mut next) {
-                for cluster in seen.clusters {
-                    let there = numbers.of_clusters.entry(cluster.clone()).or_default();
-                    there.insert(policy.locator(), number);
-                }
-            }
-        }
-        numbers
     }
 }
 

@@ -8,10 +8,10 @@ use apimachinery::{GroupKind, Work};
 use indexmap::{IndexMap, IndexSet};
 
 use super::entries::{
-    InventoryScope, KindEntry, LostSetting, NOWHERE, OutcomeEntry, OutcomeException, OutcomeSetting,
-    PolicyNumbers, PolicyReference, STEPS_PER_CELL, SourceLine, Spot,
+    InventoryScope, KindEntry, LostSetting, OutcomeEntry, OutcomeException, OutcomeSetting, PolicyReference,
+    STEPS_PER_CELL, SourceLine, Spot,
 };
-use super::hierarchy::{Hierarchy, Map, PlaceLists, narrow};
+use super::hierarchy::{Hierarchy, PlaceLists, narrow};
 use crate::diagnostic::{Hidden, Locate, Place};
 use crate::object::Object;
 use crate::outcome::{PolicyView, Seen};
@@ -35,6 +35,43 @@ struct Displaced {
     rule: Rule,
     /// The target on the hub.
     node: Node,
+}
+
+/// The numbers of policies: those of the hub, then those that live on clusters, each in each place that was evaluated.
+#[derive(Default)]
+pub(super) struct PolicyNumbers {
+    of_hub: HashMap<Arc<str>, usize>,
+    /// By cluster and locator.
+    of_clusters: HashMap<String, HashMap<Arc<str>, usize>>,
+}
+
+impl PolicyNumbers {
+    pub(super) fn new(view: &PolicyView<'_>) -> Self {
+        let mut numbers = Self::default();
+        let mut next = 0..;
+        for (policy, number) in view.hub.policies.rows().iter().zip(&mut next) {
+            numbers.of_hub.entry(policy.locator()).or_insert(number);
+        }
+        for seen in view.seen().skip(1) {
+            let policies = seen.attachments.policies.rows().iter();
+            for (policy, number) in policies.filter(|policy| policy.local).zip(&mut next) {
+                for cluster in seen.clusters {
+                    let there = numbers.of_clusters.entry(cluster.clone()).or_default();
+                    there.insert(policy.locator(), number);
+                }
+            }
+        }
+        numbers
+    }
+
+    /// The number of a policy of the hub, or of one that lives on a cluster.
+    fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
+        let numbers = match cluster {
+            Some(cluster) => self.of_clusters.get(cluster)?,
+            None => &self.of_hub,
+        };
+        numbers.get(locator).copied()
+    }
 }
 
 /// The results, before it is known which outcome is the common one.
@@ -62,30 +99,31 @@ type OutcomeMemo = HashMap<(usize, *const Effective, Vec<usize>), usize>;
 
 impl Search<'_, '_> {
     /// Decides which outcome is common, and where another one applies. `None`: there is too much.
-    fn settle(
-        &mut self,
-        (hierarchy, maps): (&Hierarchy<'_, '_>, &[Map]),
-        lists: &mut PlaceLists<'_>,
-    ) -> Option<Outcomes> {
+    fn settle(&mut self, hierarchy: &Hierarchy<'_, '_>, lists: &mut PlaceLists<'_>) -> Option<Outcomes> {
         let mut entries: Vec<OutcomeEntry> = std::mem::take(&mut self.entries).into_iter().collect();
         // What counts of an outcome when two are compared.
         let core_of = |outcome: Outcome| self.core_of.get(outcome?).copied();
         let is_inhabited: Vec<bool> = self.view.seen().map(has_local_or_overlaid_objects).collect();
-        let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
-        for (number, map) in maps.iter().enumerate() {
-            for gateway in map.starts.values() {
-                present.entry((*gateway, -1, -1)).or_default().push(number);
-            }
-            for attached in &map.attached {
-                present.entry(*attached).or_default().push(number);
+        let mut present: HashMap<Spot, Vec<usize>> = HashMap::new();
+        for (number, map) in hierarchy.maps.iter().enumerate() {
+            let gateways = map.starts.values().map(|gateway| Spot {
+                gateway: Some(*gateway),
+                ..Spot::default()
+            });
+            for spot in gateways.chain(map.attached.iter().copied()) {
+                present.entry(spot).or_default().push(number);
             }
         }
         let mut exceptions: BTreeMap<(usize, Outcome, Outcome, Spot), Vec<usize>> = BTreeMap::new();
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_unstable_by_key(|(key, _)| **key);
         for ((kind, spot), there) in found {
-            let listener = if spot.route < 0 { -1 } else { spot.listener };
-            let everywhere = present.get(&(spot.gateway, listener, spot.route));
+            let everywhere = present.get(&Spot {
+                listener: spot.listener.filter(|_| spot.route.is_some()),
+                rule: None,
+                backend: None,
+                ..*spot
+            });
             let there: BTreeMap<usize, usize> = there.iter().copied().collect();
             let places = everywhere.map_or(0, Vec::len);
             let others = places.saturating_sub(there.len());
@@ -156,22 +194,13 @@ impl Search<'_, '_> {
 }
 
 fn has_local_or_overlaid_objects(seen: Seen<'_>) -> bool {
-    let is_overlaid = |object: &Object| object.overlaid.is_some();
-    let policies = seen.attachments.policies.rows();
+    let mut policies = seen.attachments.policies.rows().iter();
     let topology = &seen.attachments.topology;
-    policies
-        .iter()
-        .any(|policy| policy.local || is_overlaid(policy.object))
-        || topology
-            .gateways
-            .rows()
-            .iter()
-            .any(|gateway| is_overlaid(gateway.object))
-        || topology
-            .routes
-            .rows()
-            .iter()
-            .any(|route| is_overlaid(route.object))
+    let gateways = topology.gateways.rows().iter().map(|gateway| gateway.object);
+    let routes = topology.routes.rows().iter().map(|route| route.object);
+    let objects = policies.clone().map(|policy| policy.object);
+    let mut objects = objects.chain(gateways).chain(routes);
+    policies.any(|policy| policy.local) || objects.any(|object| object.overlaid.is_some())
 }
 
 impl<'s, 'p> Search<'s, 'p> {
@@ -199,24 +228,24 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Everything, unless there is too much. `maps` are those of the places of the view, in their order.
+    /// Everything, unless there is too much.
     pub(super) fn run(
         mut self,
-        (hierarchy, maps, of_hub): (&mut Hierarchy<'p, '_>, &[Map], &Map),
+        hierarchy: &mut Hierarchy<'p, '_>,
         withheld: &'p [Withheld<'p>],
         lists: &mut PlaceLists<'_>,
     ) -> Option<Outcomes> {
-        for (number, (seen, map)) in self.view.seen().zip(maps).enumerate() {
-            self.look((number, seen, map), (hierarchy, of_hub), withheld);
+        for (number, seen) in self.view.seen().enumerate() {
+            self.look((number, seen), hierarchy, withheld);
         }
-        self.settle((hierarchy, maps), lists)
+        self.settle(hierarchy, lists)
     }
 
     /// Records the settings that apply in one place.
     fn look(
         &mut self,
-        (number, seen, map): (usize, Seen<'p>, &Map),
-        (hierarchy, of_hub): (&mut Hierarchy<'p, '_>, &Map),
+        (number, seen): (usize, Seen<'p>),
+        hierarchy: &mut Hierarchy<'p, '_>,
         withheld: &'p [Withheld<'p>],
     ) {
         let displaced = self.displaced(seen, withheld);
@@ -224,7 +253,7 @@ impl<'s, 'p> Search<'s, 'p> {
         for (position, displaced) in displaced.iter().enumerate() {
             let policy = self.view.hub.policy(displaced.policy.policy);
             let kind = self.view.hub.kinds.get(policy.kind).profile.group_kind();
-            let spot = spot_of(self.view, of_hub, hierarchy, displaced.node);
+            let spot = spot_of(self.view, hierarchy, displaced.node);
             if let (Some(kind), Some(spot)) = (self.kind_positions.get(&kind), spot) {
                 by_spot.entry((*kind, spot)).or_default().push(position);
             }
@@ -240,7 +269,7 @@ impl<'s, 'p> Search<'s, 'p> {
             let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
                 continue;
             };
-            for spot in hierarchy.spots((seen, map), &path.path) {
+            for spot in hierarchy.spots((number, seen), &path.path) {
                 let displaced_here = on_the_way(&by_spot, position, spot);
                 let outcome = self.outcome(
                     (seen, kind, position),
@@ -248,7 +277,7 @@ impl<'s, 'p> Search<'s, 'p> {
                     (&displaced, displaced_here),
                     &mut memo,
                 );
-                let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
+                let stands_for_rules = spot.route.is_some() && spot.rule.is_none() && spot.backend.is_none();
                 if !stands_for_rules || profile.ends.contains(&Level::Rule) {
                     self.found
                         .entry((position, spot))
@@ -256,9 +285,9 @@ impl<'s, 'p> Search<'s, 'p> {
                         .push((number, outcome));
                 }
                 if stands_for_rules {
-                    for rule in 0..hierarchy.rules_of(spot.route) {
+                    for (rule, _) in (0..).zip(hierarchy.rules(spot.route)) {
                         let spot = Spot {
-                            rule: narrow(rule),
+                            rule: Some(rule),
                             ..spot
                         };
                         let found = self.found.entry((position, spot)).or_default();
@@ -415,78 +444,44 @@ impl<'s, 'p> Search<'s, 'p> {
 }
 
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
-fn spot_of(
-    view: &PolicyView<'_>,
-    of_hub: &Map,
-    hierarchy: &mut Hierarchy<'_, '_>,
-    node: Node,
-) -> Option<Spot> {
-    let topology = &view.hub.topology;
-    Some(match node {
-        Node::Gateway(gateway) => Spot {
-            gateway: *of_hub.starts.get(&Start::Gateway(gateway))?,
-            ..NOWHERE
-        },
-        Node::Listener(gateway, listener) => Spot {
-            gateway: *of_hub.starts.get(&Start::Gateway(gateway))?,
-            listener: *of_hub.listeners.get(&listener)?,
-            ..NOWHERE
-        },
-        Node::Route(route) => Spot {
-            route: *of_hub.routes.get(&route)?,
-            ..NOWHERE
-        },
-        Node::Rule(route, rule) => {
-            let rules = &topology.routes.get(route).rules;
-            Spot {
-                route: *of_hub.routes.get(&route)?,
-                rule: narrow(rules.iter().position(|known| *known == rule)?),
-                ..NOWHERE
-            }
+fn spot_of(view: &PolicyView<'_>, hierarchy: &mut Hierarchy<'_, '_>, node: Node) -> Option<Spot> {
+    let (topology, of_hub) = (&view.hub.topology, &hierarchy.of_hub);
+    let mut spot = Spot::default();
+    match node {
+        Node::Gateway(gateway) => spot.gateway = Some(*of_hub.starts.get(&Start::Gateway(gateway))?),
+        Node::Listener(gateway, listener) => {
+            spot.gateway = Some(*of_hub.starts.get(&Start::Gateway(gateway))?);
+            spot.listener = Some(*of_hub.listeners.get(&listener)?);
         }
-        Node::Backend(_) => Spot {
-            backend: narrow(hierarchy.backends.position(topology, node)),
-            ..NOWHERE
-        },
+        Node::Route(route) => spot.route = Some(*of_hub.routes.get(&route)?),
+        Node::Rule(route, rule) => {
+            let mut rules = topology.routes.get(route).rules.iter();
+            spot.route = Some(*of_hub.routes.get(&route)?);
+            spot.rule = Some(narrow(rules.position(|known| *known == rule)?));
+        }
+        Node::Backend(_) => spot.backend = Some(narrow(hierarchy.backends.position(topology, node))),
         _ => return None,
-    })
+    }
+    Some(spot)
 }
 
 /// What is kept away from the things on the way to a place.
 fn on_the_way(displaced: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
-    if displaced.is_empty() {
-        return Vec::new();
-    }
-    let Spot {
+    let part = |gateway, listener, route, rule, backend| Spot {
         gateway,
         listener,
         route,
         rule,
         backend,
-    } = spot;
+    };
     let way = [
-        Spot { gateway, ..NOWHERE },
-        Spot {
-            gateway,
-            listener,
-            ..NOWHERE
-        },
-        Spot { route, ..NOWHERE },
-        Spot {
-            route,
-            rule,
-            ..NOWHERE
-        },
-        Spot { backend, ..NOWHERE },
+        part(spot.gateway, None, None, None, None),
+        part(spot.gateway, spot.listener, None, None, None),
+        part(None, None, spot.route, None, None),
+        part(None, None, spot.route, spot.rule, None),
+        part(None, None, None, None, spot.backend),
     ];
-    let mut found: Vec<usize> = way
-        .iter()
-        .filter(|part| **part != NOWHERE)
-        .filter_map(|part| displaced.get(&(kind, *part)))
-        .flatten()
-        .copied()
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+    let found = way.iter().filter_map(|part| displaced.get(&(kind, *part)));
+    let found: BTreeSet<usize> = found.flatten().copied().collect();
+    found.into_iter().collect()
 }

@@ -12,6 +12,7 @@ use crate::api::route::is_route;
 use crate::diagnostic::{Code, DocumentId, Finding, Part, first_names};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
+use crate::placing::is_among;
 
 /// At most so many clusters are named in a finding.
 pub(super) const MOST_NAMES: usize = 10;
@@ -343,10 +344,4 @@ impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>>
         let message = format!("{identity} {message}");
         Finding::new(code, origin.place(pointer, Part::Value), message)
     }
-}
-
-/// Whether a cluster is in a sorted list.
-fn is_among(clusters: &[String], cluster: &str) -> bool {
-    let found = clusters.binary_search_by(|name| name.as_str().cmp(cluster));
-    found.is_ok()
 }

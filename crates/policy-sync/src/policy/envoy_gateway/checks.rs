@@ -306,49 +306,38 @@ pub(crate) fn stat_name(name: &Value) -> Option<String> {
 
 /// Headers that are no headers, or changes of none.
 pub(crate) fn headers(changes: &Value, name: &str) -> Option<String> {
-    let mut said = Vec::new();
-    let mut is_changed = false;
-    for verb in ["add", "set", "addIfAbsent"] {
-        for header in items(changes.get(verb)) {
-            let header_name = text(header, "name").unwrap_or_default();
-            let value = text(header, "value").unwrap_or_default();
-            if header_name.is_empty() {
-                said.push(format!("{name} cannot {verb} a header with an empty name"));
-            } else if header_name.contains(['/', ':']) {
-                said.push(format!(
-                    "{name} cannot {verb} a header with a '/' or ':' character in them. Header: '\"{header_name}\"'"
-                ));
-            } else if is_header_value(value) {
-                is_changed = true;
-            } else {
-                said.push(format!(
-                    "{name} cannot {verb} a header with an invalid value. Header: '\"{header_name}\"'"
-                ));
-            }
-        }
-    }
-    for removed in items(changes.get("remove")) {
-        if removed.as_str() == Some("") {
-            said.push(format!("{name} cannot remove a header with an empty name"));
-        } else {
-            is_changed = true;
-        }
-    }
-    for removed in items(changes.get("removeOnMatch")) {
-        if text(removed, "value").is_none_or(str::is_empty) {
-            said.push(format!(
-                "{name} cannot remove a header with an empty matcher value"
-            ));
-        } else {
-            is_changed = true;
-        }
-    }
-    if !is_changed {
-        said.push(format!(
-            "{name} did not provide valid configuration to add/set/remove any headers"
-        ));
-    }
+    let added = ["add", "set", "addIfAbsent"].into_iter().flat_map(|verb| {
+        let wrong = items(changes.get(verb)).iter().map(wrong_header);
+        wrong.map(move |wrong| wrong.map(|wrong| format!("cannot {verb} a header with {wrong}")))
+    });
+    let removed = items(changes.get("remove")).iter().map(|removed| {
+        let is_empty = removed.as_str() == Some("");
+        is_empty.then(|| "cannot remove a header with an empty name".to_owned())
+    });
+    let matched = items(changes.get("removeOnMatch")).iter().map(|removed| {
+        let is_empty = text(removed, "value").is_none_or(str::is_empty);
+        is_empty.then(|| "cannot remove a header with an empty matcher value".to_owned())
+    });
+    let all: Vec<Option<String>> = added.chain(removed).chain(matched).collect();
+    let changes_nothing = all.iter().all(Option::is_some);
+    let nothing = changes_nothing
+        .then(|| "did not provide valid configuration to add/set/remove any headers".to_owned());
+    let said = all.into_iter().flatten().chain(nothing);
+    let said: Vec<String> = said.map(|said| format!("{name} {said}")).collect();
     (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// What is wrong with a header that is to be added.
+fn wrong_header(header: &Value) -> Option<String> {
+    let name = text(header, "name").unwrap_or_default();
+    let value = text(header, "value").unwrap_or_default();
+    if name.is_empty() {
+        Some("an empty name".to_owned())
+    } else if name.contains(['/', ':']) {
+        Some(format!("a '/' or ':' character in them. Header: '\"{name}\"'"))
+    } else {
+        (!is_header_value(value)).then(|| format!("an invalid value. Header: '\"{name}\"'"))
+    }
 }
 
 /// RFC 7230: visible characters, and single spaces or tabs between them.

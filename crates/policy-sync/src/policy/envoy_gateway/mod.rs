@@ -9,7 +9,6 @@ pub(crate) mod scopes;
 pub(crate) mod status;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use apimachinery::Identity;
 use kube_json::Value;
@@ -76,9 +75,7 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             .map(|(gateway, listener)| {
                 let node = Node::Listener(gateway, listener);
                 let section = topology.section(node).unwrap_or_default();
-                let identity = topology.identity(node);
-                let namespace = identity.namespace.unwrap_or_default();
-                format!("{namespace}/{}/{section}", identity.name)
+                format!("{}/{section}", key(topology, node))
             })
             .collect();
         (!names.is_empty()).then(|| Rejection {
@@ -113,6 +110,12 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             by_port
         })
     }
+}
+
+/// `namespace/name` of the object that a node is a part of.
+fn key(topology: &Topology<'_>, node: Node) -> String {
+    let identity = topology.identity(node);
+    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
 fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
@@ -176,24 +179,19 @@ fn is_of_clients(policy: &Object) -> bool {
     policy.kind == "ClientTrafficPolicy"
 }
 
-/// Whether a policy wants a host for requests of HTTP/1.0 that name none.
-pub(crate) fn wants_default_host(policy: &Object) -> bool {
-    let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
-    is_of_clients(policy) && wanted == Some(&Value::Bool(true))
-}
-
-/// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is
-/// exactly one: each match of each rule counts by itself
+/// Why a listener has no host for requests of HTTP/1.0 that name none, if a policy wants one. It is the listener's hostname,
+/// else that of its routes, if among them there is exactly one: each match of each rule counts by itself
 /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
 pub(crate) fn no_default_host(
+    policy: &Object,
     topology: &Topology<'_>,
-    gateway: GatewayId,
-    listener: ListenerId,
-) -> Option<&'static str> {
+    (gateway, listener): (GatewayId, ListenerId),
+) -> Option<Rejection> {
     let node = topology.listeners.get(listener);
+    let is_wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost") == Some(&Value::Bool(true));
     let is_http = matches!(node.protocol, "HTTP" | "HTTPS");
     let has_host = node.hostname.is_some_and(|hostname| !hostname.contains('*'));
-    if !is_http || has_host || node.gives_way_to.is_some() {
+    if !is_of_clients(policy) || !is_wanted || !is_http || has_host || node.gives_way_to.is_some() {
         return None;
     }
     let attached = topology.gateways.get(gateway).attached.iter();
@@ -207,13 +205,19 @@ pub(crate) fn no_default_host(
                 .map(|rule| rule.get("matches").items().count().max(1));
             node.exact_hosts(route).saturating_mul(matches.sum())
         });
-    match hosts.sum() {
-        0_usize => Some("cannot set http10 default host on listener with only wildcard hostnames"),
-        1 => None,
-        _ => Some(
-            "cannot set http10 default host on listener with only wildcard hostnames and more than one possible default route",
-        ),
-    }
+    let several = match hosts.sum() {
+        0_usize => "",
+        1 => return None,
+        _ => " and more than one possible default route",
+    };
+    Some(Rejection {
+        message: format!("HTTP1: cannot set http10 default host on listener with only wildcard hostnames{several}."),
+        pointer: None,
+        help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \
+               `useDefaultHost`"
+            .to_owned(),
+        at: Some(Node::Listener(gateway, listener)),
+    })
 }
 
 /// The list; the older `compression` has no such rule.
@@ -268,13 +272,8 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
 
 /// Settings with this list, which comes from where the leaf does.
 fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
-    let at: Arc<str> = Arc::from(LIST);
-    let list = Leaf {
-        value: Arc::new(Value::Array(items)),
-        at: Arc::clone(&at),
-        element: None,
-        ..leaf.clone()
-    };
+    let (at, mut list) = leaf.moved(LIST, Value::Array(items));
+    list.element = None;
     content.insert(at, list);
     content
 }
@@ -285,22 +284,12 @@ pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> 
     let merges = |class: &Object| {
         let reference = class.root().get("spec").get("parametersRef");
         let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
-        let (Some(name), true) = (reference.text("name"), is_proxy) else {
-            return false;
-        };
-        let proxy = sources.get_with_hub(&Identity::new(
-            GROUP,
-            "EnvoyProxy",
-            reference.text("namespace"),
-            name,
-        ));
-        proxy
-            .and_then(|proxy| proxy.value.pointer("/spec/mergeGateways")?.as_bool())
-            .unwrap_or_default()
+        let name = reference.text("name").filter(|_| is_proxy)?;
+        let proxy = Identity::new(GROUP, "EnvoyProxy", reference.text("namespace"), name);
+        let proxy = sources.get_with_hub(&proxy)?;
+        proxy.value.pointer("/spec/mergeGateways")?.as_bool()
     };
     let classes = topology.classes.iter();
-    classes
-        .filter(|(_, class)| class.object.is_some_and(merges))
-        .map(|(id, _)| id)
-        .collect()
+    let merging = classes.filter(|(_, class)| class.object.and_then(merges) == Some(true));
+    merging.map(|(id, _)| id).collect()
 }

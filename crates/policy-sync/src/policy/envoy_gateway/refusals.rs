@@ -50,13 +50,25 @@ impl Traffic {
 
 /// Why settings are refused. All parts of a policy are translated, and all their errors are said.
 pub(crate) fn refused(kind: &str, spec: &Value, traffic: Traffic) -> Option<Rejection> {
-    let is_translated = |part: &&Part| (part.is_translated)(traffic);
-    checked(parts(kind).iter().filter(is_translated), spec, "")
+    let parts = match kind {
+        "BackendTrafficPolicy" => BACKEND_TRAFFIC,
+        "ClientTrafficPolicy" => CLIENT_TRAFFIC,
+        "SecurityPolicy" => SECURITY,
+        "EnvoyExtensionPolicy" => EXTENSION,
+        _ => return None,
+    };
+    let translated = parts.iter().filter(|part| (part.is_translated)(traffic));
+    checked(translated, spec, "")
 }
 
-/// Why a policy of a route is refused before it is translated, so that it does not even take the place of others.
+/// Why a policy of a route is refused before it is translated, so that it does not even take the place of others
+/// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
 pub(crate) fn unfit_for_route(kind: &str, spec: &Value, route: &str) -> Option<Rejection> {
-    let (parts, introduction) = of_route(kind, route)?;
+    let (parts, introduction) = match (kind, route) {
+        ("SecurityPolicy", "TCPRoute") => (ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: "),
+        ("SecurityPolicy", _) => (ON_HTTP_ROUTES, "invalid SecurityPolicy: "),
+        _ => return None,
+    };
     checked(parts.iter(), spec, introduction)
 }
 
@@ -104,6 +116,13 @@ pub(crate) fn sentence(message: &str) -> String {
     let first = characters.next().map(|first| first.to_ascii_uppercase());
     let period = (!message.ends_with('.')).then_some('.');
     first.into_iter().chain(characters).chain(period).collect()
+}
+
+/// `AwesomePolicy` is `awesomePolicy`.
+pub(crate) fn lower_first(kind: &str) -> String {
+    let mut characters = kind.chars();
+    let first = characters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(characters).collect()
 }
 
 impl Part {
@@ -248,27 +267,6 @@ const fn joined(name: &'static str, base: &'static str, rules: Rules) -> Part {
     }
 }
 
-/// The parts of a kind, in the order of their translation.
-fn parts(kind: &str) -> &'static [Part] {
-    match kind {
-        "BackendTrafficPolicy" => BACKEND_TRAFFIC,
-        "ClientTrafficPolicy" => CLIENT_TRAFFIC,
-        "SecurityPolicy" => SECURITY,
-        "EnvoyExtensionPolicy" => EXTENSION,
-        _ => &[],
-    }
-}
-
-/// What is checked of a policy on a route before it is translated, and what the message begins with
-/// (`envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`).
-fn of_route(kind: &str, route: &str) -> Option<(&'static [Part], &'static str)> {
-    match (kind, route) {
-        ("SecurityPolicy", "TCPRoute") => Some((ON_TCP_ROUTES, "invalid SecurityPolicy for TCP route: ")),
-        ("SecurityPolicy", _) => Some((ON_HTTP_ROUTES, "invalid SecurityPolicy: ")),
-        _ => None,
-    }
-}
-
 /// Settings of clusters: `envoyproxy/gateway internal/gatewayapi/clustersettings.go@v1.9.0`.
 const TIMEOUT: &[Rule] = &[
     lasts("/timeout/tcp/connectTimeout", "ConnectTimeout"),
@@ -367,25 +365,17 @@ const BACKEND_TRAFFIC: &[Part] = &[
         rate_limit_type,
         "remove `type`, and keep `local` or `global`",
     ),
+    LOCAL_LIMIT,
     Part {
-        unless: |spec, _| is_only(spec, "Global"),
-        ..part("RateLimit", "/rateLimit/local/rules", &[LOCAL_RULES])
-    },
-    Part {
-        unless: |spec, _| is_only(spec, "Global"),
-        ..part(
-            "RateLimit",
-            "/rateLimit/local/rules/*/clientSelectors/*",
-            &[SELECTORS],
-        )
+        base: "/rateLimit/local/rules/*/clientSelectors/*",
+        rules: &[SELECTORS],
+        ..LOCAL_LIMIT
     },
     Part {
         unless: |spec, _| is_only(spec, "Local"),
-        ..part(
-            "RateLimit",
-            "/rateLimit/global/rules/*/clientSelectors/*",
-            &[SELECTORS],
-        )
+        base: "/rateLimit/global/rules/*/clientSelectors/*",
+        rules: &[SELECTORS],
+        ..LOCAL_LIMIT
     },
     single(
         "BandwidthLimit",
@@ -414,6 +404,11 @@ const BACKEND_TRAFFIC: &[Part] = &[
         "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
     ),
 ];
+
+const LOCAL_LIMIT: Part = Part {
+    unless: |spec, _| is_only(spec, "Global"),
+    ..part("RateLimit", "/rateLimit/local/rules", &[LOCAL_RULES])
+};
 
 fn is_only(spec: &Value, limited: &str) -> bool {
     spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some(limited)

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hub::Table;
-use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, ListenerId, Node, RouteId, RouteNode, Topology};
+use crate::policy::model::{Declared, KindId, NodePolicies, Policy, PolicyId};
+use crate::topology::{GatewayId, ListenerId, Node, RouteId, Topology};
 
 /// The policies of a kind, by the node that they are attached to.
 type Nodes = BTreeMap<Node, NodePolicies>;
@@ -38,7 +38,7 @@ pub(crate) struct Scopes {
 impl Scopes {
     /// The scopes of a kind.
     pub(crate) fn of(
-        (topology, parents): (&Topology<'_>, &Parents),
+        topology: &Topology<'_>,
         nodes: &Nodes,
         policies: &Table<PolicyId, Policy<'_>>,
         id: KindId,
@@ -48,7 +48,7 @@ impl Scopes {
         let is_there = |policy: &Policy<'_>| policy.invalid.is_none() && policy.inadmissible.is_none();
         for (id, policy) in of_kind.filter(|(_, policy)| is_there(policy)) {
             for declared in &policy.targets {
-                scopes.add((topology, parents), nodes, (id, policy), declared);
+                scopes.add(topology, nodes, (id, policy), declared);
             }
         }
         scopes
@@ -56,18 +56,15 @@ impl Scopes {
 
     fn add(
         &mut self,
-        (topology, parents): (&Topology<'_>, &Parents),
+        topology: &Topology<'_>,
         nodes: &Nodes,
         (id, policy): (PolicyId, &Policy<'_>),
         declared: &Declared,
     ) {
-        let found = match &declared.target {
-            Target::Attached(node) => Some(*node),
-            _ => None,
-        };
+        let found = declared.node();
         // A route counts as soon as it is there, even if its policy is refused.
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
-            for parent in parents.of(route) {
+            for parent in parents_of(topology, route) {
                 if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
                     self.displacing
                         .entry(scope)
@@ -76,27 +73,24 @@ impl Scopes {
                 }
             }
         }
-        let accepted = found.and_then(|node| Some((node, &nodes.get(&node)?.accepted)));
-        let applies = accepted.filter(|(_, accepted)| accepted.iter().any(|entry| entry.policy == id));
-        let Some((node, _)) = applies else {
+        let applies = |node: &Node| {
+            let mut accepted = nodes.get(node).into_iter().flat_map(|placed| &placed.accepted);
+            accepted.any(|entry| entry.policy == id)
+        };
+        let Some(node) = found.filter(applies) else {
             return;
         };
-        match node {
-            Node::ListenerSet(set) => {
-                let gateway = topology.listener_sets.get(set).gateway;
-                let under = self.displacing.entry(Node::Gateway(gateway));
-                under.or_default().insert(node);
-            }
-            Node::Listener(..) => {
-                let under = self.displacing.entry(whole(topology, node));
-                under.or_default().insert(node);
-            }
+        let above = match node {
+            Node::ListenerSet(set) => Node::Gateway(topology.listener_sets.get(set).gateway),
+            Node::Listener(..) => whole(topology, node),
             _ => {
-                for (_, _, with) in merged_with(topology, parents, nodes, policy, node) {
+                for (_, _, with) in merged_with(topology, nodes, policy, node) {
                     self.merged.entry(with).or_default().insert(whole(topology, node));
                 }
+                return;
             }
-        }
+        };
+        self.displacing.entry(above).or_default().insert(node);
     }
 
     /// The routes whose policies merged with the one on a node.
@@ -146,45 +140,20 @@ pub(crate) const fn route_of(node: Option<Node>) -> Option<RouteId> {
     }
 }
 
-/// The parents of every route that are in the input, in their order.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Parents {
-    of: BTreeMap<RouteId, Vec<Parent>>,
-}
-
-impl Parents {
-    /// Finds them, once for all policies of all kinds.
-    pub(crate) fn new(topology: &Topology<'_>) -> Self {
-        let mut taken: BTreeMap<RouteId, BTreeSet<ListenerId>> = BTreeMap::new();
-        for gateway in topology.gateways.rows() {
-            for (listener, route) in &gateway.attached {
-                taken.entry(*route).or_default().insert(*listener);
-            }
-        }
-        let routes = topology.routes.iter();
-        let of = routes.map(|(id, node)| {
-            let taken = taken.remove(&id).unwrap_or_default();
-            (id, parents_of(topology, node, &taken))
-        });
-        Self { of: of.collect() }
-    }
-
-    /// Those of one route.
-    pub(crate) fn of(&self, route: RouteId) -> &[Parent] {
-        self.of.get(&route).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
+/// The parents of a route that are in the input, in their order.
+pub(crate) fn parents_of(topology: &Topology<'_>, route: RouteId) -> Vec<Parent> {
+    let node = topology.routes.get(route);
     let own = node.object.namespace_or_empty();
     let named = topology.parents_of(node.route);
     let found = named.iter().filter_map(|parent| {
         let owner = topology.parent(own, parent).ok()?;
         let (gateway, set) = owner;
+        let attached = &topology.gateways.get(gateway).attached;
         let section = parent.section_name.as_deref();
         let listeners = topology.listeners_of(owner, section).iter().copied();
         let listeners = listeners.filter(|listener| {
-            taken.contains(listener) && topology.listeners.get(*listener).is_meant(parent)
+            let is_taken = attached.binary_search(&(*listener, route)).is_ok();
+            is_taken && topology.listeners.get(*listener).is_meant(parent)
         });
         Some(Parent {
             node: set.map_or(Node::Gateway(gateway), Node::ListenerSet),
@@ -193,31 +162,27 @@ fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<Li
             listeners: listeners.collect(),
         })
     });
-    // Most routes have one, and a list that grows would begin with room for four.
-    let mut parents = Vec::with_capacity(named.len());
-    parents.extend(found);
-    parents
+    found.collect()
 }
 
 /// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.
-pub(crate) fn merged_with<'p>(
+pub(crate) fn merged_with(
     topology: &Topology<'_>,
-    parents: &'p Parents,
     nodes: &Nodes,
     policy: &Policy<'_>,
     node: Node,
-) -> Vec<(&'p Parent, ListenerId, Node)> {
+) -> Vec<(Parent, ListenerId, Node)> {
     let asks = policy.layers.iter().any(|layer| layer.strategy.merges());
     let Some(route) = route_of(Some(node)).filter(|_| asks) else {
         return Vec::new();
     };
     let mut merged = Vec::new();
-    for parent in parents.of(route) {
+    for parent in parents_of(topology, route) {
         for listener in &parent.listeners {
             let closest = topology
                 .nodes_at(parent.gateway, *listener)
                 .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
-            merged.extend(closest.map(|closest| (parent, *listener, closest)));
+            merged.extend(closest.map(|closest| (parent.clone(), *listener, closest)));
         }
     }
     merged

@@ -6,20 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::refusals::sentence;
-use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
-use super::{Rejection, SharedPorts, unfit, wrong_setting_at, wrong_setting_merged};
+use super::refusals::{lower_first, sentence};
+use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, route_of, whole};
+use super::{Rejection, SharedPorts, key, unfit, wrong_setting_merged};
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
-use crate::policy::model::{AtListener, Declared, Policy, PolicyId, Target};
-use crate::topology::{GatewayId, Node, Topology};
+use crate::policy::model::{Declared, Policy, PolicyId, Target};
+use crate::policy::profiles::envoy_gateway;
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
-
-/// The group of its kinds.
-const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
 /// The accepted policies.
 pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
@@ -67,12 +65,10 @@ pub(crate) fn parents_of_backends(
         .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
-    for parent in routes
-        .into_iter()
-        .flat_map(|route| attachments.parents().of(route))
-    {
+    let parents = routes.into_iter().flat_map(|route| parents_of(topology, route));
+    for parent in parents.filter(|parent| parent.gateway == gateway && !parent.listeners.is_empty()) {
         let named = reference(topology, parent.node, parent.section.as_deref());
-        if parent.gateway == gateway && !parent.listeners.is_empty() && !found.contains(&named) {
+        if !found.contains(&named) {
             found.push(named);
         }
     }
@@ -84,7 +80,7 @@ pub(crate) fn parents_of_backends(
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
 pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
-    if !policy.object.is(GROUP_OF_KINDS, "EnvoyPatchPolicy") {
+    if !policy.object.is(envoy_gateway::GROUP, "EnvoyPatchPolicy") {
         return None;
     }
     let topology = &attachments.topology;
@@ -131,10 +127,7 @@ pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
 
 /// Rules first, Gateways last.
 fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8 {
-    let node = match &declared.target {
-        Target::Attached(node) => Some(*node),
-        _ => owner(topology, policy, declared),
-    };
+    let node = declared.node().or_else(|| owner(topology, policy, declared));
     match (node.map(|node| whole(topology, node)), declared.section.is_some()) {
         (Some(Node::ListenerSet(_)), true) => 2,
         (Some(Node::ListenerSet(_)), false) => 3,
@@ -181,9 +174,8 @@ impl Said<'_, '_> {
             self.refuse(&ancestors, "Invalid", unfit.message);
             return;
         }
-        let parents = self.attachments.parents();
         let nodes = &self.attachments.kinds.get(self.policy.kind).nodes;
-        let merged = merged_with(self.topology, parents, nodes, self.policy, node);
+        let merged = merged_with(self.topology, nodes, self.policy, node);
         for (parent, listener, with) in merged {
             let section = self.topology.section(Node::Listener(parent.gateway, listener));
             let ancestor = reference(self.topology, parent.node, section);
@@ -309,7 +301,7 @@ impl Said<'_, '_> {
     /// Of a route its parents; of a Gateway or ListenerSet itself.
     fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
         if let Some(route) = route_of(Some(whole)) {
-            let parents = self.attachments.parents().of(route).iter();
+            let parents = parents_of(self.topology, route).into_iter();
             return parents
                 .map(|parent| {
                     let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
@@ -353,12 +345,6 @@ pub(crate) fn reference(topology: &Topology<'_>, whole: Node, section: Option<&s
     }
 }
 
-/// `namespace/name` of the object that a node is a part of.
-fn key(topology: &Topology<'_>, node: Node) -> String {
-    let identity = topology.identity(node);
-    format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
-}
-
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
 /// many are named.
 pub(crate) fn rejection(
@@ -394,33 +380,15 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
 /// Why a policy is refused at listeners: those that share their ports with others, or else the first one where a setting
 /// is wrong, or else the first one that has no default host.
 fn at_listeners(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Rejection> {
-    let (policy, topology) = (attachments.policy(id), &attachments.topology);
-    let placed = attachments.placed(policy.kind, node)?;
+    let placed = attachments.placed(attachments.policy(id).kind, node)?;
     placed.accepted.first().filter(|entry| entry.policy == id)?;
-    let (mut sharing, mut wrong, mut without_host) = (Vec::new(), None, None);
-    for (listener, there) in &placed.refused_at {
-        match there.why {
-            AtListener::SharedPort => sharing.push(*listener),
-            AtListener::Settings => wrong = wrong.or(Some(*listener)),
-            AtListener::NoDefaultHost(why) => without_host = without_host.or(Some((*listener, why))),
-        }
-    }
-    let mut ports = SharedPorts::new(topology, &attachments.merging_classes);
-    if let Some(rejection) = ports.shared_port(node, &sharing, most) {
-        return Some(rejection);
-    }
-    if let Some(listener) = wrong {
-        return wrong_setting_at(policy.object, topology, listener);
-    }
-    let (listener, why) = without_host?;
-    let gateway = topology.gateways_of(node).first().copied()?;
-    Some(Rejection {
-        message: format!("HTTP1: {why}."),
-        pointer: None,
-        help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \
-               `useDefaultHost`"
-            .to_owned(),
-        at: Some(Node::Listener(gateway, listener)),
+    let sharing = placed.refused_at.iter().filter(|(_, there)| there.why.is_none());
+    let sharing: Vec<ListenerId> = sharing.map(|(listener, _)| *listener).collect();
+    let mut ports = SharedPorts::new(&attachments.topology, &attachments.merging_classes);
+    ports.shared_port(node, &sharing, most).or_else(|| {
+        let mut all = placed.refused_at.values().filter_map(|there| there.why.as_ref());
+        let wrong_setting = all.clone().find(|why| why.pointer.is_some());
+        wrong_setting.or_else(|| all.next()).cloned()
     })
 }
 
@@ -446,14 +414,13 @@ pub(crate) fn refused_merges(
     id: PolicyId,
     (node, gateway): (Node, Option<GatewayId>),
 ) -> Option<String> {
-    // Only routes have parents, and to find those of all of them takes long.
     let route = route_of(Some(node))?;
-    let (policy, parents) = (attachments.policy(id), attachments.parents());
+    let (policy, topology) = (attachments.policy(id), &attachments.topology);
     let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
-    let all = parents.of(route).iter().filter(|parent| is_asked(parent));
+    let all = parents_of(topology, route).into_iter().filter(is_asked);
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
-    let merged = merged_with(&attachments.topology, parents, nodes, policy, node).into_iter();
+    let merged = merged_with(topology, nodes, policy, node).into_iter();
     let refusals = merged
         .filter(|(parent, ..)| is_asked(parent))
         .filter_map(|(.., with)| {
@@ -500,10 +467,7 @@ pub(crate) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
 
 /// `BackendTrafficPolicy` is `backendTrafficPolicies`.
 fn plural(kind: &str) -> String {
-    let stem = kind.strip_suffix('y').unwrap_or(kind);
-    let mut characters = stem.chars();
-    let first = characters.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(characters).chain("ies".chars()).collect()
+    format!("{}ies", lower_first(kind.strip_suffix('y').unwrap_or(kind)))
 }
 
 /// Deprecated fields and their replacements, sorted.

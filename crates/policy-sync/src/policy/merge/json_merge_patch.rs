@@ -165,7 +165,7 @@ fn is_free(over: &mut Content, key: &str) -> bool {
 
 /// Among mappings, only empty ones are leaves.
 fn is_empty_mapping(leaf: &Leaf) -> bool {
-    leaf.value.as_object().is_some_and(kube_json::Map::is_empty)
+    leaf.value.as_object().is_some_and(Map::is_empty)
 }
 
 /// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever was there; a mapping replaces only what is not a
@@ -201,13 +201,7 @@ fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
     if starting_with(target, &format!("{parent}/")).next().is_some() {
         return;
     }
-    let parent: Arc<str> = Arc::from(parent);
-    let mapping = Leaf {
-        value: Arc::new(kube_json::Value::Object(kube_json::Map::new())),
-        at: Arc::clone(&parent),
-        ..leaf.clone()
-    };
-    target.insert(parent, mapping);
+    target.extend([leaf.moved(parent, Value::Object(Map::new()))]);
 }
 
 /// The entries whose key begins with `prefix`.

@@ -156,13 +156,7 @@ fn deeply(stack: &[Leaf]) -> Content {
 fn leaves(field: &Leaf) -> Content {
     let mut leaves = Content::new();
     flatten(&field.value, field.at.to_string(), &mut |at, value| {
-        let at: Arc<str> = Arc::from(at);
-        let leaf = Leaf {
-            value: Arc::new(value.clone()),
-            at: Arc::clone(&at),
-            ..field.clone()
-        };
-        leaves.insert(at, leaf);
+        leaves.extend([field.moved(at, value.clone())]);
     });
     leaves
 }

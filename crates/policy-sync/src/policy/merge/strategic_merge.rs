@@ -88,17 +88,12 @@ impl Item<'_> {
     fn leaves(&self, result: &str) -> Content {
         let from = format!("{}/{}", self.list.at, self.position);
         let leaf = |below: &str, value: &Value| {
-            let at: Arc<str> = Arc::from(format!("{result}{below}"));
-            let leaf = Leaf {
-                value: Arc::new(value.clone()),
-                at: Arc::clone(&at),
-                element: Some(Element {
-                    list: Arc::clone(&self.list.at),
-                    key: None,
-                    from: Arc::from(format!("{from}{below}")),
-                }),
-                ..self.list.clone()
-            };
+            let (at, mut leaf) = self.list.moved(format!("{result}{below}"), value.clone());
+            leaf.element = Some(Element {
+                list: Arc::clone(&self.list.at),
+                key: None,
+                from: Arc::from(format!("{from}{below}")),
+            });
             (at, leaf)
         };
         let mut leaves = Content::new();

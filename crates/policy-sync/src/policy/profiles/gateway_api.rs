@@ -1,16 +1,13 @@
 //! Gateway API's own kinds (docs/systems/gateway-api.md#policy-kinds).
 
+use crate::api::gateway::{GROUP, X_GROUP};
 use crate::policy::profile::{Profile, StatusShape};
 use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        kind("gateway.networking.k8s.io", "BackendTLSPolicy", Level::Port),
-        kind(
-            "gateway.networking.x-k8s.io",
-            "XBackendTrafficPolicy",
-            Level::Backend,
-        ),
+        kind(GROUP, "BackendTLSPolicy", Level::Port),
+        kind(X_GROUP, "XBackendTrafficPolicy", Level::Backend),
     ]
 }
 
