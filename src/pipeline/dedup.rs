@@ -42,7 +42,7 @@ pub(super) fn drop_findings_about_unreadable(
     let objects = WrongObject::all((hub, overlays), sources, &all);
     let files = UnreadFile::all(sources, &all);
     // How many wrong objects findings of a code depend on.
-    let mut counts: HashMap<Code, usize> = HashMap::new();
+    let mut counts: HashMap<_, usize> = HashMap::new();
     let mut any_of_a_file = false;
     findings.retain(|finding| {
         if !finding.is_about_absence() {
@@ -52,10 +52,13 @@ pub(super) fn drop_findings_about_unreadable(
         let is_in_file = files.iter().any(|file| file.explains(code, missing));
         any_of_a_file |= is_in_file;
         let is_in_object = if let Some(missing) = missing {
-            objects.values().any(|object| object.may_be(missing))
+            let mut objects = objects.values();
+            objects.any(|object| object.may_be(missing) && object.may_explain(finding))
         } else {
-            let explains = |object: &&WrongObject<'_>| depends_on(code, object.kind, object.is_read);
-            let count = counts.entry(code);
+            let explains = |object: &&WrongObject<'_>| {
+                depends_on(code, object.kind, object.is_read) && object.may_explain(finding)
+            };
+            let count = counts.entry((code, finding.projections.clone()));
             let count = *count.or_insert_with(|| objects.values().filter(explains).count());
             let own = finding.place.object().and_then(|at| objects.get(&at));
             // Whether something makes the Secret of a listener depends on what is wrong in the very Gateway.
@@ -142,6 +145,7 @@ struct WrongObject<'s> {
     is_unreadable: bool,
     /// Whether the rest of it counts.
     is_read: bool,
+    errors: Vec<&'s Finding>,
 }
 
 impl<'s> WrongObject<'s> {
@@ -172,6 +176,7 @@ impl<'s> WrongObject<'s> {
                         .entry(object.origin.object())
                         .or_insert_with(|| Self::read(object, true));
                     object.is_unreadable |= path == "spec" || has_sections(path);
+                    object.errors.push(finding);
                 }
                 continue;
             }
@@ -185,6 +190,7 @@ impl<'s> WrongObject<'s> {
                 });
             let has_no_name = [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
             object.is_unreadable |= has_no_name || has_sections_at(finding);
+            object.errors.push(finding);
             object.name = object.name.filter(|_| !has_no_name);
         }
         wrong
@@ -197,6 +203,7 @@ impl<'s> WrongObject<'s> {
             name: Some(&object.name),
             is_unreadable: !is_read,
             is_read,
+            errors: Vec::new(),
         }
     }
 
@@ -214,7 +221,13 @@ impl<'s> WrongObject<'s> {
             name: text("/metadata/name"),
             is_unreadable: false,
             is_read: false,
+            errors: Vec::new(),
         }
+    }
+
+    /// Whether one of its errors can be about a cluster that a finding is about.
+    fn may_explain(&self, finding: &Finding) -> bool {
+        self.errors.iter().any(|error| error.may_meet(finding))
     }
 
     /// Whether it may be what is missing.

@@ -157,6 +157,7 @@ impl Projections {
             if finding.code.is_about_object_alone() && self.is_about_unused(&finding) {
                 hub::make_bystander(&mut finding);
             }
+            finding.projections = Some(positions.into());
             finding.note(note)
         }));
     }

@@ -236,19 +236,17 @@ fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found()
     let rename = "{path: \"spec.rules[0].name\", value: shops}";
     let wrong = "{path: \"spec.rules[0].matches[0].path.value\", value: no-slash}";
     let missing = "error[policy/target-not-found]: HTTPRoute shop/shop has no rule `shop`";
-    let checked = |sets: &str| {
-        let scratch = hub(&[overlay_of("kind: HTTPRoute, name: shop", "{names: [us-1]}", sets)]);
+    let route = |clusters: &str, sets: &str| overlay_of("kind: HTTPRoute, name: shop", clusters, sets);
+    let is_said_of = |overlays: &[String], finding: &str| {
+        let scratch = hub(overlays);
         scratch.edit(
             "hub/policies.yaml",
             "kind: HTTPRoute\n    name: shop\n",
             "kind: HTTPRoute\n    name: shop\n    sectionName: shop\n",
         );
-        scratch.run(&["check"])
+        scratch.run(&["check"]).exits(3).stdout.contains(finding)
     };
-    let is_said = |sets: &str, finding: &str| {
-        let run = checked(sets);
-        run.exits(3).stdout.contains(finding)
-    };
+    let is_said = |sets: &str, finding: &str| is_said_of(&[route("{names: [us-1]}", sets)], finding);
     assert!(is_said(rename, missing));
     let both = format!("{rename}\n    - {wrong}");
     assert!(is_said(
@@ -258,6 +256,14 @@ fn an_error_that_an_overlay_makes_in_a_route_explains_a_rule_that_is_not_found()
     assert!(!is_said(&both, missing));
     let in_brackets = both.replace("spec.rules", "spec[\\\"rules\\\"]");
     assert!(!is_said(&in_brackets, missing));
+    // An error on another cluster explains nothing here.
+    let elsewhere = route("{names: [eu-1]}", wrong).replace("name: other", "name: elsewhere");
+    let apart = [route("{names: [us-1]}", rename), elsewhere];
+    assert!(is_said_of(
+        &apart,
+        "error[route/invalid]: HTTPRoute shop/shop: the path `no-slash`"
+    ));
+    assert!(is_said_of(&apart, missing));
 }
 
 #[test]

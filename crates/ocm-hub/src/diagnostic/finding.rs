@@ -1,7 +1,6 @@
 //! One finding: what is wrong, where, why, and what to type next.
-//!
-//! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
-//! shown.
+
+use std::sync::Arc;
 
 use apimachinery::Identity;
 use kube_json::Text;
@@ -67,6 +66,9 @@ pub struct Finding {
     pub misspells: Option<Place>,
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
     pub lacks: Option<Lacks>,
+    /// The hubs that ClusterOverlays make in which alone it was found, by position; none if it is about the hub as it is
+    /// written.
+    pub projections: Option<Arc<[usize]>>,
 }
 
 impl Finding {
@@ -88,7 +90,14 @@ impl Finding {
             settles_field: false,
             misspells: None,
             lacks: None,
+            projections: None,
         }
+    }
+
+    /// Whether it and another one can be about one cluster, so that one may explain the other.
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let both = self.projections.as_ref().zip(other.projections.as_ref());
+        both.is_none_or(|(own, other)| own.iter().any(|hub| other.contains(hub)))
     }
 
     /// That a stage of the run would take more work than a run allows, with what is at `place`, and what follows.
