@@ -145,6 +145,7 @@ struct WrongObject<'s> {
     is_unreadable: bool,
     /// Whether the rest of it counts.
     is_read: bool,
+    /// Its own errors.
     errors: Vec<&'s Finding>,
 }
 

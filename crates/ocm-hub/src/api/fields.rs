@@ -3,8 +3,8 @@
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Object, first_variable};
 use apimachinery::pointer::dotted;
-use apimachinery::{Field, Mismatch};
-use kube_json::Text;
+use apimachinery::{Field, Mismatch, core_group};
+use kube_json::{Text, Value};
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
@@ -49,6 +49,12 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.string(holder, key).filter(|text| !text.is_empty())
     }
 
+    /// The API group in the member `group` of a reference, or the default when it is absent or wrong.
+    pub(super) fn group(&mut self, reference: &Field<'a>, default: &str) -> Text {
+        let group = self.string(reference, "group");
+        group.map_or(default, |group| core_group(group)).into()
+    }
+
     /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
     /// and no API server takes it.
     pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a Text> {
@@ -73,11 +79,7 @@ impl<'a, 'f> Reading<'a, 'f> {
     pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a Text> {
         let found = self.text(holder, key);
         // What is wrong with any other value has been reported.
-        if found.is_none()
-            && holder
-                .member(key)
-                .is_none_or(|value| value.is_null() || value.is_string())
-        {
+        if found.is_none() && matches!(holder.member(key), None | Some(Value::Null | Value::String(_))) {
             self.missing(&holder.get(key).pointer());
         }
         found

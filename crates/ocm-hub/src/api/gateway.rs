@@ -8,11 +8,14 @@ use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::NameRule;
-use apimachinery::{Field, Identity, Selector, core_group};
+use apimachinery::{Field, Identity, Selector};
 use kube_json::Text;
 
 /// The API group of Gateway API.
 pub const GROUP: &str = "gateway.networking.k8s.io";
+
+/// What a reference to a parent means that leaves out its group and kind.
+const GATEWAY: (&str, &str) = (GROUP, "Gateway");
 
 /// The API group of what Gateway API tries out under names of its own.
 pub const X_GROUP: &str = "gateway.networking.x-k8s.io";
@@ -29,7 +32,7 @@ pub fn is_listener_set(group: &str, kind: &str) -> bool {
 /// A GatewayClass.
 pub type GatewayClass<'a> = Typed<'a, ClassSpec>;
 
-/// What a GatewayClass says.
+/// The interpreted fields of a GatewayClass.
 #[derive(Debug)]
 pub struct ClassSpec {
     /// `spec.controllerName`.
@@ -55,7 +58,7 @@ impl View for ClassSpec {
 /// A Gateway.
 pub type Gateway<'a> = Typed<'a, GatewaySpec>;
 
-/// What a Gateway says.
+/// The interpreted fields of a Gateway.
 #[derive(Debug)]
 pub struct GatewaySpec {
     /// `spec.gatewayClassName`.
@@ -179,17 +182,14 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     }
 }
 
-/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
-pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
-
 /// A ListenerSet: further listeners of a Gateway, with another owner.
 pub type ListenerSet<'a> = Typed<'a, ListenerSetSpec>;
 
-/// What a ListenerSet says.
+/// The interpreted fields of a ListenerSet.
 #[derive(Debug)]
 pub struct ListenerSetSpec {
     /// `spec.parentRef`.
-    pub parent: ParentRef,
+    pub parent: ObjectRef,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener>,
 }
@@ -197,7 +197,7 @@ pub struct ListenerSetSpec {
 impl View for ListenerSetSpec {
     fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
-        let parent = ParentRef::to_object(&mut reading, &object.root().get("spec").get("parentRef"))?;
+        let parent = ObjectRef::read(&mut reading, &object.root().get("spec").get("parentRef"), GATEWAY)?;
         let listeners = listeners(&mut reading, object)?;
         (!reading.is_wrong()).then_some(Self { parent, listeners })
     }
@@ -219,34 +219,75 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
         .collect()
 }
 
-/// One entry of `spec.parentRefs`.
+/// A reference to an object by its name: of a route or a ListenerSet to its parent, or of a rule to a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParentRef {
-    /// API group; Gateway API's own when left out.
+pub struct ObjectRef {
+    /// API group, `""` for core.
     pub group: Text,
-    /// Kind; `Gateway` when left out.
+    /// Kind.
     pub kind: Text,
     /// Name.
     pub name: Text,
-    /// Namespace as written; none means the route's own.
+    /// Namespace as written; none means that of the object that refers.
     pub namespace: Option<Text>,
+}
+
+impl ObjectRef {
+    /// Reads a reference that means this group and kind when it leaves them out.
+    pub(super) fn read<'a>(
+        reading: &mut Reading<'a, '_>,
+        field: &Field<'a>,
+        (group, kind): (&str, &str),
+    ) -> Option<Self> {
+        Some(Self {
+            group: text_or(reading.string(field, "group"), group),
+            kind: text_or(reading.string(field, "kind"), kind),
+            name: reading.required_string(field, "name")?.clone(),
+            namespace: reading.text(field, "namespace").cloned(),
+        })
+    }
+
+    /// Group and kind.
+    pub fn group_kind(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
+    /// The namespace that an object in namespace `own` means.
+    pub fn namespace_from<'n>(&'n self, own: &'n str) -> &'n str {
+        self.namespace.as_deref().unwrap_or(own)
+    }
+
+    /// The object that an object in namespace `own` means.
+    pub fn identity(&self, own: &str) -> Identity {
+        let namespace = Some(self.namespace_from(own));
+        Identity::new(&self.group, &self.kind, namespace, &self.name)
+    }
+}
+
+/// One entry of `spec.parentRefs`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentRef {
+    /// The parent: a Gateway, unless it says otherwise.
+    pub object: ObjectRef,
     /// Listener; none means every listener.
     pub section_name: Option<Text>,
     /// Port of the listener; none means any.
     pub port: Option<i64>,
-    /// Its position in `spec.parentRefs`; none for the parent of a ListenerSet, and for a default Gateway, which no route
-    /// names.
+    /// Its position in `spec.parentRefs`; none for a default Gateway, which no route names.
     position: Option<usize>,
 }
 
 impl ParentRef {
     /// A Gateway that is a parent of routes that request default Gateways.
     pub fn to_default(gateway: &Object) -> Self {
-        Self {
+        let object = ObjectRef {
             group: GROUP.into(),
             kind: "Gateway".into(),
             name: gateway.name.clone(),
             namespace: gateway.namespace.clone(),
+        };
+        Self {
+            object,
             section_name: None,
             port: None,
             position: None,
@@ -259,42 +300,18 @@ impl ParentRef {
         field: &Field<'a>,
     ) -> Option<Self> {
         Some(Self {
+            object: ObjectRef::read(reading, field, GATEWAY)?,
             section_name: reading.text(field, "sectionName").cloned(),
             port: reading.integer(field, "port"),
             position: Some(position),
-            ..Self::to_object(reading, field)?
         })
-    }
-
-    /// A parent of which only the object is read.
-    fn to_object<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Self> {
-        Some(Self {
-            group: text_or(reading.string(field, "group"), GROUP),
-            kind: text_or(reading.string(field, "kind"), "Gateway"),
-            name: reading.required_string(field, "name")?.clone(),
-            namespace: reading.text(field, "namespace").cloned(),
-            section_name: None,
-            port: None,
-            position: None,
-        })
-    }
-
-    /// Group and kind.
-    pub fn group_kind(&self) -> (&str, &str) {
-        (&self.group, &self.kind)
-    }
-
-    /// The parent of a route in namespace `own`.
-    pub fn identity(&self, own: &str) -> Identity {
-        let namespace = self.namespace.as_deref().unwrap_or(own);
-        Identity::new(&self.group, &self.kind, Some(namespace), &self.name)
     }
 
     /// Pointer of the reference inside the route.
     pub fn pointer(&self) -> String {
         match self.position {
             Some(position) => format!("/spec/parentRefs/{position}"),
-            None => DEFAULT_GATEWAYS.to_owned(),
+            None => "/spec/useDefaultGateways".to_owned(),
         }
     }
 }
@@ -402,7 +419,7 @@ fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
 /// A ReferenceGrant: who may refer into its namespace.
 pub(crate) type ReferenceGrant<'a> = Typed<'a, GrantSpec>;
 
-/// What a ReferenceGrant permits.
+/// The fields of a ReferenceGrant.
 #[derive(Debug)]
 pub(crate) struct GrantSpec {
     /// Group, kind and namespace that may refer.
@@ -434,12 +451,11 @@ impl View for GrantSpec {
     }
 }
 
+/// Group and kind of an entry of a grant.
 fn group_kind<'a>(reading: &mut Reading<'a, '_>, entry: &Field<'a>) -> [Text; 2] {
-    let group = reading
-        .string(entry, "group")
-        .map_or("", |group| core_group(group));
+    let group = reading.group(entry, "");
     let kind = reading.required_string(entry, "kind").cloned();
-    [group.into(), kind.unwrap_or_default()]
+    [group, kind.unwrap_or_default()]
 }
 
 impl ReferenceGrant<'_> {
@@ -466,7 +482,7 @@ impl ReferenceGrant<'_> {
 }
 
 /// The text, or a default.
-pub(super) fn text_or(text: Option<&Text>, default: &str) -> Text {
+fn text_or(text: Option<&Text>, default: &str) -> Text {
     text.cloned().unwrap_or_else(|| default.into())
 }
 

@@ -6,7 +6,7 @@ use super::{Reading, Typed, View};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
-use apimachinery::{Field, Selector, core_group};
+use apimachinery::{Field, Selector};
 use kube_json::Text;
 
 /// The fields of a spec that name targets.
@@ -83,9 +83,7 @@ fn read_reference<'a>(
     object: &'a Object,
     reference: &Field<'a>,
 ) -> Option<TargetRef> {
-    let group = reading
-        .string(reference, "group")
-        .map_or("", |group| core_group(group));
+    let group = reading.group(reference, "");
     if let Some((bare, _)) = group.split_once('/') {
         let message = format!("the group of a target must not contain a version: `{group}`");
         let place = object.place(&reference.get("group").pointer());
@@ -97,7 +95,7 @@ fn read_reference<'a>(
         return None;
     }
     Some(TargetRef {
-        group: group.into(),
+        group,
         kind: reading.required_string(reference, "kind")?.clone(),
         name: if reference.get("selector").is_present() {
             reading.string(reference, "name").cloned().unwrap_or_default()
@@ -145,9 +143,7 @@ fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Ve
     entries
         .filter_map(|entry| {
             let kind = reading.required_string(&entry, "kind")?.clone();
-            let group = reading
-                .string(&entry, "group")
-                .map_or(GROUP, |group| core_group(group));
+            let group = reading.group(&entry, GROUP);
             let section_name = reading.text(&entry, "sectionName").cloned();
             let Some(selector) = Selector::read(&entry) else {
                 let field = dotted(&entry.pointer());
@@ -159,7 +155,7 @@ fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Ve
                 return None;
             };
             Some(TargetSelector {
-                group: group.into(),
+                group,
                 kind,
                 selector,
                 namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),

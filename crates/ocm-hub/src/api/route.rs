@@ -1,11 +1,11 @@
 //! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; Services and their ports.
 //! References stay names here; `topology` links them.
 
-use super::gateway::{GROUP, ParentRef, text_or};
+use super::gateway::{GROUP, ObjectRef, ParentRef};
 use super::{Reading, Typed, View};
 use crate::diagnostic::Findings;
 use crate::object::Object;
-use apimachinery::{Field, Identity, core_group};
+use apimachinery::{Field, core_group};
 use kube_json::Text;
 
 /// The route kinds of Gateway API.
@@ -40,7 +40,7 @@ pub fn inherits_matches(route: &Object) -> bool {
 /// A route of any kind.
 pub type Route<'a> = Typed<'a, RouteSpec>;
 
-/// What a route says about its attachment, and the backends of its rules.
+/// The interpreted fields of a route: its attachment, and the backends of its rules.
 #[derive(Debug)]
 pub struct RouteSpec {
     /// `spec.parentRefs`, in their order.
@@ -67,14 +67,8 @@ pub struct RouteRule {
 /// A reference to a backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendRef {
-    /// API group, `""` when left out.
-    pub group: Text,
-    /// Kind, `Service` when left out.
-    pub kind: Text,
-    /// Name.
-    pub name: Text,
-    /// Namespace as written; none means the route's own.
-    pub namespace: Option<Text>,
+    /// The backend: a Service, unless it says otherwise.
+    pub object: ObjectRef,
     /// Positions: of the rule; in its `backendRefs`; and in the `filters` of either.
     at: (usize, Option<usize>, Option<usize>),
 }
@@ -125,7 +119,9 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, rule: usize, field: &Field<'a>)
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
     for (position, reference) in references.enumerate() {
         match BackendRef::read(reading, (rule, Some(position), None), &reference) {
-            Some(routes) if stands_for_routes(&routes.group, &routes.kind) => delegates.push(routes),
+            Some(routes) if stands_for_routes(&routes.object.group, &routes.object.kind) => {
+                delegates.push(routes);
+            }
             backend => backends.extend(backend),
         }
         mirrors(reading, (rule, Some(position)), &reference, &mut backends);
@@ -166,29 +162,10 @@ impl BackendRef {
         at: (usize, Option<usize>, Option<usize>),
         field: &Field<'a>,
     ) -> Option<Self> {
-        let group = reading
-            .string(field, "group")
-            .map_or("", |group| core_group(group));
-        let backend = Self {
-            group: group.into(),
-            kind: text_or(reading.string(field, "kind"), "Service"),
-            name: reading.required_string(field, "name")?.clone(),
-            namespace: reading.text(field, "namespace").cloned(),
-            at,
-        };
+        let mut object = ObjectRef::read(reading, field, ("", "Service"))?;
+        object.group = core_group(&object.group).into();
         reading.integer(field, "port");
-        Some(backend)
-    }
-
-    /// Group and kind.
-    pub fn group_kind(&self) -> (&str, &str) {
-        (&self.group, &self.kind)
-    }
-
-    /// The backend of a route in namespace `own`.
-    pub fn identity(&self, own: &str) -> Identity {
-        let namespace = self.namespace.as_deref().unwrap_or(own);
-        Identity::new(&self.group, &self.kind, Some(namespace), &self.name)
+        Some(Self { object, at })
     }
 
     /// Pointer of the reference inside the route.
@@ -233,7 +210,7 @@ mod tests {
         let names: Vec<_> = route.rules[0]
             .backends
             .iter()
-            .map(|backend| &*backend.name)
+            .map(|backend| &*backend.object.name)
             .collect();
         assert_eq!(names, ["s", "m2", "m"]);
     }
@@ -261,9 +238,9 @@ mod tests {
         let parents = read
             .parents
             .iter()
-            .map(|parent| (&*parent.name, parent.pointer()));
+            .map(|parent| (&*parent.object.name, parent.pointer()));
         let backends = read.rules.iter().flat_map(|rule| &rule.backends);
-        let backends = backends.map(|backend| (&*backend.name, backend.pointer()));
+        let backends = backends.map(|backend| (&*backend.object.name, backend.pointer()));
         let all: Vec<(&str, String)> = parents.chain(backends).collect();
         assert_eq!(all.len(), 12);
         for (name, pointer) in all {

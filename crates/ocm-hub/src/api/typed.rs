@@ -7,13 +7,13 @@ use std::ops::Deref;
 use crate::diagnostic::Findings;
 use crate::object::Object;
 
-/// What is read in the value of an object.
+/// The interpreted fields of a kind.
 pub trait View: Any + Send + Sync + Sized {
     /// Reads the object; `None` if something essential is wrong, which is then a finding.
     fn read(object: &Object, findings: &mut Findings) -> Option<Self>;
 }
 
-/// A view with the mistakes that reading it finds.
+/// A view, and the mistakes in the value.
 struct Checked<T> {
     view: Option<T>,
     mistakes: Findings,

@@ -66,8 +66,7 @@ pub struct Finding {
     pub misspells: Option<Place>,
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
     pub lacks: Option<Lacks>,
-    /// The hubs that ClusterOverlays make in which alone it was found, by position; none if it is about the hub as it is
-    /// written.
+    /// The hubs that ClusterOverlays make and that have this mistake, by position; none if the hub has it as it is written.
     pub projections: Option<Arc<[usize]>>,
 }
 

@@ -504,6 +504,7 @@ fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'s
         })
         .collect();
     let backends = node.route.rules.iter().flat_map(|rule| &rule.backends);
+    let backends = backends.map(|backend| &backend.object);
     let backends = backends.filter(|backend| !stands_for_routes(&backend.group, &backend.kind));
     let unresolved = backends.filter_map(|backend| {
         let named = backend.identity(own);

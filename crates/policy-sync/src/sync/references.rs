@@ -355,8 +355,8 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
     for route in routes.filter_map(Route::new) {
         let object = route.object;
         for backend in route.rules.iter().flat_map(|rule| &rule.backends) {
-            let service = backend.identity(object.namespace_or_empty());
-            if backend.group_kind() != ("", "Service") || sources.get(&service).is_some() {
+            let service = backend.object.identity(object.namespace_or_empty());
+            if backend.object.group_kind() != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
             let Some(near) = near.find(&service).filter(|near| near.field == "name") else {
@@ -365,7 +365,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             let what = format!("sends requests to {service}, which is not in the input");
             let pointer = backend.pointer();
             let finding = object.finding(Code::ROUTE_INVALID, &format!("{pointer}/name"), what);
-            let reference = (object, pointer.as_str(), backend.namespace.as_deref());
+            let reference = (object, pointer.as_str(), backend.object.namespace.as_deref());
             let finding = near.explain(finding, &service.to_string(), reference);
             findings.push(finding.severity(Severity::Warning));
         }

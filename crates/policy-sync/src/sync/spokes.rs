@@ -530,9 +530,8 @@ fn behind(syncing: Syncing<'_>, kind: (&str, &str), (namespace, name): (&str, &s
     let attached = attached.filter_map(|gateway| syncing.our_gateway(*gateway));
     let parents = node.route.parents.iter();
     let named = parents.filter_map(|parent| {
-        let namespace = parent.namespace.as_deref();
-        let namespace = namespace.unwrap_or(node.object.namespace_or_empty());
-        syncing.ours.find(namespace, &parent.name)
+        let namespace = parent.object.namespace_from(node.object.namespace_or_empty());
+        syncing.ours.find(namespace, &parent.object.name)
     });
     attached.chain(named).collect()
 }

@@ -232,8 +232,8 @@ impl<'a> Topology<'a> {
                 Err(_) => {}
             }
             // docs/systems/gateway-api.md#meshes
-            if let ("", "Service") | ("networking.istio.io", "ServiceEntry") = parent.group_kind() {
-                let service = parent.identity(own);
+            if let ("", "Service") | ("networking.istio.io", "ServiceEntry") = parent.object.group_kind() {
+                let service = parent.object.identity(own);
                 let service = self.backend(service, sources);
                 services.push(service);
                 let meshed = &mut self.backends.get_mut(service).meshed;
@@ -271,8 +271,8 @@ impl<'a> Topology<'a> {
         let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
         for (position, rule) in rules.iter().enumerate() {
             let mut backends = Vec::new();
-            for backend in &rule.backends {
-                let namespace = backend.namespace.as_deref().unwrap_or(own);
+            for backend in rule.backends.iter().map(|backend| &backend.object) {
+                let namespace = backend.namespace_from(own);
                 let to = (&*backend.group, &*backend.kind, &*backend.name);
                 if !grants.permit_there(assumed, from, namespace, to) {
                     continue;

@@ -9,8 +9,8 @@ use super::hierarchy::{Delegation, Delegations, RouteNode, Topology, sorted};
 use super::node::{DelegationId, RouteId, RuleId};
 use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
-use crate::api::gateway::{GROUP, ParentRef};
-use crate::api::route::{BackendRef, Route, inherits_matches, is_route};
+use crate::api::gateway::{GROUP, ObjectRef, ParentRef};
+use crate::api::route::{Route, inherits_matches, is_route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Grants;
 use crate::object::Object;
@@ -60,11 +60,12 @@ impl<'a> Topology<'a> {
             for (position, rule) in node.rules.iter().copied().enumerate() {
                 if !leads_anywhere || elsewhere.is_some() {
                     let delegates = node.route.rules.get(position).into_iter();
-                    for to in delegates.flat_map(|rule| &rule.delegates) {
+                    for reference in delegates.flat_map(|rule| &rule.delegates) {
+                        let to = &reference.object;
                         let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
-                        let namespace = to.namespace.as_deref().unwrap_or(from.2);
+                        let namespace = to.namespace_from(from.2);
                         if let Some(why) = &elsewhere {
-                            following.said.insert((id, to.pointer()), why.clone());
+                            following.said.insert((id, reference.pointer()), why.clone());
                             // Nothing but a backend, which needs a grant as any other.
                             let to = (&*to.group, &*to.kind, &*to.name);
                             if !grants.permit_there(node.assumed, from, namespace, to) {
@@ -175,7 +176,7 @@ struct Following<'t, 'a> {
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
     /// References that are not followed: a backend as any other.
-    unfollowed: Vec<(RouteId, RuleId, BackendRef)>,
+    unfollowed: Vec<(RouteId, RuleId, ObjectRef)>,
     /// What is said, by the route and the pointer of the reference.
     said: BTreeMap<(RouteId, String), Why>,
 }
@@ -196,9 +197,9 @@ impl<'a> Following<'_, 'a> {
         let mut seen = BTreeSet::new();
         for reference in &written.delegates {
             let route = self.topology.routes.get(id);
-            let children = self.meant(route.object, reference);
-            let named = reference.name != "*" && reference.kind != "label";
-            let mut why = if !is_http(route) || (reference.kind != "HTTPRoute" && reference.kind != "label") {
+            let (to, children) = (&reference.object, self.meant(route.object, &reference.object));
+            let named = to.name != "*" && to.kind != "label";
+            let mut why = if !is_http(route) || (to.kind != "HTTPRoute" && to.kind != "label") {
                 Some(Why::Kind)
             } else {
                 children.is_empty().then_some(Why::Missing)
@@ -232,7 +233,7 @@ impl<'a> Following<'_, 'a> {
                 }
             }
             if !followed && above.is_none() {
-                self.unfollowed.push((id, rule, reference.clone()));
+                self.unfollowed.push((id, rule, to.clone()));
             }
             if let Some(why) =
                 why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
@@ -256,9 +257,9 @@ impl<'a> Following<'_, 'a> {
     }
 
     /// The routes that a reference means.
-    fn meant(&mut self, route: &Object, reference: &BackendRef) -> Vec<RouteId> {
+    fn meant(&mut self, route: &Object, reference: &ObjectRef) -> Vec<RouteId> {
         let own = route.namespace_or_empty();
-        let namespace = reference.namespace.as_deref().unwrap_or(own);
+        let namespace = reference.namespace_from(own);
         if reference.kind == "label" {
             let key = format!("{}/label", reference.group);
             let everywhere = namespace == ALL_NAMESPACES;
@@ -441,9 +442,10 @@ fn outside(route: &Object, position: usize, rule: &str) -> Finding {
 fn is_child(child: Route<'_>, parent: &Object) -> bool {
     let own = child.object.namespace_or_empty();
     let names_it = |reference: &ParentRef| {
+        let reference = &reference.object;
         reference.group_kind() == (GROUP, "HTTPRoute")
             && reference.name == parent.name
-            && reference.namespace.as_deref().unwrap_or(own) == parent.namespace_or_empty()
+            && reference.namespace_from(own) == parent.namespace_or_empty()
     };
     child.parents.is_empty() || child.parents.iter().any(names_it)
 }

@@ -85,7 +85,7 @@ impl<'a> Topology<'a> {
             return Err(Detached::NoGateway);
         }
         let own = set.object.namespace_or_empty();
-        let namespace = set.parent.namespace.as_deref().unwrap_or(own);
+        let namespace = set.parent.namespace_from(own);
         match self.find_gateway(namespace, &set.parent.name) {
             None => {
                 let unread = sources.get(&set.parent.identity(own)).map(Detached::Unread);

@@ -27,8 +27,8 @@ pub(super) fn missing_parents<'a>(
         (group, kind) == (GROUP, "Gateway") || is_listener_set(group, kind) || topology.is_route(group, kind)
     };
     for parent in &route.parents {
-        let (group, kind) = parent.group_kind();
-        let identity = || parent.identity(object.namespace_or_empty());
+        let (group, kind) = parent.object.group_kind();
+        let identity = || parent.object.identity(object.namespace_or_empty());
         let is_gateway = (group, kind) == (GROUP, "Gateway");
         let owner = topology.parent(object.namespace_or_empty(), parent).ok();
         let parent_node = owner.map(|(gateway, set)| set.map_or(Node::Gateway(gateway), Node::ListenerSet));
@@ -62,13 +62,18 @@ pub(super) fn missing_parents<'a>(
         };
         let pointer = parent.pointer();
         let place = object.place(&format!("{pointer}/{field}"));
-        let reference = (object, pointer.as_str(), parent.namespace.as_deref());
+        let reference = (object, pointer.as_str(), parent.object.namespace.as_deref());
         let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place, message)
             .label(format!("a parent of {}", object.identity()))
             .missing(identity.clone());
         // A reference without a `kind` means a Gateway.
         let as_set = || {
-            let set = Identity::new(GROUP, "ListenerSet", identity.namespace.as_deref(), &parent.name);
+            let set = Identity::new(
+                GROUP,
+                "ListenerSet",
+                identity.namespace.as_deref(),
+                &parent.object.name,
+            );
             sources.get(&set).filter(|_| is_gateway).map(Suggestion::kind)
         };
         let finding = match (parent_node, parent.section_name.as_deref()) {
@@ -88,7 +93,7 @@ pub(super) fn missing_parents<'a>(
                 .severity(Severity::Error)
             }
             _ => match near
-                .find_for(parent.namespace.as_deref(), &identity)
+                .find_for(parent.object.namespace.as_deref(), &identity)
                 .filter(|near| near.is(leads_to_gateways))
                 .or_else(as_set)
             {
@@ -114,13 +119,12 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
     let mut edges: Vec<Edge<'_>> = Vec::new();
     for (child, node) in topology.routes.iter() {
         for parent in &node.route.parents {
-            let kind = parent.group_kind();
+            let kind = parent.object.group_kind();
             if !topology.is_route(kind.0, kind.1) {
                 continue;
             }
-            let namespace = parent.namespace.as_deref();
-            let namespace = namespace.unwrap_or(node.object.namespace_or_empty());
-            if let Some(found) = topology.find_route(kind, namespace, &parent.name) {
+            let namespace = parent.object.namespace_from(node.object.namespace_or_empty());
+            if let Some(found) = topology.find_route(kind, namespace, &parent.object.name) {
                 edges.push((child, found, parent));
             }
         }

@@ -84,7 +84,8 @@ impl<'a> Topology<'a> {
 
     /// The owner of the listeners that a parentRef means, for a route in namespace `own`.
     pub(crate) fn parent(&self, own: &str, parent: &ParentRef) -> Result<Owner, Refusal> {
-        let namespace = parent.namespace.as_deref().unwrap_or(own);
+        let parent = &parent.object;
+        let namespace = parent.namespace_from(own);
         match parent.group_kind() {
             (GROUP, "Gateway") => {
                 let gateway = self.find_gateway(namespace, &parent.name);
@@ -160,7 +161,7 @@ impl<'a> Topology<'a> {
         why: Refusal,
         sources: Sources<'a>,
     ) -> Option<Said<'a>> {
-        let named = parent.identity(own);
+        let named = parent.object.identity(own);
         match why {
             Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
             Refusal::NotFound => match self.said_of_detached(&named) {
@@ -214,7 +215,7 @@ impl<'a> Topology<'a> {
             .into_iter()
             .filter_map(|parent| {
                 let why = self.listeners_for(route, &parent, false).err()?;
-                let named = parent.identity(own);
+                let named = parent.object.identity(own);
                 match (why, self.why_detached(&named)) {
                     (Refusal::OtherKind, _) => None,
                     (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),
