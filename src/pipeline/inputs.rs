@@ -171,27 +171,22 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let mut hub = hub::build(documents, &options, &mut findings);
     let every = known_clusters(&hub).into_iter().map(str::to_owned).collect();
     hub.share_among(every);
-    hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    hub::soften(&hub, &sources, &mut findings);
     let inputs = wanted.hub.iter().chain(&wanted.spokes).chain(&wanted.definitions);
     let inputs: Vec<PathBuf> = inputs.cloned().collect();
     findings.extend(config_below(&sources, before, &inputs, document.is_some()));
-    let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
+    let unread = hub::soften_unreadable(&hub, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {
         let position = sources.position(&passed.place);
         position.map(|(path, line, _)| (path.to_owned(), line))
     });
-    findings.extend(hub::changed_by_kustomize(&hub, &config.controller_name, &sources));
+    findings.extend(hub::changed_by_kustomize(&hub, &sources));
     let selection = Selection {
         clusters,
         shard: request.shard,
     };
-    let projections = Projections::new(
-        (&hub, &config.controller_name),
-        &sources,
-        |cluster| selection.admits(cluster),
-        &mut findings,
-    );
+    let projections = Projections::new(&hub, &sources, |cluster| selection.admits(cluster), &mut findings);
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);
     Loaded {
         overrides: config.findings.clone(),

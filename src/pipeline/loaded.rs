@@ -119,12 +119,13 @@ impl Loaded {
 
     /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
     pub(super) fn soften(&self, findings: &mut Findings) {
-        hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);
+        hub::soften(&self.hub, &self.sources, findings);
     }
 
     /// The objects of the hub that rendering does not use, in their order.
     pub fn unused(&self) -> Vec<&Object> {
-        hub::unused(&self.hub, &self.config.controller_name)
+        let objects = self.hub.objects.iter();
+        objects.filter(|object| object.is_bystander).collect()
     }
 
     /// Suppressions that accept nothing: `found` and the findings of loading are all findings about the input.
@@ -142,19 +143,9 @@ impl Loaded {
     /// Removes an object from the hub or, if the hub has no object of this identity, from every cluster where it lives.
     pub fn remove(&mut self, identity: &Identity) {
         self.remove_object(identity);
-        let Self {
-            hub,
-            config,
-            sources,
-            selection,
-            ..
-        } = self;
-        self.projections = Projections::new(
-            (hub, &config.controller_name),
-            sources,
-            |cluster| selection.admits(cluster),
-            &mut Findings::new(),
-        );
+        hub::mark_bystanders(&mut self.hub, &self.config.controller_name);
+        let admits = |cluster: &str| self.selection.admits(cluster);
+        self.projections = Projections::new(&self.hub, &self.sources, admits, &mut Findings::new());
     }
 
     fn remove_object(&mut self, identity: &Identity) {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
 use indexmap::IndexMap;
-use kube_json::json;
 use ocm_placement::{Detail, evaluate};
 
 use super::analysis::{Analysis, Spokes};
@@ -430,16 +429,8 @@ fn keyed<'v>(analysis: &'v Analysis<'_>, view: &PolicyView<'_>) -> Keyed<'v> {
 fn narrowed(analysis: &Analysis<'_>, (places, part): (&[&[String]], &Part), keyed: &Keyed<'_>) -> Hub {
     let hub = analysis.placed.hub;
     let objects = part.keys.iter().filter_map(|key| keyed.get(key)).flatten();
-    let copied = objects.map(|object| {
-        if is_labelled(object) {
-            label(object)
-        } else {
-            (*object).clone()
-        }
-    });
-    let objects = Objects::new(copied.collect());
     // Schemas are those of the whole.
-    let mut of_part = Hub::of(objects);
+    let mut of_part = Hub::of(Objects::new(objects.copied().cloned().collect()));
     // One of several equal clusters stands for all.
     let clusters = part.places.iter().filter_map(|place| places.get(*place)?.first());
     let inhabited = clusters.filter_map(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
@@ -452,15 +443,4 @@ fn narrowed(analysis: &Analysis<'_>, (places, part): (&[&[String]], &Part), keye
 /// Whether it defines a kind of policies.
 fn is_labelled(object: &Object) -> bool {
     crd::is_one(object) && object.label(POLICY_LABEL).is_some()
-}
-
-/// A definition without its schemas, which are large.
-fn label(definition: &Object) -> Object {
-    let part = |pointer: &str| definition.value.pointer(pointer).cloned().unwrap_or_default();
-    definition.with_value(json!({
-        "apiVersion": part("/apiVersion"),
-        "kind": part("/kind"),
-        "metadata": {"name": definition.name, "labels": part("/metadata/labels")},
-        "spec": {"group": part("/spec/group"), "names": part("/spec/names")},
-    }))
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kube_json::Value;
+use kube_json::{Text, Value};
 
 use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, broken};
-use crate::hub::{Hub, ObjectsByPlace, Ours};
+use crate::hub::{Hub, Ours};
 use crate::object::{Ages, Object};
 use crate::outcome::{SpokeView, refusals, report_across_kinds};
 use crate::parallel;
@@ -38,9 +38,6 @@ pub(super) struct Teaching<'a> {
     routes: Vec<GroupKind>,
     controllers: Controllers,
     root_namespace: Option<String>,
-    loaded: &'a Loaded,
-    /// The objects that break their CRDs: the position of the first such finding of the reading.
-    broken: Arc<HashMap<(DocumentId, &'a str), usize>>,
     without: Option<Identity>,
 }
 
@@ -68,15 +65,6 @@ impl<'a> Teaching<'a> {
         let (loaded, hub, ours) = (placed.loaded, placed.hub, &placed.ours);
         let profiles = profiles(loaded, findings);
         report_nonconforming_kinds(hub, ours, &profiles, findings);
-        let mut broken = HashMap::new();
-        let objects = ObjectsByPlace::new(loaded.hub.everywhere());
-        for (position, finding) in loaded.findings.iter().enumerate() {
-            if finding.code == Code::OBJECT_SCHEMA
-                && let Some(object) = objects.at(&finding.place)
-            {
-                broken.entry(object.origin.object()).or_insert(position);
-            }
-        }
         let istio = loaded.config.istio.as_ref();
         Self {
             hub,
@@ -89,8 +77,6 @@ impl<'a> Teaching<'a> {
                 downstream: ours.downstream_classes(),
             },
             root_namespace: istio.map(|istio| istio.root_namespace.clone()),
-            loaded,
-            broken: Arc::new(broken),
             without: None,
         }
     }
@@ -98,10 +84,7 @@ impl<'a> Teaching<'a> {
     /// Why an API server refuses a policy: because of its CRD, or, if that is not in the input, the rules of its kind.
     fn refused(&self, object: &Object) -> Option<String> {
         if self.hub.crds.contains_key(&object.group_kind()) {
-            let origin = &object.origin;
-            let position = self.broken.get(&(origin.document, origin.pointer.as_str()))?;
-            let finding = self.loaded.findings.iter().nth(*position)?;
-            return Some(finding.message.to_string());
+            return object.refusal.as_ref().map(Text::to_string);
         }
         let mut broken = rules::broken(object).into_iter();
         let error = broken.find(|finding| finding.severity == Severity::Error)?;
@@ -154,9 +137,7 @@ pub(super) fn attach<'a>(
     }
     report_unknown_kinds(syncing, &attached.teaching.profiles, findings);
     let synced = |kind, node| syncing.is_synced(kind, node);
-    let mut said = loaded.findings.clone();
-    said.extend(findings.iter().cloned());
-    report_broken_rules(syncing, synced, &said, findings);
+    report_broken_rules(syncing, synced, findings);
     if loaded.asks_for(Code::ROUTE_SHADOWED) {
         report_shadowed(syncing, findings);
         report_redirects(syncing, findings);

@@ -1,9 +1,7 @@
 //! The hub as ClusterOverlays change it: a cluster gets what it would get if the hub held the changed objects.
 //!
-//! Owns: [`Projections`], one hub for each class of clusters that get the same changed objects, and what an API server
-//! would refuse in these. Flows in: the hub. Flows out: hubs, with the same objects in the same order but for
-//! ManagedClusters, so that numbers of Gateways, routes, and policies are the same in all of them. Must not know: what
-//! follows from a change.
+//! [`Projections`] has one hub for each class of clusters that get the same changed objects. All have the same objects in
+//! the same order but for ManagedClusters, so that numbers of Gateways, routes, and policies are the same in all of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -56,14 +54,12 @@ pub(super) struct Projections {
     /// The hubs, by their first clusters.
     pub hubs: Vec<Projection>,
     by_cluster: HashMap<String, usize>,
-    /// Objects that rendering does not use.
-    unused: HashSet<Identity>,
 }
 
 impl Projections {
-    /// Reads the overlays of a hub, for the clusters that `admits` accepts. The name is that of our controller.
+    /// Reads the overlays of a hub, for the clusters that `admits` accepts.
     pub(super) fn new(
-        (hub, controller_name): (&Hub, &str),
+        hub: &Hub,
         sources: &Sources,
         admits: impl Fn(&str) -> bool,
         findings: &mut Findings,
@@ -89,16 +85,10 @@ impl Projections {
         for (position, hub) in hubs.iter().enumerate() {
             by_cluster.extend(hub.clusters.iter().map(|cluster| (cluster.clone(), position)));
         }
-        let unused = if hubs.is_empty() {
-            Vec::new()
-        } else {
-            hub::unused(hub, controller_name)
-        };
         let projections = Self {
             overlays,
             hubs,
             by_cluster,
-            unused: unused.into_iter().map(Object::identity).collect(),
         };
         projections.add_findings(Findings::new(), projections.refused(hub), sources, findings);
         projections
@@ -123,7 +113,7 @@ impl Projections {
         let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
         let work = Work::of_definitions(definitions.map(|object| &object.value));
         let changed: Vec<(&Object, Vec<usize>)> = changed.into_values().collect();
-        let refused = parallel::map(&changed, |(object, _)| hub::check_changed(hub, object, &work));
+        let refused = parallel::map(&changed, |(object, _)| hub::check_schema(hub, object, &work));
         let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();
         for ((_, positions), refused) in changed.iter().zip(refused) {
             for position in positions {
@@ -175,10 +165,16 @@ impl Projections {
     /// Whether an error is in a value that an overlay sets, and only in objects that rendering does not use.
     fn is_about_unused(&self, finding: &Finding) -> bool {
         let set = finding.place.field().into_iter();
-        let mut objects = set.flat_map(|place| self.overlays.set_at(place)).peekable();
+        let mut fields = set.flat_map(|place| self.overlays.set_at(place)).peekable();
+        // Rendering uses the same objects in all hubs.
+        let is_bystander = |object: &Identity| {
+            let hub = self.hubs.first().map(|projection| &projection.hub);
+            hub.and_then(|hub| hub.objects.get(object))
+                .is_some_and(|object| object.is_bystander)
+        };
         finding.severity == Severity::Error
-            && objects.peek().is_some()
-            && objects.all(|(_, field, _)| self.unused.contains(&field.object))
+            && fields.peek().is_some()
+            && fields.all(|(_, field, _)| is_bystander(&field.object))
     }
 
     /// Says of findings about what an overlay sets that they are, and for which clusters.

@@ -61,4 +61,3 @@ pub use text::{
 };
 pub(crate) use visible::floor_boundary;
 pub use visible::{Lines, UNSEEN, is_unseen, not_a_command, one_line, whole_line};
-pub use within::Within;

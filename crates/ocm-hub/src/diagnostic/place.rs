@@ -1,7 +1,5 @@
-//! Where a finding is: symbolic while the pipeline runs, resolved to lines only when something is printed.
-//!
-//! Owns: [`Place`], and what resolves it ([`Locate`]). Flows in: nothing. Flows out: these types. Must not know:
-//! files.
+//! Where a finding is: a [`Place`], symbolic while the pipeline runs. [`Locate`] resolves it to lines only when something
+//! is printed.
 
 use kube_json::Text;
 
@@ -134,6 +132,13 @@ impl Place {
             pointer.strip_suffix(inside)?
         };
         Some((document, object))
+    }
+
+    /// Whether it is the field of another place, key or value, or inside it.
+    pub fn is_inside(&self, outer: &Self) -> bool {
+        self.field().zip(outer.field()).is_some_and(|(own, outer)| {
+            own.0 == outer.0 && apimachinery::pointer::inside(own.1, outer.1).is_some()
+        })
     }
 
     /// The key at `pointer` of `document`.

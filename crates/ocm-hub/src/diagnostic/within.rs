@@ -6,7 +6,7 @@ use super::{DocumentId, Place};
 
 /// The least of what was noted of places, by every value that they are in, and whether it was noted of this very value.
 #[derive(Debug)]
-pub struct Within<'p, T>(HashMap<(DocumentId, &'p str), (T, bool)>);
+pub(super) struct Within<'p, T>(HashMap<(DocumentId, &'p str), (T, bool)>);
 
 impl<T> Default for Within<'_, T> {
     fn default() -> Self {
@@ -16,7 +16,7 @@ impl<T> Default for Within<'_, T> {
 
 impl<'p, T: Copy + Ord> Within<'p, T> {
     /// Notes `least` of a place, unless less is noted already.
-    pub fn add(&mut self, place: &'p Place, least: T) {
+    pub(super) fn add(&mut self, place: &'p Place, least: T) {
         let Some((document, pointer)) = place.field() else {
             return;
         };
@@ -28,12 +28,12 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
     }
 
     /// The least that was noted of a field, by its document and pointer, or below it.
-    pub fn least(&self, field: (DocumentId, &str)) -> Option<T> {
+    pub(super) fn least(&self, field: (DocumentId, &str)) -> Option<T> {
         self.0.get(&field).map(|(least, _)| *least)
     }
 
     /// Whether anything was noted of the same field of the same document, or of a value around it.
-    pub fn is_around(&self, place: &Place) -> bool {
+    pub(super) fn is_around(&self, place: &Place) -> bool {
         let is_noted = |field| self.0.get(&field).is_some_and(|(_, is_here)| *is_here);
         place
             .field()

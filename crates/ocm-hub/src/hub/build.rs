@@ -1,7 +1,6 @@
-//! Turns documents into objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
-//!
-//! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
-//! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
+//! Turns documents into objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas. The order of these
+//! steps counts: which objects rendering uses is known only when all of them are there, and only those are checked against
+//! the built-in catalog.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,10 +8,10 @@ use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
+use super::chain::{Chain, Relation, is_link};
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
 use super::kustomized::{self, kustomizations};
-use super::ours_by_name::{OursByName, REFERENCES, Use};
 use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
 use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
@@ -89,31 +88,16 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
         None => HashMap::new(),
     };
-    let mut without_schema = BTreeSet::new();
-    if let Some(ours) = options.controller_name.as_deref() {
-        let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
-        let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
-        let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
-        let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
-        let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
-        check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
-        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
-        let mut looked_at: Vec<&Object> = used.map(|(object, _)| *object).collect();
-        without_schema = kinds_of(looked_at.iter().copied());
-        without_schema.retain(|kind| !known(kind));
-        let local = drafts.objects.iter().filter(|(room, _)| *room != Room::Hub);
-        let local = local.map(|(_, object)| object);
-        looked_at.extend(local.filter(|object| hangs_on_gateways(&object.group_kind(), &kinds)));
-        let placeholders = parallel::map(&looked_at, |object| placeholder(object));
-        findings.extend(placeholders.into_iter().flatten());
-    }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
     let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked = parallel::map_each(drafts.objects, |(room, object)| {
-        let (object, wrong) = check_alone(object, &kinds, options);
+        let (object, mut wrong) = check_alone(object, &kinds, options);
+        if room != Room::Hub && hangs_on_gateways(&object.group_kind(), &kinds) {
+            wrong.extend(placeholder(&object));
+        }
         // An overlay has a reader, which reports more.
         let definition = crds
             .get(&object.group_kind())
@@ -130,7 +114,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let mut objects = objects.chain(taught.objects.iter().map(|(_, object)| object));
         findings.extend(objects.find(|object| crd::is_one(object)).map(crd::too_much_work));
     }
-    for (room, object, mut wrong, by_definition) in checked {
+    for (room, mut object, mut wrong, by_definition) in checked {
         // Which objects were still checked is an accident: it must not show.
         if !work.is_spent() {
             wrong.extend(by_definition.into_iter().flatten());
@@ -144,6 +128,8 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if room == Room::Hub && !is_refused {
             wrong.extend(unknown_version_of_read(&object, &kinds));
         }
+        let mut by_schema = wrong.iter().filter(|finding| finding.code == Code::OBJECT_SCHEMA);
+        object.refusal = by_schema.next().map(|finding| finding.message.clone());
         findings.extend(wrong);
         if !is_refused {
             rooms.entry(room).or_default().push(object);
@@ -155,7 +141,8 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         crds: crds.into(),
         kinds: kinds.into(),
         catalog: catalog.into(),
-        without_schema: without_schema.into_iter().collect(),
+        without_schema: Vec::new(),
+        words_of_used: BTreeSet::new(),
         passed_over,
         refused,
         kustomizations,
@@ -179,11 +166,15 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         }
     }
     hub.spokes = spokes.into();
+    if let Some(controller_name) = &options.controller_name {
+        check_used(&mut hub, controller_name, findings);
+    }
     hub
 }
 
-/// What an API server would refuse in an object that ClusterOverlays changed, by the definition of its kind.
-pub fn check_changed(hub: &Hub, object: &Object, work: &Work) -> Vec<Finding> {
+/// What an API server would refuse in an object of the hub, or in one that ClusterOverlays changed, by the definition of
+/// its kind.
+pub fn check_schema(hub: &Hub, object: &Object, work: &Work) -> Vec<Finding> {
     let kind = object.group_kind();
     match (hub.crds.get(&kind), hub.catalog.get(&kind)) {
         (Some(definition), _) => crd::check(definition, object, work),
@@ -466,27 +457,45 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.has_target)
 }
 
-/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, or of `all`. Objects that
-/// live on a cluster were accepted there.
-fn check_by_catalog(
-    of_hub: &[(&Object, Use)],
-    all: bool,
-    catalog: &HashMap<GroupKind, Crd>,
-    findings: &mut Findings,
-) {
-    let found = parallel::map(of_hub, |(object, usage)| {
-        let only: Option<&[&str]> = match usage {
-            _ if all => None,
-            Use::Used => None,
-            Use::NamesNothing => Some(&REFERENCES),
-            Use::Unused => return Vec::new(),
-        };
-        let definition = catalog.get(&object.group_kind());
-        definition.map_or_else(Vec::new, |definition| {
-            crd::check_by_catalog(definition, object, only)
-        })
+/// The fields that name what an object is attached to.
+const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
+
+/// Finds out which objects of the hub rendering uses, and reports placeholders in them, and what the built-in catalog says
+/// of those whose CRD is not in the input. Objects that live on a cluster were accepted there.
+fn check_used(hub: &mut Hub, controller_name: &str, findings: &mut Findings) {
+    let all: Vec<&Object> = hub.objects.iter().chain(&hub.refused).collect();
+    let chain = Chain::new(hub, &all, controller_name);
+    let relations = parallel::map(&all, |object| chain.relation_of(object));
+    let related: Vec<(&Object, Relation)> = all.iter().copied().zip(relations.iter().copied()).collect();
+    // Without a class of ours, all Gateways may be ours.
+    let is_ours = |(object, relation): &(&Object, Relation)| {
+        *relation == Relation::Ours && object.is(gateway::GROUP, "GatewayClass")
+    };
+    let has_class = related.iter().any(is_ours);
+    let checked = parallel::map(&related, |(object, relation)| {
+        let is_attached = is_link(object) || object.is(gateway::GROUP, "ReferenceGrant");
+        let may_be_used = is_attached && *relation != Relation::Foreign && !chain.lacks_class(object);
+        let mut wrong = Vec::new();
+        if let Some(definition) = hub.catalog.get(&object.group_kind())
+            && (may_be_used || !has_class || !is_attached)
+        {
+            let only = (!may_be_used && has_class).then_some(REFERENCES.as_slice());
+            wrong = crd::check_by_catalog(definition, object, only);
+        }
+        wrong.extend(placeholder(object).filter(|_| may_be_used));
+        (may_be_used, wrong)
     });
-    findings.extend(found.into_iter().flatten());
+    let mut without_schema = BTreeSet::new();
+    for (object, (may_be_used, wrong)) in all.iter().zip(checked) {
+        findings.extend(wrong);
+        let kind = object.written_kind();
+        if may_be_used && !hub.crds.contains_key(&kind) && !hub.catalog.contains_key(&kind) {
+            without_schema.insert(kind);
+        }
+    }
+    hub.words_of_used = chain.words();
+    hub.without_schema = without_schema.into_iter().collect();
+    hub.mark_bystanders(&relations);
 }
 
 /// Names and namespace of one object.

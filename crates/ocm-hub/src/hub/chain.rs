@@ -1,4 +1,5 @@
-//! Which objects rendering uses: whether a mistake may stop a run.
+//! Which objects rendering uses: whether a mistake may stop a run. [`build()`](super::build()) asks this once and marks the
+//! others as bystanders.
 //!
 //! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
 //! may affect them, all objects of OCM's placement, overlays, grants, the definitions of those kinds, and everything that lives
@@ -16,7 +17,6 @@ use super::kustomized::{self, directory};
 use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::gateway::GROUP;
-use crate::api::kinds::KindTable;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::route::is_route;
 use crate::api::{crd, ocm, ocm_work, own_kinds};
@@ -44,20 +44,19 @@ const WORDS: [&str; 9] = [
 ];
 
 /// Softens errors in objects that rendering does not use. Softening twice is softening once.
-pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mut Findings) {
+pub fn soften(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     // What a later stage finds about the objects that it uses is never softened.
     let concerns =
         |finding: &Finding| finding.severity == Severity::Error && finding.code.is_about_object_alone();
     if !findings.iter().any(concerns) {
         return;
     }
-    let chain = Chain::new(hub, controller_name);
     let objects = ObjectsByPlace::new(hub.objects.iter().chain(&hub.refused));
     let kustomized = kustomized::directories(&hub.kustomizations);
     // By directories; those of one directory that rendering uses, by files.
     let mut twice: BTreeMap<_, Vec<(bool, Arc<Finding>)>> = BTreeMap::new();
     findings.revise(|finding| {
-        let is_used = !concerns(finding) || chain.holds(finding, &objects);
+        let is_used = !concerns(finding) || is_about_used(finding, &objects);
         if let Some(files) = files_of_duplicate(finding) {
             let directories = files.map(|file| kustomized::directory_of(file, &kustomized, sources));
             let [one, other] = directories;
@@ -69,7 +68,7 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         if is_used {
             return true;
         }
-        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding, &objects) {
+        if is_for_a_tool_to_fill_in(finding, sources) || is_of_no_known_kind(finding, hub, &objects) {
             return false;
         }
         make_bystander(Arc::make_mut(finding));
@@ -80,6 +79,32 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
             .into_iter()
             .filter_map(|((directories, _), group)| of_duplicates(directories, &group)),
     );
+}
+
+/// Whether a finding is about an object that rendering uses. A finding without an object is. A route or a ListenerSet that
+/// nearly names a Gateway is used if that Gateway is.
+fn is_about_used(finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
+    let is_parent = [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
+    let near = finding
+        .lacks
+        .as_ref()
+        .filter(|_| is_parent)
+        .map(|lacks| &lacks.near);
+    let twice = finding
+        .related
+        .iter()
+        .map(|label| &label.place)
+        .filter(|_| finding.code == Code::OBJECT_DUPLICATE);
+    std::iter::once(near.unwrap_or(&finding.place))
+        .chain(twice)
+        .any(|place| objects.at(place).is_none_or(|object| !object.is_bystander))
+}
+
+/// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
+fn is_of_no_known_kind(finding: &Finding, hub: &Hub, objects: &ObjectsByPlace<'_>) -> bool {
+    let is_known = |object: &Object| hub.kinds.kind(&object.api_version.group, &object.kind).is_some();
+    finding.code == Code::OBJECT_INVALID_NAME
+        && objects.at(&finding.place).is_some_and(|object| !is_known(object))
 }
 
 /// One finding for all duplicates of two directories, which is about one that rendering uses, if there is any.
@@ -122,24 +147,17 @@ fn of_duplicates([one, other]: [&str; 2], group: &[(bool, Arc<Finding>)]) -> Opt
 
 /// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of
 /// them is passed over.
-pub fn soften_unreadable(
-    hub: &Hub,
-    controller_name: &str,
-    sources: &Sources,
-    findings: &mut Findings,
-) -> Vec<PassedOver> {
+pub fn soften_unreadable(hub: &Hub, sources: &Sources, findings: &mut Findings) -> Vec<PassedOver> {
     if !findings.iter().any(is_unreadable) {
         return Vec::new();
     }
-    let chain = Chain::new(hub, controller_name);
-    let beside = directories(&chain.files(hub), sources);
+    let beside = directories(&used_files(hub), sources);
     let mut passed_over = Vec::new();
     findings.revise(|finding| {
         let Some((file, text)) = unreadable(finding, sources) else {
             return true;
         };
-        if text.trim().is_empty() || is_beside(directory(&file.relative), &beside) || chain.is_named_in(text)
-        {
+        if text.trim().is_empty() || is_beside(directory(&file.relative), &beside) || is_used_in(hub, text) {
             return true;
         }
         let extension = Path::new(&file.relative).extension();
@@ -178,18 +196,6 @@ fn is_unreadable(finding: &Finding) -> bool {
     finding.code.group() == "yaml"
 }
 
-/// The objects of the hub that rendering does not use, in their order.
-pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
-    let chain = Chain::new(hub, controller_name);
-    // What leads to ours stays so, whatever else was found since: more names lead to more objects.
-    let known: Vec<(&Object, bool)> = hub.objects.iter().zip(chain.leads.iter().copied()).collect();
-    let unused = parallel::map(&known, |(object, leads)| !leads && !chain.uses(object));
-    let objects = hub.objects.iter().zip(unused);
-    objects
-        .filter_map(|(object, unused)| unused.then_some(object))
-        .collect()
-}
-
 /// Makes a warning of an error in an object that rendering does not use.
 pub fn make_bystander(finding: &mut Finding) {
     finding.severity = Severity::Warning;
@@ -206,23 +212,30 @@ fn files_of_duplicate(finding: &Finding) -> Option<[SourceId; 2]> {
 }
 
 /// The finding about kustomizations that change what rendering uses.
-pub fn changed_by_kustomize(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
+pub fn changed_by_kustomize(hub: &Hub, sources: &Sources) -> Option<Finding> {
     if !kustomized::any_changes(&hub.kustomizations) {
         return None;
     }
-    let chain = Chain::new(hub, controller_name);
-    let mut used = chain.files(hub);
     // Patches are not objects, so their targets are unknown; their text decides.
-    used.extend(
-        kustomized::patches(&hub.kustomizations, sources)
-            .into_iter()
-            .filter(|source| {
-                sources
-                    .file(*source)
-                    .is_some_and(|file| chain.is_named_in(&file.text))
-            }),
-    );
+    let patches = kustomized::patches(&hub.kustomizations, sources).into_iter();
+    let mut used = used_files(hub);
+    used.extend(patches.filter(|patch| {
+        let file = sources.file(*patch);
+        file.is_some_and(|file| is_used_in(hub, &file.text))
+    }));
     kustomized::changed(&hub.kustomizations, sources, &used)
+}
+
+/// The files with an object that rendering uses.
+fn used_files(hub: &Hub) -> BTreeSet<SourceId> {
+    let objects = hub.objects.iter().chain(&hub.refused);
+    let used = objects.filter(|object| !object.is_bystander);
+    used.map(|object| object.origin.document.source).collect()
+}
+
+/// Whether a text may contain an object that rendering uses.
+fn is_used_in(hub: &Hub, text: &str) -> bool {
+    hub.words_of_used.iter().any(|word| text.contains(word))
 }
 
 /// A namespace, or a variable, that a tool puts in before such an object is applied.
@@ -234,10 +247,18 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
         })
 }
 
+/// Marks the objects that rendering does not use, of a hub from which one was removed.
+pub fn mark_bystanders(hub: &mut Hub, controller_name: &str) {
+    let all: Vec<&Object> = hub.objects.iter().chain(&hub.refused).collect();
+    let chain = Chain::new(hub, &all, controller_name);
+    let relations = parallel::map(&all, |object| chain.relation_of(object));
+    hub.mark_bystanders(&relations);
+}
+
 /// The relation of an object to our classes. Of several that an object leads to, the first counts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Relation {
-    /// It leads to a class of ours, or may be meant to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Relation {
+    /// Rendering uses it, or would without the mistake in it.
     Ours,
     /// The object that it refers to is not in the input.
     Unknown,
@@ -251,8 +272,8 @@ impl Relation {
     }
 }
 
-struct Chain<'h> {
-    kinds: &'h KindTable,
+/// The objects that lead to our classes.
+pub(super) struct Chain<'h> {
     controller_name: &'h str,
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
@@ -261,8 +282,6 @@ struct Chain<'h> {
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that is in an object that leads to ours; none while that is being found out.
     named: HashSet<&'h str>,
-    /// Of each object of the hub, and then of each that is refused, whether it leads to ours.
-    leads: Vec<bool>,
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
@@ -270,15 +289,14 @@ struct Chain<'h> {
 }
 
 impl<'h> Chain<'h> {
-    fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
+    /// Finds out what is ours among all objects of a hub.
+    pub(super) fn new(hub: &'h Hub, all: &[&'h Object], controller_name: &'h str) -> Self {
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
         let classes = ours.classes.values();
         let params = classes.filter_map(|class| class.params.as_deref().ok());
         let synced = params.flat_map(Params::synced).map(SyncedResource::group_kind);
-        let synced = synced.collect();
-        let all = || hub.objects.iter().chain(&hub.refused);
         let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
-        for object in all().filter(|object| is_link(object)) {
+        for object in all.iter().filter(|object| is_link(object)) {
             let group = object.api_version.group.as_str();
             by_name
                 .entry((group, &object.kind, &object.name))
@@ -287,72 +305,45 @@ impl<'h> Chain<'h> {
         }
         let gateways = ours.gateways.rows().iter();
         let mut chain = Self {
-            kinds: &hub.kinds,
             gateways: NameIndex::new(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
-            synced,
+            synced: synced.collect(),
             by_name,
             named: HashSet::new(),
-            leads: Vec::new(),
             leading: HashSet::new(),
         };
-        let all: Vec<&Object> = all().collect();
-        chain.leads = parallel::map(&all, |object| is_link(object) && chain.uses(object));
-        let mut named = HashSet::new();
-        for (object, leads) in all.iter().zip(&chain.leads) {
-            if *leads {
-                chain.leading.insert(object.group_kind());
-                named.extend(object.namespace.as_deref());
-                names_in(&object.value, &mut named);
-            }
+        let leads = parallel::map(all, |object| {
+            is_link(object) && chain.relation_of(object) == Relation::Ours
+        });
+        for (object, _) in all.iter().zip(leads).filter(|(_, leads)| *leads) {
+            chain.leading.insert(object.group_kind());
+            chain.named.extend(object.namespace.as_deref());
+            names_in(&object.value, &mut chain.named);
         }
-        chain.named = named;
         chain
     }
 
-    /// The files with an object that rendering uses.
-    fn files(&self, hub: &Hub) -> BTreeSet<SourceId> {
-        let objects = hub.objects.iter().chain(&hub.refused);
-        objects
-            .filter(|object| self.uses(object))
-            .map(|object| object.origin.document.source)
-            .collect()
+    /// Words of which one is in every text that may contain an object that rendering uses.
+    pub(super) fn words(&self) -> BTreeSet<String> {
+        let kinds = self.synced.iter().chain(&self.leading);
+        let kinds = kinds.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
+        let words = WORDS.into_iter().chain([self.controller_name]).chain(kinds);
+        let words = words.filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
     }
 
-    /// Whether a finding is about the chain. A finding without an object is. A route or a ListenerSet that nearly names
-    /// a Gateway is in the chain if that Gateway is.
-    fn holds(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
-        let is_parent =
-            [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
-        let near = finding
-            .lacks
-            .as_ref()
-            .filter(|_| is_parent)
-            .map(|lacks| &lacks.near);
-        let places = std::iter::once(near.unwrap_or(&finding.place));
-        let twice = finding
-            .related
-            .iter()
-            .map(|label| &label.place)
-            .filter(|_| finding.code == Code::OBJECT_DUPLICATE);
-        places
-            .chain(twice)
-            .any(|place| objects.at(place).is_none_or(|object| self.uses(object)))
+    /// Whether an object is a Gateway of a class that is not in the input: its reader alone reports what is wrong with it.
+    pub(super) fn lacks_class(&self, object: &Object) -> bool {
+        let class = object.root().get("spec").text("gatewayClassName");
+        let is_there = |class| self.by_name.contains_key(&(GROUP, "GatewayClass", class));
+        object.is(GROUP, "Gateway") && class.is_some_and(|class| !is_there(class))
     }
 
-    /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
-    fn is_of_no_known_kind(&self, finding: &Finding, objects: &ObjectsByPlace<'_>) -> bool {
-        let is_known = |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
-        finding.code == Code::OBJECT_INVALID_NAME
-            && objects.at(&finding.place).is_some_and(|object| !is_known(object))
-    }
-
-    /// Whether rendering uses an object, or would without the mistake in it.
-    fn uses(&self, object: &Object) -> bool {
+    /// The relation of an object. Rendering uses every object of a synced kind that may be meant to lead to ours.
+    pub(super) fn relation_of(&self, object: &Object) -> Relation {
         match self.relation(object, DEEPEST) {
-            Relation::Ours => true,
-            Relation::Foreign => false,
-            Relation::Unknown => self.synced.contains(&object.group_kind()),
+            Relation::Unknown if self.synced.contains(&object.group_kind()) => Relation::Ours,
+            relation => relation,
         }
     }
 
@@ -465,15 +456,6 @@ impl<'h> Chain<'h> {
             _ => Relation::Unknown,
         }
     }
-
-    /// Whether a text may contain an object that rendering uses.
-    fn is_named_in(&self, text: &str) -> bool {
-        let synced = self.synced.iter().chain(&self.leading);
-        let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
-        text.contains(self.controller_name)
-            || WORDS.iter().any(|word| text.contains(word))
-            || words.any(|word| !word.is_empty() && text.contains(word))
-    }
 }
 
 /// The directories of files.
@@ -491,7 +473,7 @@ fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
 }
 
 /// Whether other objects lead to ours through this one.
-fn is_link(object: &Object) -> bool {
+pub(super) fn is_link(object: &Object) -> bool {
     let group = object.api_version.group.as_str();
     let is_of_gateway_api = group == GROUP && object.kind != "ReferenceGrant";
     is_of_gateway_api || is_route(group, &object.kind) || refers(&object.value)
@@ -512,5 +494,110 @@ fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
         }
         Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::super::Objects;
+    use super::*;
+    use crate::tests::object;
+
+    fn of(api: &str, kind: &str, name: &str, spec: Value) -> Object {
+        object(
+            json!({"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "n"}, "spec": spec}),
+        )
+    }
+
+    fn relation(more: Object) -> Relation {
+        let gateway = "gateway.networking.k8s.io/v1";
+        let hub = [
+            of(gateway, "GatewayClass", "ours", json!({"controllerName": "us"})),
+            of(
+                gateway,
+                "GatewayClass",
+                "other",
+                json!({"controllerName": "them"}),
+            ),
+            of(gateway, "Gateway", "ours", json!({"gatewayClassName": "ours"})),
+            of(gateway, "Gateway", "other", json!({"gatewayClassName": "other"})),
+            of(
+                gateway,
+                "ListenerSet",
+                "ours",
+                json!({"parentRef": {"name": "ours"}}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "ours",
+                json!({"parentRefs": [{"kind": "ListenerSet", "name": "ours"}]}),
+            ),
+            of(
+                gateway,
+                "HTTPRoute",
+                "other",
+                json!({"parentRefs": [{"name": "other"}]}),
+            ),
+            more,
+        ];
+        let more = hub.last().cloned().expect("objects");
+        let hub = Hub::of(Objects::new(hub.to_vec()));
+        let all: Vec<&Object> = hub.objects.iter().collect();
+        Chain::new(&hub, &all, "us").relation_of(&more)
+    }
+
+    #[test]
+    fn what_hangs_on_our_gateways_is_used_and_what_hangs_on_others_is_not() {
+        use Relation::{Foreign, Ours, Unknown};
+        let policy = |kind: &str, name: &str| {
+            let target = json!({"targetRef": {"kind": kind, "group": GROUP, "name": name}});
+            relation(of("kuadrant.io/v1", "AuthPolicy", "p", target))
+        };
+        for kind in ["Gateway", "HTTPRoute"] {
+            assert_eq!(
+                (policy(kind, "ours"), policy(kind, "other")),
+                (Ours, Foreign),
+                "{kind}"
+            );
+        }
+        assert_eq!(policy("ListenerSet", "ours"), Ours);
+        // Any route may lead to it.
+        assert_eq!(policy("Service", "other"), Unknown);
+        assert_eq!(policy("GatewayClass", "other"), Foreign);
+        assert_eq!(policy("Gateway", "nobody"), Unknown);
+        let route = |name: &str| {
+            let parents = json!({"parentRefs": [{"name": "nobody"}, {"name": name}]});
+            relation(of("gateway.networking.k8s.io/v1", "GRPCRoute", "r", parents))
+        };
+        assert_eq!((route("ours"), route("other")), (Ours, Unknown));
+    }
+
+    #[test]
+    fn a_broken_reference_may_lead_to_ours_and_none_at_all_is_a_case_of_its_own() {
+        let policy = |spec: Value| of("kuadrant.io/v1", "AuthPolicy", "p", spec);
+        assert_eq!(relation(policy(json!({"targetRef": 7}))), Relation::Unknown);
+        assert_eq!(
+            relation(policy(json!({"targetRef": {"kind": "Gateway"}}))),
+            Relation::Unknown
+        );
+        assert!(!is_link(&policy(json!({"targetref": {}}))));
+        let gateway = |spec: Value| relation(of("gateway.networking.k8s.io/v1", "Gateway", "g", spec));
+        assert_eq!(gateway(json!({"gatewayClasName": "ours"})), Relation::Ours);
+        assert_eq!(gateway(json!({"gatewayClassName": "other"})), Relation::Foreign);
+    }
+
+    #[test]
+    fn other_kinds_are_not_used_and_unknown_ones_only_by_what_they_name() {
+        assert_eq!(
+            relation(of("cert-manager.io/v1", "Certificate", "c", json!({}))),
+            Relation::Foreign
+        );
+        let unknown = |spec: Value| relation(of("acme.io/v1", "WidgetPolicy", "w", spec));
+        let target = json!({"kind": "Gateway", "group": GROUP, "name": "ours"});
+        assert_eq!(unknown(json!({"targetRef": target})), Relation::Ours);
+        assert_eq!(unknown(json!({})), Relation::Foreign);
     }
 }

@@ -1,14 +1,12 @@
-//! Finding objects again: by identity, by kind, by namespace; always in the same order.
-//!
-//! Owns: [`Hub`], everything that a run knows about its input, and [`Objects`] in their order. Flows in: objects that
-//! were checked.
-//! Flows out: lookups. Must not know: what an object means.
+//! [`Hub`], everything that a run knows about its input, and [`Objects`], which finds them again by identity, by kind, and
+//! by namespace, always in the same order.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::chain::Relation;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
@@ -41,6 +39,8 @@ pub struct Hub {
     pub passed_over: Vec<PassedOver>,
     /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
     pub refused: Vec<Object>,
+    /// Words of which one is in every text that may contain an object that rendering uses.
+    pub(super) words_of_used: BTreeSet<String>,
     /// The kustomizations of the input.
     pub(crate) kustomizations: Vec<Kustomization>,
 }
@@ -57,6 +57,14 @@ impl Hub {
     /// The hub's own objects, then those on each cluster.
     pub fn everywhere(&self) -> impl Iterator<Item = &Object> {
         self.objects.iter().chain(self.spokes.values().flatten())
+    }
+
+    /// Marks the objects that rendering does not use, by the relations of the hub's own, then of those that are refused.
+    pub(super) fn mark_bystanders(&mut self, relations: &[Relation]) {
+        let objects = self.objects.sorted.iter_mut().chain(&mut self.refused);
+        for (object, relation) in objects.zip(relations) {
+            object.is_bystander = *relation != Relation::Ours;
+        }
     }
 
     /// The same hub without ManagedClusters. Where everything goes is decided before ClusterOverlays make other hubs of this
@@ -93,6 +101,7 @@ impl Hub {
             // Nothing asks them about a part of the clusters.
             passed_over: Vec::new(),
             refused: Vec::new(),
+            words_of_used: BTreeSet::new(),
             kustomizations: Vec::new(),
         }
     }

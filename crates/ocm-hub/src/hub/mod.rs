@@ -1,9 +1,5 @@
-//! The indexed set of objects that a run works with.
-//!
-//! Owns: turning documents into objects ([`build()`]): flattening lists, leaving out documents that are not objects,
-//! names, namespaces, duplicates, schemas; and finding them again by identity, kind and namespace ([`Hub`]).
-//! Flows in: documents. Flows out: a [`Hub`] of the hub's objects and of those that live on each spoke.
-//! Must not know: what policies or placements mean.
+//! The indexed set of objects that a run works with: [`build()`] turns documents into a [`Hub`] of the hub's objects and of
+//! those that live on each spoke. It does not know what policies or placements mean.
 
 mod build;
 mod chain;
@@ -12,15 +8,14 @@ mod identify;
 mod index;
 mod kustomized;
 mod ours;
-mod ours_by_name;
 mod passed_over;
 mod placeholders;
 mod plain_secrets;
 mod short_names;
 
 pub use apimachinery::{RowId, Table};
-pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};
-pub use chain::{changed_by_kustomize, make_bystander, soften, soften_unreadable, unused};
+pub use build::{Exported, Options, build, check_schema, exported, is_list, without_duplicates};
+pub use chain::{changed_by_kustomize, make_bystander, mark_bystanders, soften, soften_unreadable};
 pub use grants::Grants;
 pub use index::{Hub, Objects, ObjectsByPlace};
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours, params_place};

@@ -1,5 +1,5 @@
-//! The dynamic Kubernetes object, and where it came from. Kinds are known in `api`, and the small languages inside an
-//! object in `apimachinery`.
+//! The dynamic Kubernetes object, its [`Origin`], and the [names](well_known) that several modules share. It knows no
+//! particular kind; `api` does. The small languages inside an object belong to `apimachinery`.
 
 mod rank;
 mod variable;
@@ -112,6 +112,10 @@ pub struct Object {
     pub origin: Origin,
     /// What ClusterOverlays changed in it: fields none of which is inside another.
     pub overlaid: Option<Arc<[OverlaidField]>>,
+    /// Whether rendering does not use it, so that no mistake in it stops a run.
+    pub is_bystander: bool,
+    /// What its definition in the input refuses first.
+    pub refusal: Option<Text>,
     views: Views,
 }
 
@@ -159,6 +163,8 @@ impl Object {
             origin,
             value,
             overlaid: None,
+            is_bystander: false,
+            refusal: None,
             views: Views::default(),
         }
     }
@@ -179,6 +185,8 @@ impl Object {
             value,
             origin: self.origin.clone(),
             overlaid: self.overlaid.clone(),
+            is_bystander: self.is_bystander,
+            refusal: self.refusal.clone(),
             views: Views::default(),
         }
     }
@@ -224,6 +232,16 @@ impl Object {
         GroupKind {
             group: self.api_version.group.clone(),
             kind: self.kind.clone(),
+        }
+    }
+
+    /// Group and kind as they are in the value, where a typo in them is not corrected.
+    pub fn written_kind(&self) -> GroupKind {
+        let text = |name: &str| self.value.get(name).and_then(Value::as_text);
+        let group = text("apiVersion").map(|text| ApiVersion::parse(text).group);
+        GroupKind {
+            group: group.unwrap_or_default(),
+            kind: text("kind").cloned().unwrap_or_default(),
         }
     }
 

@@ -4,19 +4,20 @@
 //! A policy whose kind is misspelled is not recognized as a policy: without a finding it would be missing on every
 //! cluster, and nothing would report it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use apimachinery::{ApiVersion, GroupKind};
+use apimachinery::{ApiVersion, GroupKind, Work};
 
 use super::synced_object::Syncing;
+use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::kinds::unknown_version;
 use crate::api::params::SyncedResource;
 use crate::api::policy::{DeclaredTargets, TargetRef, TargetSelector};
 use crate::api::route::Route;
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
-use crate::hub::{Hub, OurGateway};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
+use crate::hub::{self, Hub, OurGateway};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{KindId, Policy, Profiles};
@@ -24,72 +25,64 @@ use crate::topology::{GatewayId, Node};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
-/// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
-/// are not reported again.
+/// what is refused. A policy that is not `synced` stops no run. What the schema of an object refuses is not reported again.
 pub fn report_broken_rules(
     syncing: Syncing<'_>,
     synced: impl Fn(KindId, Node) -> bool + Sync,
-    said: &Findings,
     findings: &mut Findings,
 ) {
-    // An object with a field that does not exist lacks the field that was meant.
-    let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
-    let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
-    let refused = places(said, |finding| finding.is_rule);
-    let crds = &syncing.hub.crds;
+    let hub = syncing.hub;
+    let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
+    let work = Work::of_definitions(definitions.map(|object| &object.value));
     let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
-        let mut found = Vec::new();
-        if !is_misspelled(object) {
-            // A CRD of the input decides what is refused; we report which part.
-            let has_crd = !crds.is_empty() && crds.contains_key(&object.group_kind());
-            let is_refused = |finding: &Finding| {
-                finding.severity == Severity::Warning || refused.is_around(&finding.place)
+        let broken = rules::broken(object);
+        let is_listening =
+            object.is(GROUP, "Gateway") || is_listener_set(&object.api_version.group, &object.kind);
+        let conflicting = if is_listening {
+            rules::conflicting(object)
+        } else {
+            Vec::new()
+        };
+        if broken.is_empty() && conflicting.is_empty() {
+            return;
+        }
+        let refused = hub::check_schema(hub, object, &work);
+        // An object with a field that does not exist lacks the field that was meant.
+        let is_misspelled = refused
+            .iter()
+            .any(|refused| refused.code == Code::OBJECT_UNKNOWN_FIELD);
+        // A CRD of the input decides what is refused; we report which part.
+        let has_crd = hub.crds.contains_key(&object.group_kind());
+        let is_refused = |finding: &Finding| {
+            let mut by_rule = refused.iter().filter(|refused| refused.is_rule);
+            finding.severity == Severity::Warning
+                || by_rule.any(|refused| finding.place.is_inside(&refused.place))
+        };
+        let broken = broken
+            .into_iter()
+            .filter(|finding| !is_misspelled && (!has_crd || is_refused(finding)));
+        for mut finding in broken.chain(conflicting) {
+            let is_of_field = |refused: &Finding| {
+                finding.place.is_inside(&refused.place) || refused.place.is_inside(&finding.place)
             };
-            let broken = rules::broken(object).into_iter();
-            found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
+            if refused
+                .iter()
+                .any(|refused| !refused.is_rule && is_of_field(refused))
+            {
+                continue;
+            }
+            if !is_shipped {
+                finding.severity = Severity::Warning;
+            }
+            findings.push(finding);
         }
-        if object.api_version.group == GROUP && object.kind == "Gateway"
-            || is_listener_set(&object.api_version.group, &object.kind)
-        {
-            found.extend(rules::conflicting(object));
-        }
-        for finding in found.iter_mut().filter(|_| !is_shipped) {
-            finding.severity = Severity::Warning;
-        }
-        findings.extend(found);
     };
     let mut found = Findings::new();
     found.of_each(&syncing.chain(synced), broken);
-    // There may be a hundred thousand findings of reading, and rules are broken in few documents.
-    let documents: HashSet<DocumentId> = found
-        .iter()
-        .filter_map(|finding| finding.place.document())
-        .collect();
-    let said = places(said, |finding| {
-        !finding.is_rule
-            && [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code)
-            && finding
-                .place
-                .field()
-                .is_some_and(|(document, _)| documents.contains(&document))
-    });
-    found.retain(|finding| !is_one_field(&said, &finding.place));
-    findings.extend(found);
-}
-
-/// Where the findings are that are asked for.
-fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<'_, ()> {
-    let mut places = Within::default();
-    for finding in said.iter().filter(|finding| is_asked(finding)) {
-        places.add(&finding.place, ());
+    // Which objects were still checked is an accident: it must not show.
+    if !work.is_spent() {
+        findings.extend(found);
     }
-    places
-}
-
-/// Whether a place is the field of one of these, is inside it, or contains it.
-fn is_one_field(places: &Within<()>, place: &Place) -> bool {
-    let is_inside = place.field().is_some_and(|field| places.least(field).is_some());
-    is_inside || places.is_around(place)
 }
 
 impl<'a> Syncing<'a> {

@@ -2,24 +2,31 @@
 
 use super::super::{Received, received};
 use super::{FOREIGN, SET, said, with_sets};
-use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::hub::Hub;
+use ocm_hub::source::Room;
+
+use crate::diagnostic::{Findings, Severity};
+use crate::hub;
 use crate::sync::{report_broken_rules, report_shadowed};
-use crate::tests::{SMALL, hub, small_with_params};
+use crate::tests::{SMALL, documents, small_with_params};
 
 fn broken_rules(received: &Received<'_>, findings: &mut Findings) {
-    report_broken_rules(received.syncing, |_, _| true, &Findings::new(), findings);
+    report_broken_rules(received.syncing, |_, _| true, findings);
 }
 
 fn shadowed(received: &Received<'_>, findings: &mut Findings) {
     report_shadowed(received.syncing, findings);
 }
 
-/// How many rules a route is said to break, after these findings of reading.
-fn broken_rules_of_r2(hub: &Hub, said: &Findings) -> usize {
+/// How many rules a route is said to break, by the catalog or the CRD of its kind.
+fn broken_rules_of_r2(text: &str) -> usize {
+    let options = hub::Options {
+        controller_name: Some("kuadrant.io/mgc-gw-controller".to_owned()),
+        ..hub::Options::default()
+    };
+    let hub = hub::build(documents(&[(Room::Hub, text)]), &options, &mut Findings::new());
     let mut findings = Findings::new();
-    received(hub, &[("infra/gw", &["c1"])], |received| {
-        report_broken_rules(received.syncing, |_, _| true, said, &mut findings);
+    received(&hub, &[("infra/gw", &["c1"])], |received| {
+        report_broken_rules(received.syncing, |_, _| true, &mut findings);
     });
     let of_route = findings
         .iter()
@@ -188,76 +195,57 @@ fn routes_that_match_the_same_requests_on_a_listener_are_shadowed() {
     assert!(said(&theirs).is_empty(), "on a Gateway of another class");
 }
 
+/// Rules of a route with a path that API servers refuse.
+const BROKEN: &str = "{matches: [{path: {type: Exact, value: x}}], backendRefs: [{name: s, port: 80}]}";
+
+/// The spec of `r2`: the parent with more fields, and these rules.
+fn with_r2(more: &str, rules: &str) -> String {
+    SMALL.replace(
+        "  parentRefs: [{name: gw, sectionName: http}]\n  rules: [{backendRefs: [{name: s, port: 80}]}]",
+        &format!("  parentRefs: [{{name: gw, sectionName: http{more}\n  rules: [{rules}]"),
+    )
+}
+
 #[test]
-fn a_rule_is_not_reported_where_reading_found_a_mistake() {
-    let base = SMALL.replace(
-        "rules: [{backendRefs: [{name: s, port: 80}]}]",
-        "rules: [{matches: [{path: {type: Exact, value: x}}], backendRefs: [{name: s, port: 80}]}]",
-    );
-    let count = |code: Code, pointer: &str, is_rule: bool| {
-        let hub = hub(&base, &[]);
-        let route = hub
-            .objects
-            .find("gateway.networking.k8s.io", "HTTPRoute", Some("infra"), "r2");
-        let mut known = Finding::new(code, route.unwrap().place(pointer), "found before");
-        known.is_rule = is_rule;
-        let mut said = Findings::new();
-        said.push(known);
-        broken_rules_of_r2(&hub, &said)
-    };
-    let value = "/spec/rules/0/matches/0/path/value";
-    assert_eq!(count(Code::OBJECT_SCHEMA, value, false), 0, "the field");
+fn a_rule_is_not_reported_where_the_schema_refuses_the_field() {
+    let count = |more: &str, rules: &str| broken_rules_of_r2(&with_r2(more, rules));
+    assert_eq!(count("}]", BROKEN), 1);
+    let long = BROKEN.replace("value: x", &format!("value: {}", "x".repeat(1025)));
+    assert_eq!(count("}]", &long), 0, "the field");
+    let many = [BROKEN; 17].join(", ");
+    assert_eq!(count("}]", &many), 0, "what it is in");
+    assert_eq!(count(", port: 70000}]", BROKEN), 1, "another field");
     assert_eq!(
-        count(Code::OBJECT_SCHEMA, "/spec/rules", false),
-        0,
-        "what it is in"
-    );
-    assert_eq!(
-        count(Code::OBJECT_SCHEMA, "/spec/parentRefs", false),
-        1,
-        "another field"
-    );
-    assert_eq!(count(Code::OBJECT_SCHEMA, value, true), 1, "a rule says as much");
-    assert_eq!(
-        count(Code::OBJECT_UNKNOWN_FIELD, "/spec/hostnam", false),
+        count("}]\n  hostnam: [a.example]", BROKEN),
         0,
         "that may be the field that was meant"
     );
-    assert_eq!(
-        count(Code::ROUTE_INVALID, value, false),
-        1,
-        "that says something else"
-    );
 }
 
-/// The definition of HTTPRoutes, which accepts anything.
-const CRD: &str = "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
-     metadata: {name: httproutes.gateway.networking.k8s.io}\nspec: {group: gateway.networking.k8s.io, scope: Namespaced, \
-     names: {kind: HTTPRoute, listKind: HTTPRouteList, plural: httproutes, singular: httproute}, versions: [{name: v1, served: true, \
-     storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}\n";
+/// The definition of HTTPRoutes, which accepts anything but for a rule of one field of the spec.
+fn definition(refused: Option<&str>) -> String {
+    let rules = refused.map_or_else(String::new, |field| {
+        format!(
+            ", properties: {{spec: {{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{{field}: \
+             {{type: array, maxItems: 9, items: {{type: object, x-kubernetes-preserve-unknown-fields: true, \
+             x-kubernetes-validations: [{{rule: 'false'}}]}}}}}}}}}}"
+        )
+    });
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {{name: httproutes.gateway.networking.k8s.io}}\nspec: {{group: gateway.networking.k8s.io, scope: Namespaced, \
+         names: {{kind: HTTPRoute, listKind: HTTPRouteList, plural: httproutes, singular: httproute}}, versions: [{{name: v1, \
+         served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: \
+         true{rules}}}}}}}]}}\n"
+    )
+}
 
 #[test]
 fn a_definition_in_the_input_decides_what_is_refused_and_our_rules_say_which_part() {
-    let base = SMALL.replace(
-        "rules: [{backendRefs: [{name: s, port: 80}]}]",
-        "rules: [{matches: [{path: {type: Exact, value: x}}], backendRefs: [{name: s, port: 80}]}]",
-    ) + CRD;
-    let count = |refused: Option<&str>| {
-        let hub = hub(&base, &[]);
-        let route = hub
-            .objects
-            .find("gateway.networking.k8s.io", "HTTPRoute", Some("infra"), "r2");
-        let mut said = Findings::new();
-        if let Some(pointer) = refused {
-            let mut known = Finding::new(Code::OBJECT_SCHEMA, route.unwrap().place(pointer), "refused");
-            known.is_rule = true;
-            said.push(known);
-        }
-        broken_rules_of_r2(&hub, &said)
-    };
+    let count = |refused: Option<&str>| broken_rules_of_r2(&(with_r2("}]", BROKEN) + &definition(refused)));
     assert_eq!(count(None), 0, "it accepts the path");
-    assert_eq!(count(Some("/spec/rules/0")), 1);
-    assert_eq!(count(Some("/spec/parentRefs")), 0);
+    assert_eq!(count(Some("rules")), 1);
+    assert_eq!(count(Some("parentRefs")), 0);
 }
 
 #[test]
@@ -289,11 +277,10 @@ fn what_is_wrong_with_a_policy_stops_a_run_only_if_the_policy_is_shipped() {
         + "---\napiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: t, namespace: infra}\n\
            spec: {targetRefs: [{group: '', kind: Service, name: s}], validation: {hostname: a.example}}\n";
     let severity = |is_synced: bool| {
-        let hub = hub(&text, &[]);
+        let hub = crate::tests::hub(&text, &[]);
         let mut findings = Findings::new();
         received(&hub, &[("infra/gw", &["c1"])], |received| {
-            let nothing = Findings::new();
-            report_broken_rules(received.syncing, |_, _| is_synced, &nothing, &mut findings);
+            report_broken_rules(received.syncing, |_, _| is_synced, &mut findings);
         });
         let of_policy = findings
             .iter()
