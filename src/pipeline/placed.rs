@@ -35,33 +35,38 @@ pub(super) struct Placed<'a> {
 
 impl<'a> Placed<'a> {
     pub(super) fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
-        let place = |ours: &Ours<'a>, findings: &mut Findings| place(loaded, ours, findings);
-        Self::of_hub(loaded, (&loaded.hub, 0), place, findings)
+        let (hub, controller_name) = (&loaded.hub, &loaded.config.controller_name);
+        let ours = Ours::new(hub, controller_name);
+        ours.report(hub, controller_name, findings);
+        Grants::report(hub, findings);
+        let clusters = place(loaded, &ours, findings);
+        let not_found = placements_not_found(&ours, findings);
+        Self {
+            not_found,
+            ..Self::of_hub(loaded, (hub, 0), ours, clusters)
+        }
     }
 
-    /// The hub of an input, a part of it, or one that ClusterOverlays make of it, with its position among these. `place`
-    /// decides which clusters its Gateways go to.
+    /// The hub of an input, a part of it, or one that ClusterOverlays make of it, with its position among these, and the
+    /// clusters that its Gateways go to.
     fn of_hub(
         loaded: &'a Loaded,
         (hub, projection): (&'a Hub, usize),
-        place: impl FnOnce(&Ours<'a>, &mut Findings) -> Table<OurGatewayId, Arc<[String]>>,
-        findings: &mut Findings,
+        ours: Ours<'a>,
+        clusters: Table<OurGatewayId, Arc<[String]>>,
     ) -> Self {
-        let ours = Ours::new(hub, &loaded.config.controller_name, findings);
-        let grants = Grants::new(hub, findings);
-        let clusters = place(&ours, findings);
         let gateways = ours.gateways.iter();
         let by_key = gateways.map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()));
         Self {
             loaded,
             hub,
             by_key: by_key.collect(),
-            not_found: placements_not_found(&ours, findings),
+            not_found: BTreeSet::new(),
             receiving: receiving(&clusters, |cluster| is_for(loaded, projection, cluster)),
             projection,
             clusters,
             ours,
-            grants,
+            grants: Grants::new(&hub.objects),
         }
     }
 
@@ -106,24 +111,23 @@ impl<'a> Placed<'a> {
 
     /// The same hub as ClusterOverlays change it for some clusters: everything goes where it goes as it is written.
     pub(super) fn projected(&self, position: usize, projection: &'a Projection) -> Self {
-        let place = |_: &Ours<'a>, _: &mut Findings| self.clusters.map(|(_, clusters)| Arc::clone(clusters));
         let hub = (&projection.hub, position.saturating_add(1));
+        let ours = Ours::new(hub.0, &self.loaded.config.controller_name);
         Self {
             not_found: self.not_found.clone(),
-            ..Self::of_hub(self.loaded, hub, place, &mut Findings::new())
+            ..Self::of_hub(self.loaded, hub, ours, self.clusters.clone())
         }
     }
 
     /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as requested.
     pub(super) fn part(&self, hub: &'a Hub, is_asked: impl Fn(&str) -> bool) -> Self {
-        let place = |ours: &Ours<'a>, _: &mut Findings| {
-            ours.gateways.map(|(_, ours)| {
-                let known = self.by_key.get(&ours.gateway.object.key());
-                let clusters = known.into_iter().flat_map(|clusters| clusters.iter());
-                clusters.filter(|cluster| is_asked(cluster)).cloned().collect()
-            })
-        };
-        Self::of_hub(self.loaded, (hub, self.projection), place, &mut Findings::new())
+        let ours = Ours::new(hub, &self.loaded.config.controller_name);
+        let clusters = ours.gateways.map(|(_, ours)| {
+            let everywhere = self.by_key.get(&ours.gateway.object.key());
+            let clusters = everywhere.into_iter().flat_map(|clusters| clusters.iter());
+            clusters.filter(|cluster| is_asked(cluster)).cloned().collect()
+        });
+        Self::of_hub(self.loaded, (hub, self.projection), ours, clusters)
     }
 }
 

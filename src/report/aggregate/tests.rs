@@ -6,9 +6,9 @@ use kube_json::{Value, json};
 
 use super::instance::{Fault, Instance, PlacedWork, PlannedWork, judged};
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
-use crate::api::gateway::{Gateway, GatewayClass};
+use crate::api::gateway::Gateway;
 use crate::diagnostic::{Findings, Place};
-use crate::hub::{OurClass, Table};
+use crate::hub::{Hub, Objects, Ours, Table};
 use crate::object::Object;
 use crate::outcome::{ListenerOnCluster, WorkState};
 use crate::policy::Condition;
@@ -255,16 +255,18 @@ fn conditions(listeners: &[&str], works: &[(&str, Option<Object>)]) -> [String; 
     let object = gateway_object(listeners);
     let class = Object::alone(json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": "ours"},
-        "spec": {"controllerName": "kuadrant.io/mgc-gw-controller"},
+        "spec": {
+            "controllerName": "kuadrant.io/mgc-gw-controller",
+            "parametersRef": {"group": "", "kind": "ConfigMap", "namespace": "infra", "name": "missing"},
+        },
     }));
+    let hub = Hub::of(Objects::new(vec![class]));
+    let ours = Ours::new(&hub, "kuadrant.io/mgc-gw-controller");
+    let class = ours.classes.get("ours").expect("a class");
     let mut findings = Findings::new();
     let gateway = Gateway::read(&object, &mut findings).expect("a Gateway");
-    let class = OurClass {
-        class: GatewayClass::read(&class, &mut findings).expect("a class"),
-        params: Err(crate::api::params::InvalidParameters::ParamsMissing),
-    };
     let (status, _) = with(works, |instances| {
-        gateway_status(&gateway, &class, instances, &mut findings)
+        gateway_status(&gateway, class, instances, &mut findings)
     });
     let words = |kind: &str| {
         let found = status.conditions.iter().find(|condition| condition.kind == kind);

@@ -412,7 +412,7 @@ mod tests {
         let values = kube_yaml::read_all(&text(routes), &kube_yaml::Limits::default()).unwrap();
         let hub = Hub::of(Objects::new(values.into_iter().map(Object::alone).collect()));
         let mut findings = Findings::new();
-        let grants = Grants::new(&hub, &mut findings);
+        let grants = Grants::new(&hub.objects);
         let sources = Sources::hub(&hub.objects);
         let (copied, options) = (HashMap::new(), Options::default());
         let attachments = Attachments::new(sources, &copied, &grants, &options, &mut findings);

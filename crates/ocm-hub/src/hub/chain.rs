@@ -291,7 +291,7 @@ pub(super) struct Chain<'h> {
 impl<'h> Chain<'h> {
     /// Finds out what is ours among all objects of a hub.
     pub(super) fn new(hub: &'h Hub, all: &[&'h Object], controller_name: &'h str) -> Self {
-        let ours = Ours::new(hub, controller_name, &mut Findings::new());
+        let ours = Ours::new(hub, controller_name);
         let classes = ours.classes.values();
         let params = classes.filter_map(|class| class.params.as_deref().ok());
         let synced = params.flat_map(Params::synced).map(SyncedResource::group_kind);

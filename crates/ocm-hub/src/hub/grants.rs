@@ -21,16 +21,17 @@ pub struct Grants<'a> {
 }
 
 impl<'a> Grants<'a> {
-    /// The ReferenceGrants of the hub. Also reports what is wrong with them.
-    pub fn new(hub: &'a Hub, findings: &mut Findings) -> Self {
-        let objects = hub.objects.of_kind(GROUP, "ReferenceGrant").iter();
-        Self::from_grants(objects.filter_map(|object| ReferenceGrant::read(object, findings)))
-    }
-
     /// The ReferenceGrants among some objects.
-    pub fn among(objects: &'a Objects) -> Self {
+    pub fn new(objects: &'a Objects) -> Self {
         let objects = objects.of_kind(GROUP, "ReferenceGrant").iter();
         Self::from_grants(objects.filter_map(ReferenceGrant::new))
+    }
+
+    /// Reports what is wrong with the ReferenceGrants of the hub.
+    pub fn report(hub: &Hub, findings: &mut Findings) {
+        for object in hub.objects.of_kind(GROUP, "ReferenceGrant") {
+            ReferenceGrant::read(object, findings);
+        }
     }
 
     fn from_grants(grants: impl Iterator<Item = ReferenceGrant<'a>>) -> Self {

@@ -1,8 +1,5 @@
 //! Our GatewayClasses with their parameters, and the Gateways that belong to them.
 //!
-//! Owns: which classes and Gateways are ours, their numbers, and the finding about a missing class. Flows in:
-//! the hub, the controller's name. Flows out: [`Ours`]. Must not know: clusters, routes, policies.
-//!
 //! A class is ours if its `spec.controllerName` is the configured one (docs/reference/parameters.md);
 //! classes of other controllers, and their Gateways, are never rendered.
 
@@ -19,6 +16,7 @@ use crate::api::params::{InvalidParameters, Params, ParamsPlace, read_class, wri
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
+use crate::parallel;
 
 apimachinery::row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -32,6 +30,7 @@ pub struct OurClass<'a> {
     pub class: GatewayClass<'a>,
     /// Its parameters, or why they cannot be used, which is also a finding.
     pub params: Result<Arc<Params>, InvalidParameters>,
+    mistakes: Vec<Finding>,
 }
 
 /// A Gateway whose class is ours and has usable parameters.
@@ -55,42 +54,56 @@ pub struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     /// Reads the classes and Gateways of the hub.
-    pub fn new(hub: &'a Hub, controller_name: &str, findings: &mut Findings) -> Self {
+    pub fn new(hub: &'a Hub, controller_name: &str) -> Self {
         let mut ours = Self::default();
-        let mut known = Vec::new();
-        for object in hub.objects.of_kind(GROUP, "GatewayClass") {
-            known.push(object.name.as_str());
+        let classes = hub.objects.of_kind(GROUP, "GatewayClass").iter();
+        for class in classes.filter_map(GatewayClass::new) {
+            if class.controller_name == controller_name {
+                let (params, mistakes) = resolve(hub, class.object);
+                let params = params.map(Arc::new);
+                let class = OurClass {
+                    class,
+                    params,
+                    mistakes,
+                };
+                ours.classes.insert(&class.class.object.name, class);
+            }
+        }
+        let gateways = parallel::map(hub.objects.of_kind(GROUP, "Gateway"), Gateway::new);
+        for gateway in gateways.into_iter().flatten() {
+            let object = gateway.object;
+            let class = ours.classes.get(&*gateway.class_name);
+            if let Some(params) = class.and_then(|class| class.params.as_ref().ok()) {
+                let params = Arc::clone(params);
+                let id = ours.gateways.push(OurGateway { gateway, params });
+                ours.by_key
+                    .insert((object.namespace_or_empty(), &object.name), id);
+            }
+        }
+        ours
+    }
+
+    /// Reports the mistakes in the classes and Gateways of the hub.
+    pub fn report(&self, hub: &'a Hub, controller_name: &str, findings: &mut Findings) {
+        let classes = hub.objects.of_kind(GROUP, "GatewayClass");
+        let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        for object in classes {
             let Some(class) = GatewayClass::read(object, findings) else {
                 continue;
             };
-            if class.controller_name == controller_name {
-                let params = resolve(hub, &class, findings).map(Arc::new);
-                ours.classes.insert(&object.name, OurClass { class, params });
+            if let Some(class) = self.classes.get(&*object.name) {
+                findings.extend(class.mistakes.iter().cloned());
             } else if nearest(&class.controller_name, [controller_name]).is_some() {
                 findings.extend(nearly_ours(hub, &class, controller_name));
             }
         }
-        let gateways = hub.objects.of_kind(GROUP, "Gateway");
-        for gateway in findings.of_each(gateways, Gateway::read).into_iter().flatten() {
-            let object = gateway.object;
-            match ours.classes.get(&*gateway.class_name) {
-                Some(OurClass {
-                    params: Ok(params), ..
-                }) => {
-                    let params = Arc::clone(params);
-                    let id = ours.gateways.push(OurGateway { gateway, params });
-                    ours.by_key
-                        .insert((object.namespace_or_empty(), &object.name), id);
-                }
-                Some(_) => {}
-                None if known.contains(&&*gateway.class_name) => {}
-                None => {
-                    let finding = class_not_found(hub, &gateway, &known, &ours.classes, controller_name);
-                    findings.push(finding);
-                }
+        for object in hub.objects.of_kind(GROUP, "Gateway") {
+            let gateway = Gateway::read(object, findings);
+            if let Some(gateway) = gateway.filter(|gateway| !names.contains(&&*gateway.class_name)) {
+                let finding = class_not_found(hub, &gateway, &names, &self.classes, controller_name);
+                findings.push(finding);
             }
         }
-        ours
     }
 
     /// By the name of each of our classes, that of the class on the clusters.
@@ -177,12 +190,8 @@ fn class_not_found(
     }
 }
 
-/// The usable parameters of a class, or why there are none.
-pub(super) fn resolve(
-    hub: &Hub,
-    class: &GatewayClass<'_>,
-    findings: &mut Findings,
-) -> Result<Params, InvalidParameters> {
+/// The usable parameters of a class, or why there are none, with the mistakes in them.
+pub(super) fn resolve(hub: &Hub, class: &Object) -> (Result<Params, InvalidParameters>, Vec<Finding>) {
     let config_map = |namespace: &str, name: &str| hub.objects.find("", "ConfigMap", Some(namespace), name);
     let near = |namespace: &str, name: &str| {
         let all = || hub.objects.of_kind("", "ConfigMap").iter();
@@ -195,12 +204,12 @@ pub(super) fn resolve(
             .map(|near| ("name", near))
             .or_else(|| near_namespace().map(|near| ("namespace", near)))
     };
-    let read = read_class(class.object, config_map, near, &hub.kinds);
-    findings.extend(read.findings);
-    match (read.failure, read.params) {
-        (Some(failure), _) => Err(failure),
-        (None, params) => Ok(params.unwrap_or_default()),
-    }
+    let read = read_class(class, config_map, near, &hub.kinds);
+    let params = match read.failure {
+        Some(failure) => Err(failure),
+        None => Ok(read.params.unwrap_or_default()),
+    };
+    (params, read.findings)
 }
 
 /// Where the parameters of a class are; `None` for a class without any.

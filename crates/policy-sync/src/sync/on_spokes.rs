@@ -71,7 +71,7 @@ impl<'s> OnSpokes<'s> {
         for (cluster, objects) in hub.spokes.as_ref() {
             let secrets = objects.iter().flat_map(|object| secrets_of(object, &by_name));
             there.local_secrets.insert(cluster, secrets.collect());
-            let grants = Grants::among(objects);
+            let grants = Grants::new(objects);
             if !grants.is_empty() {
                 there.local_grants.insert(cluster, grants);
             }

@@ -152,7 +152,7 @@ impl<'a> Seen<'a> {
 
     pub(crate) fn of(hub: &'a Hub, options: &crate::policy::Options<'_>) -> Self {
         let mut findings = Findings::new();
-        let grants = hub::Grants::new(hub, &mut findings);
+        let grants = hub::Grants::new(&hub.objects);
         let sources = Sources::hub(&hub.objects);
         let attachments =
             crate::policy::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
@@ -195,7 +195,7 @@ impl<'a> Seen<'a> {
 
     /// The predicted statuses of everything, as a controller of this name has them.
     pub(crate) fn statuses(&self, hub: &Hub, controller: &str) -> Vec<ObjectStatus> {
-        let ours = hub::Ours::new(hub, controller, &mut Findings::new());
+        let ours = hub::Ours::new(hub, controller);
         let clusters = ours.gateways.map(|_| [].into());
         self.view(|view| {
             let prediction = Prediction {

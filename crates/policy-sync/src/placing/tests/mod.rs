@@ -357,7 +357,7 @@ fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec
         &[],
     );
     let mut findings = Findings::new();
-    let ours = crate::hub::Ours::new(&hub, "kuadrant.io/mgc-gw-controller", &mut findings);
+    let ours = crate::hub::Ours::new(&hub, "kuadrant.io/mgc-gw-controller");
     let inventory = inventory(&hub, &mut findings);
     let input = Input {
         inventory: &inventory,

@@ -158,7 +158,7 @@ fn nonconforming(crd: &str) -> Vec<String> {
     );
     let hub = hub(&(text + crd), &[]);
     let mut findings = Findings::new();
-    let ours = Ours::new(&hub, "kuadrant.io/mgc-gw-controller", &mut findings);
+    let ours = Ours::new(&hub, "kuadrant.io/mgc-gw-controller");
     assert!(findings.is_empty(), "{findings:?}");
     report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
     let said = findings.iter().map(|finding| finding.message.to_string());

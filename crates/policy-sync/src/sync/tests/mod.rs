@@ -45,20 +45,20 @@ fn locals<'a>(
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> BTreeMap<&'a str, LocalPolicies<'a>> {
-    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
+    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller");
     let kinds = SyncedKinds::new(attachments, &ours);
     let placed = ours
         .gateways
         .map(|(_, ours)| PlacedGateway::new(ours, Arc::default()));
-    let grants = Grants::new(hub, &mut Findings::new());
+    let grants = Grants::new(&hub.objects);
     LocalPolicies::of_clusters((hub, &grants, attachments), (&kinds, &placed), options, findings)
 }
 
 /// Looks at what is received, of Gateways by their `namespace/name` with their clusters.
 fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Received<'_>) -> T) -> T {
     let Seen { attachments, .. } = Seen::hub(hub);
-    let grants = Grants::new(hub, &mut Findings::new());
-    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
+    let grants = Grants::new(&hub.objects);
+    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller");
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, kinds, &ours, (&hub.objects, &grants));
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -67,8 +67,8 @@ fn decided_of<T>(
     look: impl FnOnce(&SyncedRoutes<'_>, &Ours<'_>, Findings, &NamespaceLabels) -> T,
 ) -> T {
     let mut findings = Findings::new();
-    let ours = Ours::new(hub, controller, &mut findings);
-    let grants = Grants::new(hub, &mut findings);
+    let ours = Ours::new(hub, controller);
+    let grants = Grants::new(&hub.objects);
     let sources = Sources::hub(&hub.objects);
     let attachments = Attachments::new(
         sources,
