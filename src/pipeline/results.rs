@@ -14,7 +14,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
-use crate::outcome::overlay_changes;
+use crate::outcome::{check_rules, overlay_changes};
 use crate::output::Earlier;
 use crate::placing::overlays::effects;
 use crate::report::PolicyView;
@@ -41,6 +41,7 @@ impl Analysis<'_> {
         let rendered = plan(self, received, empty, findings);
         let mut view = self.evaluate(spokes, findings);
         report_outcomes(&view, loaded, findings);
+        findings.extend(check_rules(&loaded.hub, &view, |cluster| loaded.admits(cluster)));
         shipped.report_effects(loaded, findings);
         view.overlays = overlay_changes(
             loaded.overlays(),

@@ -13,6 +13,7 @@ macro_rules! reports {
             ("config", schema::CONFIG),
             ("overlay", schema::OVERLAY),
             ("params", schema::PARAMS),
+            ("rule", schema::RULE),
             $((
                 concat!("report/", $name),
                 include_str!(concat!("../../schemas/report/", $name, ".schema.json")),
@@ -152,7 +153,7 @@ mod tests {
 
     use super::super::argocd;
     use super::*;
-    use crate::api::{config, crd, overlay, params};
+    use crate::api::{config, crd, fleet_rule, overlay, params};
     use crate::diagnostic::API_VERSION;
     use crate::object::Object;
     use crate::policy::ProfileEntry;
@@ -176,6 +177,7 @@ mod tests {
             ("config", configuration),
             ("overlay", schema_of::<overlay::Document>()),
             ("params", schema_of::<params::Params>()),
+            ("rule", schema_of::<fleet_rule::Document>()),
         ];
         documents.extend(report::schema_documents());
         documents.push(("report/argocd-parameters", argocd::json_schema()));

@@ -6,7 +6,7 @@
 //!
 //! The modules, in the order of the flow: `crd` reads the definition, `compile` makes `node`s of a schema (with the
 //! `pattern`, `format`, and `rules` of a level), `complete` changes a value, `check` walks it, `evaluate` runs the rules on
-//! it, `schema` has the order of these steps.
+//! it, `schema` has the order of these steps. `condition` evaluates an expression by itself.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
@@ -14,6 +14,7 @@
 mod check;
 mod compile;
 mod complete;
+mod condition;
 mod crd;
 mod evaluate;
 mod format;
@@ -30,6 +31,7 @@ mod tests;
 
 pub use apimachinery::Work;
 pub use check::check_metadata;
+pub use condition::{Condition, Variable};
 pub use crd::{Crd, CrdVersion, Scope};
 pub use problem::SchemaProblem;
 pub use schema::Schema;

@@ -102,8 +102,8 @@ struct Program {
 
 /// Why a rule cannot be used, and whether that is our limit rather than the rule's fault.
 #[derive(Debug)]
-struct Refusal {
-    message: String,
+pub(crate) struct Refusal {
+    pub(crate) message: String,
     unsupported: bool,
     /// Why it is too much for us: then it is unknown what it would refuse.
     too_much: Option<String>,
@@ -456,7 +456,7 @@ impl Refusal {
     }
 }
 
-fn read(text: &str, work: &Work) -> Result<Expression, Refusal> {
+pub(crate) fn read(text: &str, work: &Work) -> Result<Expression, Refusal> {
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if work.spend(bytes.saturating_mul(STEPS_PER_BYTE)).is_err() {
         return Err(Refusal {
@@ -494,7 +494,7 @@ fn locate(path: &Path<'_>, steps: &[String], is_property: bool) -> (String, Stri
 }
 
 /// The functions that rules may call in addition to those of every expression.
-struct OfRules;
+pub(crate) struct OfRules;
 
 impl Functions for OfRules {
     fn call(&self, call: Call<'_>, _meter: &mut Meter<'_, '_>) -> Option<Result<Cel, Failure>> {
@@ -525,7 +525,7 @@ fn duration_of(text: &str) -> Result<Cel, ExecutionError> {
 
 /// The text of an error, in cel-go's wording; none if types do not match, which API servers report in more detail:
 /// google/cel-go common/types/err.go and overflow.go@v0.26.0.
-fn words(error: &ExecutionError) -> Option<String> {
+pub(crate) fn words(error: &ExecutionError) -> Option<String> {
     Some(match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
         ExecutionError::IndexOutOfBounds(Cel::Int(index)) => format!("index out of bounds: {index}"),

@@ -156,7 +156,7 @@ const GROUPS: &[Group] = &[
     // cert-manager.
     ("cert-manager.io", "v1", "CertificateRequest", "ClusterIssuer"),
     // Ours.
-    (own_kinds::GROUP, own_kinds::VERSION, own_kinds::OVERLAY, ""),
+    (own_kinds::GROUP, own_kinds::VERSION, own_kinds::OVERLAY, own_kinds::RULE),
     // What else is in a GitOps repository.
     ("argoproj.io", "v1alpha1", "AppProject Application ApplicationSet", ""),
     ("multicluster.x-k8s.io", "v1alpha1", "ServiceExport ServiceImport", ""),
@@ -283,7 +283,7 @@ impl KindTable {
     }
 
     /// Every kind, in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &KindInfo> {
+    pub fn iter(&self) -> impl Iterator<Item = &KindInfo> {
         self.kinds.iter()
     }
 

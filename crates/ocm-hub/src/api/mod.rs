@@ -10,6 +10,7 @@ pub mod crd;
 pub mod downstream;
 pub mod feedback_path;
 mod fields;
+pub mod fleet_rule;
 pub mod gateway;
 pub mod kinds;
 mod label_selector;

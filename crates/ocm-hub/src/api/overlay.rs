@@ -11,6 +11,7 @@ mod tests;
 mod written;
 
 pub use cluster_value::{ClusterField, NoValue, Part, Template, ValueType, fill};
+pub(super) use written::Clusters as SelectedClusters;
 pub use written::Document;
 
 use std::collections::BTreeSet;
@@ -57,6 +58,14 @@ pub struct Clusters {
     pub label_selector: Option<Selector>,
     /// Over claims of ManagedClusters.
     pub claim_selector: Option<Selector>,
+}
+
+impl Clusters {
+    /// Whether the names have this one, or there are none.
+    pub fn has_name(&self, name: &str) -> bool {
+        let names = self.names.as_ref();
+        names.is_none_or(|names| names.iter().any(|(named, _)| named == name))
+    }
 }
 
 /// Fields of one or several objects of a kind.
@@ -131,17 +140,10 @@ pub fn is_one(object: &Object) -> bool {
 pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     let value = with_required(object.value.clone());
     let schema::Typed { file, violations, .. } = schema::typed::<Document>(schema::overlay(), &value);
-    let refused = violations.iter().map(|violation| violation.pointer.clone());
-    let mut check = Check {
-        object,
-        refused: refused.collect(),
-        findings: Vec::new(),
-    };
     let empty = without_selection(&value);
-    let of_selection = |violation: &&Violation| Some(violation.pointer.as_str()) != empty;
-    for violation in violation::without_misspelled(&violations).filter(of_selection) {
-        check.violation(violation);
-    }
+    let mut wrong = violations;
+    wrong.retain(|violation| Some(violation.pointer.as_str()) != empty);
+    let mut check = Check::new(object, Code::OVERLAY_INVALID, &wrong);
     if let Some(at) = empty {
         let message = "`clusters` selects nothing: give `names`, `labelSelector`, or `claimSelector`";
         check.invalid(at, message, "");
@@ -153,14 +155,6 @@ pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     let overlay = file.map(|document| check.overlay(&document));
     let overlay = overlay.map_err(|error| check.invalid("", &error.to_string(), ""));
     (overlay.ok(), check.findings)
-}
-
-/// The finding about an overlay that does not belong to the hub, because it is in another directory of the input.
-pub(crate) fn misplaced(object: &Object, directory: &str) -> Finding {
-    let key = object.key();
-    let message = format!("{KIND} {key} is in {directory}: an overlay belongs to the hub");
-    let finding = Finding::new(Code::OVERLAY_INVALID, object.place("/kind"), message);
-    finding.help("move it to a directory of `hub`")
 }
 
 /// The overlay with the two fields that its spec must have, empty if they are absent.
@@ -184,23 +178,39 @@ fn without_selection(value: &Value) -> Option<&'static str> {
     is_empty.then_some("/spec/clusters")
 }
 
-/// One reading of an overlay.
-struct Check<'o> {
+/// One reading of an object of our group, whose mistakes have one code.
+pub(super) struct Check<'o> {
     object: &'o Object,
+    code: Code,
     /// Where the schema refuses something.
     refused: Vec<String>,
-    findings: Vec<Finding>,
+    pub(super) findings: Vec<Finding>,
 }
 
-impl Check<'_> {
+impl<'o> Check<'o> {
+    /// Reports what the schema refuses.
+    pub(super) fn new(object: &'o Object, code: Code, violations: &[Violation]) -> Self {
+        let refused = violations.iter().map(|violation| violation.pointer.clone());
+        let mut check = Self {
+            object,
+            code,
+            refused: refused.collect(),
+            findings: Vec::new(),
+        };
+        for violation in violation::without_misspelled(violations) {
+            check.violation(violation);
+        }
+        check
+    }
+
     fn finding(&mut self, place: Place, message: &str, help: impl Into<Text>) {
-        let message = format!("{KIND} {}: {message}", self.object.key());
-        let mut finding = Finding::new(Code::OVERLAY_INVALID, place, message);
+        let message = format!("{} {}: {message}", self.object.kind, self.object.key());
+        let mut finding = Finding::new(self.code, place, message);
         finding.help = Some(help.into()).filter(|help| !help.is_empty());
         self.findings.push(finding);
     }
 
-    fn invalid(&mut self, at: &str, message: &str, help: impl Into<Text>) {
+    pub(super) fn invalid(&mut self, at: &str, message: &str, help: impl Into<Text>) {
         self.finding(self.object.place(at), message, help);
     }
 
@@ -220,7 +230,7 @@ impl Check<'_> {
     }
 
     /// Whether the schema refuses one of these fields of a mapping, or one that may be meant as such.
-    fn refuses_any_like(&self, at: &str, fields: &[&str]) -> bool {
+    pub(super) fn refuses_any_like(&self, at: &str, fields: &[&str]) -> bool {
         self.refused.iter().any(|refused| {
             let field = refused.strip_prefix(at).and_then(|rest| rest.strip_prefix('/'));
             field.is_some_and(|field| nearest(field, fields.iter().copied()).is_some())
@@ -239,7 +249,8 @@ impl Check<'_> {
         }
     }
 
-    fn clusters(&mut self, written: &written::Clusters) -> Option<Clusters> {
+    /// The selected clusters; none if something in the selection is wrong.
+    pub(super) fn clusters(&mut self, written: &SelectedClusters) -> Option<Clusters> {
         const AT: &str = "/spec/clusters";
         let name = |(position, name): (usize, &String)| (name.clone(), format!("{AT}/names/{position}"));
         let names = || written.names.items().map(name).collect();

@@ -4,7 +4,7 @@
 //! what it was meant to change, so it is an error wherever it is.
 
 use crate::diagnostic::{Code, Finding, Part, nearest};
-use crate::object::Origin;
+use crate::object::{Object, Origin};
 use apimachinery::ApiVersion;
 use kube_json::Value;
 
@@ -19,6 +19,8 @@ const READ: &str = "RenderConfig";
 pub const OVERLAY: &str = "ClusterOverlay";
 /// Their name in URLs.
 pub const OVERLAYS: &str = "clusteroverlays";
+/// The kind of objects that say what must hold in a fleet ([`fleet_rule`](super::fleet_rule)).
+pub const RULE: &str = "FleetRule";
 
 /// The reports that a run prints: they may be kept beside the input, and nobody reads them.
 pub const REPORTS: [&str; 10] = [
@@ -48,7 +50,7 @@ fn is_own(group: &str) -> bool {
 /// without `apiVersion`, only a kind that nobody else has tells.
 pub(crate) fn is_own_document(api_version: &str, kind: &str) -> bool {
     if api_version.is_empty() {
-        [READ, OVERLAY].contains(&kind)
+        [READ, OVERLAY, RULE].contains(&kind)
     } else {
         is_own(api_version.split('/').next().unwrap_or_default())
     }
@@ -56,7 +58,24 @@ pub(crate) fn is_own_document(api_version: &str, kind: &str) -> bool {
 
 /// Whether a document of our group is an object of the hub, not a file for this tool.
 pub(crate) fn is_object(api_version: &ApiVersion, kind: &str) -> bool {
-    (api_version.group.as_str(), api_version.version.as_str(), kind) == (GROUP, VERSION, OVERLAY)
+    (api_version.group.as_str(), api_version.version.as_str()) == (GROUP, VERSION)
+        && [OVERLAY, RULE].contains(&kind)
+}
+
+/// Whether an object is of our group.
+pub(crate) fn is_own_object(object: &Object) -> bool {
+    object.api_version.group == GROUP
+}
+
+/// The finding about an object of our group that is in another directory of the input than the hub's.
+pub(crate) fn misplaced(object: &Object, directory: &str) -> Finding {
+    let (code, what) = match object.kind.as_str() {
+        OVERLAY => (Code::OVERLAY_INVALID, "an overlay"),
+        _ => (Code::RULE_INVALID, "a rule"),
+    };
+    let (kind, key) = (&object.kind, object.key());
+    let message = format!("{kind} {key} is in {directory}: {what} belongs to the hub");
+    Finding::new(code, object.place("/kind"), message).help("move it to a directory of `hub`")
 }
 
 /// Whether a document is a configuration.
@@ -72,7 +91,7 @@ pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
     if !is_own_document(api_version, kind) {
         return None;
     }
-    let known = REPORTS.into_iter().chain([OVERLAY, READ]);
+    let known = REPORTS.into_iter().chain([OVERLAY, READ, RULE]);
     let finding = |place, wrong: &str, help: String| {
         let message = format!("this version of spokewright does not know {wrong}, so nothing would read it");
         Some(Finding::new(Code::OBJECT_UNKNOWN_KIND, place, message).help(help))

@@ -18,6 +18,9 @@ pub const PARAMS: &str = include_str!("../../../../schemas/params.schema.json");
 /// The schema of a ClusterOverlay.
 pub const OVERLAY: &str = include_str!("../../../../schemas/overlay.schema.json");
 
+/// The schema of a FleetRule.
+pub const RULE: &str = include_str!("../../../../schemas/rule.schema.json");
+
 /// Where [`CONFIG`] describes a profile.
 const PROFILE: &str = "/properties/profiles/items";
 
@@ -37,18 +40,26 @@ pub(super) fn params() -> &'static Schema {
     &COMPILED
 }
 
-/// The schema of a ClusterOverlay. Its spec may lack anything, because a field that is refused is removed, and the rest is
-/// still read.
+/// The schema of a ClusterOverlay.
 pub(super) fn overlay() -> &'static Schema {
     // A hub may have many.
-    static COMPILED: LazyLock<Schema> = LazyLock::new(|| {
-        let mut schema: Value = OVERLAY.parse().unwrap_or_default();
-        if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
-            spec.remove("required");
-        }
-        compiled(&schema)
-    });
+    static COMPILED: LazyLock<Schema> = LazyLock::new(|| without_required(OVERLAY));
     &COMPILED
+}
+
+/// The schema of a FleetRule.
+pub(super) fn rule() -> &'static Schema {
+    static COMPILED: LazyLock<Schema> = LazyLock::new(|| without_required(RULE));
+    &COMPILED
+}
+
+/// The spec may lack anything, because a field that is refused is removed, and the rest is still read.
+fn without_required(schema: &str) -> Schema {
+    let mut schema: Value = schema.parse().unwrap_or_default();
+    if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
+        spec.remove("required");
+    }
+    compiled(&schema)
 }
 
 /// The schema of one of the configuration's profiles.
@@ -164,7 +175,7 @@ mod tests {
 
     #[test]
     fn our_own_schemas_compile_without_problems() {
-        for text in [CONFIG, PARAMS, OVERLAY] {
+        for text in [CONFIG, PARAMS, OVERLAY, RULE] {
             let schema: Value = serde_json::from_str(text).expect("JSON");
             let (_, problems) = Schema::of_value(&schema);
             assert_eq!(problems, vec![]);

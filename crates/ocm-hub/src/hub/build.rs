@@ -18,7 +18,7 @@ use super::plain_secrets::plain_secret;
 use crate::api::crd::{self, Crd};
 use crate::api::kinds::{KindTable, correct_kind, unknown_version_of_read};
 use crate::api::own_kinds::{self, is_own_document};
-use crate::api::{catalog, gateway, overlay};
+use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::well_known::is_local_config;
 use crate::object::{Object, Origin};
@@ -98,10 +98,10 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if room != Room::Hub && hangs_on_gateways(&object.group_kind(), &kinds) {
             wrong.extend(placeholder(&object));
         }
-        // An overlay has a reader, which reports more.
+        // An object of ours has a reader, which reports more.
         let definition = crds
             .get(&object.group_kind())
-            .filter(|_| !overlay::is_one(&object));
+            .filter(|_| !own_kinds::is_own_object(&object));
         let by_definition = definition.map(|crd| crd::check(crd, &object, &work));
         steps.advance(1);
         (room, object, wrong, by_definition)
@@ -119,9 +119,9 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if !work.is_spent() {
             wrong.extend(by_definition.into_iter().flatten());
         }
-        let is_misplaced = room != Room::Hub && overlay::is_one(&object);
+        let is_misplaced = room != Room::Hub && own_kinds::is_own_object(&object);
         if is_misplaced {
-            wrong.push(overlay::misplaced(&object, "the directory of `spokes`"));
+            wrong.push(own_kinds::misplaced(&object, "the directory of `spokes`"));
         }
         let is_refused = refuses(&wrong);
         // What lives on a cluster is served there.
@@ -183,10 +183,10 @@ pub fn check_schema(hub: &Hub, object: &Object, work: &Work) -> Vec<Finding> {
     }
 }
 
-/// A policy in a directory of CRDs, where it protects nothing, or an overlay, which changes nothing there.
+/// A policy in a directory of CRDs, where it protects nothing, or an object of ours, which nobody reads there.
 fn beside_crds(object: &Object, kinds: &KindTable) -> Option<Finding> {
-    if overlay::is_one(object) {
-        return Some(overlay::misplaced(object, "a directory of `crds`"));
+    if own_kinds::is_own_object(object) {
+        return Some(own_kinds::misplaced(object, "a directory of `crds`"));
     }
     let kind = kinds.kind(&object.api_version.group, &object.kind)?;
     kind.is_policy().then(|| {
@@ -472,24 +472,28 @@ fn check_used(hub: &mut Hub, controller_name: &str, findings: &mut Findings) {
         *relation == Relation::Ours && object.is(gateway::GROUP, "GatewayClass")
     };
     let has_class = related.iter().any(is_ours);
+    let is_attached = |object: &Object| is_link(object) || object.is(gateway::GROUP, "ReferenceGrant");
     let checked = parallel::map(&related, |(object, relation)| {
-        let is_attached = is_link(object) || object.is(gateway::GROUP, "ReferenceGrant");
-        let may_be_used = is_attached && *relation != Relation::Foreign && !chain.lacks_class(object);
+        let may_be_used = is_attached(object) && *relation != Relation::Foreign && !chain.lacks_class(object);
         let mut wrong = Vec::new();
         if let Some(definition) = hub.catalog.get(&object.group_kind())
-            && (may_be_used || !has_class || !is_attached)
+            && (may_be_used || !has_class || !is_attached(object))
         {
             let only = (!may_be_used && has_class).then_some(REFERENCES.as_slice());
             wrong = crd::check_by_catalog(definition, object, only);
         }
         wrong.extend(placeholder(object).filter(|_| may_be_used));
-        (may_be_used, wrong)
+        wrong
     });
     let mut without_schema = BTreeSet::new();
-    for (object, (may_be_used, wrong)) in all.iter().zip(checked) {
+    for ((object, relation), wrong) in related.iter().zip(checked) {
         findings.extend(wrong);
         let kind = object.written_kind();
-        if may_be_used && !hub.crds.contains_key(&kind) && !hub.catalog.contains_key(&kind) {
+        if *relation == Relation::Ours
+            && is_attached(object)
+            && !hub.crds.contains_key(&kind)
+            && !hub.catalog.contains_key(&kind)
+        {
             without_schema.insert(kind);
         }
     }

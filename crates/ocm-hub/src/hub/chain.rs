@@ -2,7 +2,7 @@
 //! others as bystanders.
 //!
 //! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
-//! may affect them, all objects of OCM's placement, overlays, grants, the definitions of those kinds, and everything that lives
+//! may affect them, all objects of OCM's placement, overlays, rules, grants, the definitions of those kinds, and everything that lives
 //! on a cluster (docs/reference/findings.md). Errors in all other objects become warnings. In doubt, an object is in the
 //! chain: a mistake in a name must not hide another one.
 
@@ -31,10 +31,11 @@ use ocm_placement::GROUP as CLUSTER_GROUP;
 const DEEPEST: usize = 8;
 
 /// Words of which one is in every object of the chain, besides the groups and kinds that our classes sync.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 10] = [
     "gateway.networking.",
     "open-cluster-management.io",
     own_kinds::OVERLAY,
+    own_kinds::RULE,
     "GatewayClass",
     "gatewayClassName",
     "parentRef",

@@ -7,6 +7,7 @@ mod overlay_changes;
 mod policies;
 mod policy_view;
 pub mod predicted;
+mod rules;
 mod status;
 
 pub use across_kinds::report_across_kinds;
@@ -17,6 +18,7 @@ pub use policy_view::{
     ClusterLists, Found, OnPath, PolicyView, Refusals, Seen, SpokeView, on_paths, refusals, share,
 };
 pub use predicted::{Prediction, placements_not_found};
+pub use rules::check_rules;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
     UnknownOnCluster, WorkOnCluster, WorkState,

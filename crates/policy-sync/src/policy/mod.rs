@@ -46,6 +46,7 @@ pub use model::{
     Side, Target,
 };
 pub(crate) use no_effect::certificate_faults;
+pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};

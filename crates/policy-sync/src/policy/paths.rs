@@ -66,7 +66,7 @@ pub(super) fn paths_from(
 }
 
 /// Every path from a start in full detail, policies or none.
-pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
+pub(crate) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
     let profile = Profile {
         paths: Paths::EveryLevel,
         ..Profile::inherited("", "").ends(&[

@@ -60,7 +60,7 @@ pub(super) struct Spec {
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(super) struct Clusters {
+pub(in crate::api) struct Clusters {
     /// Names of clusters.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
     pub(super) names: List<String>,
