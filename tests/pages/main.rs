@@ -123,6 +123,7 @@ fn the_tables_of_configuration_and_parameters_are_those_of_their_schemas() {
         ("config", "docs/reference/configuration.md"),
         ("overlay", "docs/reference/overlays.md"),
         ("params", "docs/reference/parameters.md"),
+        ("rule", "docs/reference/rules.md"),
     ] {
         let page = text(file);
         let schema = SCHEMAS.iter().find(|(schema, _)| *schema == name);
