@@ -73,6 +73,7 @@ mod repository;
 mod request;
 mod rights;
 mod routes;
+mod rules;
 mod said_and_shipped;
 mod schemas;
 mod scratch;

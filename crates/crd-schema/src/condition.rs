@@ -64,7 +64,11 @@ impl Condition {
     /// # Errors
     /// What is wrong with it: it is no CEL, is too long or too deep, or uses another name.
     pub fn compile(text: &str, variables: &[&str], work: &Work) -> Result<Self, String> {
-        let expression = read(text, work).map_err(|refusal| refusal.message)?;
+        let expression = read(text, work).map_err(|refusal| {
+            // The parser repeats the text, with a pointer to the place below.
+            let first = refusal.message.lines().next().unwrap_or_default();
+            first.trim_start_matches("ERROR: <input>:").to_owned()
+        })?;
         let mut names = BTreeSet::new();
         add_names(expression.root(), &mut Vec::new(), &mut names);
         names.retain(|name| !TYPES.contains(&name.as_str()));

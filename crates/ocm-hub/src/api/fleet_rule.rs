@@ -63,10 +63,10 @@ struct Spec {
     each: Option<String>,
     /// A CEL expression that must be true.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    assert: String,
+    assert: Option<String>,
     /// What the rule demands, in a few words.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    message: String,
+    message: Option<String>,
     /// Examples that the rule is checked with on each run.
     #[cfg_attr(feature = "schema", schemars(length(max = MOST_TESTS)))]
     tests: List<Test>,
@@ -119,8 +119,8 @@ pub struct FleetRule {
     pub matches: Option<String>,
     /// `Kind.group` of the policies whose settings it is about.
     pub each: Option<String>,
-    /// What must be true.
-    pub assert: String,
+    /// What must be true; `None` if it is wrong.
+    pub assert: Option<String>,
     /// What it demands.
     pub message: String,
     /// Examples, with their positions.
@@ -145,7 +145,7 @@ pub fn read(object: &Object) -> (Option<FleetRule>, Vec<Finding>) {
         }
     };
     for (field, text) in [("assert", &spec.assert), ("message", &spec.message)] {
-        if text.is_empty() && !check.refuses_any_like("/spec", &[field]) {
+        if text.is_none() && !check.refuses_any_like("/spec", &[field]) {
             let help = match field {
                 "assert" => "write a CEL expression that must be true",
                 _ => "say in a few words what the rule demands",
@@ -163,7 +163,7 @@ pub fn read(object: &Object) -> (Option<FleetRule>, Vec<Finding>) {
         matches: spec.matches,
         each: spec.each,
         assert: spec.assert,
-        message: spec.message,
+        message: spec.message.unwrap_or_default(),
         tests: spec
             .tests
             .items()

@@ -127,10 +127,8 @@ fn read<'h>(hub: &'h Hub, object: &'h Object, work: &Work, findings: &mut Vec<Fi
     };
     let matches = written.matches.as_deref();
     let matches = matches.map(|text| compile(text, "/spec/match"));
-    let is_given = !written.assert.is_empty();
-    let assert = is_given
-        .then(|| compile(&written.assert, "/spec/assert"))
-        .flatten();
+    let assert = written.assert.as_deref();
+    let assert = assert.and_then(|text| compile(text, "/spec/assert"));
     let conditions = [
         ("/spec/match", matches.as_ref().and_then(Option::as_ref)),
         ("/spec/assert", assert.as_ref()),
@@ -344,8 +342,8 @@ impl Rule<'_> {
                 format!("{kind} in effect there: {}", first_names(policies, MOST_NAMES))
             });
         }
-        if violation.paths > 1 {
-            finding = finding.note(counted(violation.paths, "path"));
+        if violation.paths.len() > 1 {
+            finding = finding.note(counted(violation.paths.len(), "path"));
         }
         finding.help("correct the policies, or accept it: suppress `rule/violated` with a reason")
     }
@@ -365,8 +363,8 @@ struct Key {
 #[derive(Debug, Default)]
 struct Violation {
     clusters: BTreeSet<String>,
-    /// On each cluster.
-    paths: usize,
+    /// Of the clusters where it is broken on most.
+    paths: BTreeSet<Path>,
     /// The policies of each kind that the rule names.
     in_effect: BTreeMap<String, BTreeSet<String>>,
 }
@@ -374,7 +372,9 @@ struct Violation {
 impl Violation {
     fn add(&mut self, other: Self) {
         self.clusters.extend(other.clusters);
-        self.paths = self.paths.max(other.paths);
+        if other.paths.len() > self.paths.len() {
+            self.paths = other.paths;
+        }
         for (kind, policies) in other.in_effect {
             self.in_effect.entry(kind).or_default().extend(policies);
         }
@@ -513,11 +513,11 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             why,
         };
         let in_effect = self.policies(rule, here);
-        let before = self.violations.entry(key).or_default();
-        let paths = before.paths.saturating_add(1);
-        before.add(Violation {
+        let violation = self.violations.entry(key).or_default();
+        violation.paths.insert(here.path);
+        violation.add(Violation {
             clusters: clusters.iter().map(|name| (*name).to_owned()).collect(),
-            paths,
+            paths: BTreeSet::new(),
             in_effect,
         });
     }
