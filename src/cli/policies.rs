@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use apimachinery::named_parts;
+use apimachinery::{GroupKind, named_parts};
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
-use spokewright::diagnostic::{Code, Findings};
+use spokewright::diagnostic::{Code, Findings, did_you_mean};
+use spokewright::pipeline::Loaded;
 use spokewright::report::{
-    PolicyReport, Request, effective_paths, explain, explain_request, explanation_text, is_request,
-    policies_text, request_text,
+    CoverageReport, PolicyReport, PolicyView, Request, coverage_markdown, coverage_text, effective_paths,
+    explain, explain_request, explanation_text, is_request, policies_text, request_text,
 };
 
 use super::finding::print_page;
@@ -23,6 +24,8 @@ Examples:
   spokewright policies                 a line for each policy
   spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
+  spokewright policies --coverage      routes that lack a policy of a kind
+  spokewright policies --coverage --kind AuthPolicy -o markdown
   spokewright policies authpolicy/shop/api-keys";
 
 const EXPLAIN_AFTER_HELP: &str = "\
@@ -46,6 +49,14 @@ pub(crate) struct Policies {
     /// Show the settings that are in effect on each path
     #[arg(long)]
     effective: bool,
+
+    /// Count the routes that have a policy of each kind, and list those that lack one
+    #[arg(long, conflicts_with = "effective")]
+    coverage: bool,
+
+    /// Only this kind, as in AuthPolicy, and every route that lacks it; repeatable
+    #[arg(long = "kind", value_name = "KIND", requires = "coverage")]
+    kinds: Vec<String>,
 
     #[command(flatten)]
     report: ReportOptions,
@@ -175,6 +186,9 @@ impl Policies {
             &request,
             cluster,
             |loaded, analysis, spokes, view, mut findings| {
+                if self.coverage {
+                    return self.cover(loaded, view, findings);
+                }
                 let answer = reporting.answer();
                 if let Some(too_much) = view.too_much_to_list() {
                     findings.push(too_much);
@@ -200,6 +214,65 @@ impl Policies {
                 Ok(status)
             },
         )
+    }
+}
+
+impl Policies {
+    /// Prints which routes have a policy of each kind in effect.
+    fn cover(
+        &self,
+        loaded: &Loaded,
+        view: &PolicyView<'_>,
+        mut findings: Findings,
+    ) -> anyhow::Result<Status> {
+        let (options, reporting) = (&self.options, &self.report.reporting);
+        let kinds = self.kinds.iter().map(|kind| policy_kind(loaded, kind));
+        let kinds = kinds.collect::<Result<Vec<_>, Refusal>>()?;
+        let relative = loaded.sources.root_relative();
+        let locate = reporting.locate(&loaded.sources, &relative);
+        let report = CoverageReport::new(view, &kinds, |cluster| loaded.admits(cluster), locate);
+        let answer = reporting.answer();
+        let report = match report {
+            Ok(report) => report,
+            Err(too_costly) => {
+                findings.push(*too_costly);
+                return answer.finish(loaded, findings, options, whole(""));
+            }
+        };
+        answer.finish(loaded, findings, options, |out| match reporting.format {
+            ReportFormat::Markdown => whole(&coverage_markdown(&report))(out),
+            _ => reporting.write(out, &report, coverage_text),
+        })
+    }
+}
+
+/// The kind of policies that a name means: `AuthPolicy`, or with its group, `AuthPolicy.kuadrant.io`.
+fn policy_kind(loaded: &Loaded, text: &str) -> Result<GroupKind, Refusal> {
+    let (kind, group) = text
+        .split_once('.')
+        .map_or((text, None), |(kind, group)| (kind, Some(group)));
+    let policies = loaded.hub.kinds.iter().filter(|info| info.is_policy());
+    let policies: Vec<GroupKind> = policies
+        .map(|info| GroupKind::new(&*info.group, &*info.kind))
+        .collect();
+    let is_meant = |known: &&GroupKind| {
+        known.kind.eq_ignore_ascii_case(kind) && group.is_none_or(|group| known.group == group)
+    };
+    let mut meant: Vec<&GroupKind> = policies.iter().filter(is_meant).collect();
+    meant.sort();
+    match meant.as_slice() {
+        [kind] => Ok((*kind).clone()),
+        [] => {
+            let near = did_you_mean(kind, policies.iter().map(|kind| kind.kind.as_str()));
+            let help =
+                near.unwrap_or_else(|| "name a kind of policies, as in `--kind AuthPolicy`".to_owned());
+            refuse(&format!("there is no kind `{text}` of policies"), &help)
+        }
+        several => {
+            let names = several.iter().map(|kind| format!("{}.{}", kind.kind, kind.group));
+            let help = format!("write one of: {}", names.collect::<Vec<_>>().join(", "));
+            refuse(&format!("several groups have a kind `{text}`"), &help)
+        }
     }
 }
 

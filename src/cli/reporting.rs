@@ -33,6 +33,10 @@ pub(crate) enum ReportFormat {
     Json,
     /// YAML
     Yaml,
+    /// Markdown, for the coverage of policies
+    // Other reports have no such form, so their help does not list it.
+    #[value(hide = true)]
+    Markdown,
 }
 
 /// What the result looks like.
@@ -54,7 +58,7 @@ impl Reporting {
     /// How an answer in the chosen form is printed.
     pub(crate) const fn answer(&self) -> Answer {
         Answer::new(match self.format {
-            ReportFormat::Text => Some(""),
+            ReportFormat::Text | ReportFormat::Markdown => Some(""),
             ReportFormat::Json => None,
             ReportFormat::Yaml => Some("# "),
         })
@@ -74,6 +78,12 @@ impl Reporting {
                 refuse_large(report)?;
                 let value = kube_json::to_value(report)?;
                 out.write_all(kube_yaml::write_document(&value).as_bytes())
+            }
+            ReportFormat::Markdown => {
+                return refuse(
+                    "this report has no Markdown",
+                    "`spokewright policies --coverage -o markdown` has",
+                );
             }
         };
         written.context(UNWRITTEN)

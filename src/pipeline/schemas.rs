@@ -25,6 +25,7 @@ macro_rules! reports {
 /// The JSON Schemas, by name, as in `schemas/<name>.schema.json`: of the configuration, of ClusterOverlays, of the
 /// parameters, and of each report.
 pub const SCHEMAS: &[(&str, &str)] = reports![
+    "coverage",
     "diff",
     "effective-policy",
     "explain",

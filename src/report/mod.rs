@@ -5,6 +5,7 @@
 // What many clusters say alike.
 
 mod aggregate;
+mod coverage;
 pub mod diff;
 mod explain;
 mod explain_text;
@@ -20,14 +21,15 @@ mod status;
 // Policies: one object in words, all of them as a picture.
 
 pub use crate::outcome::{
-    Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
-    ObjectStatus, OverlayChanges, PolicyEntry, PolicyReport, PolicyView, SourceLine, StatusGroup,
-    UnknownOnCluster, WorkOnCluster, WorkState,
+    Address, CoverageReport, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster,
+    ManifestProblem, ObjectStatus, OverlayChanges, PolicyEntry, PolicyReport, PolicyView, SourceLine,
+    StatusGroup, UnknownOnCluster, WorkOnCluster, WorkState,
 };
 /// A request, for [`explain_request`].
 pub use crate::topology::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
+pub use coverage::{coverage_markdown, coverage_text};
 pub use explain::{
     Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
     ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,

@@ -23,7 +23,7 @@ const SIGNED_IN: &str =
 
 /// What `check` reports about rules, as code and message.
 fn reported(run: &Run) -> Vec<(String, String)> {
-    let report: kube_json::Value = serde_json::from_str(&run.stderr).expect("JSON");
+    let report: kube_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let findings = report["findings"].as_array().expect("a list").iter();
     let text =
         |finding: &kube_json::Value, field: &str| finding[field].as_str().unwrap_or_default().to_owned();
@@ -126,7 +126,7 @@ fn what_has_no_answer_is_a_violation_and_what_nobody_knows_an_error() {
     ];
     for (spec, why) in fails {
         let scratch = hub(&[rule("r", &format!("  {spec}\n  message: m"))]);
-        scratch.run(&["check"]).exits(3).says(why);
+        scratch.run(&["check"]).exits(3).prints(why);
     }
 }
 
@@ -161,7 +161,7 @@ fn a_rule_about_nothing_and_one_whose_tests_fail_are_reported() {
     scratch
         .run(&["check"])
         .exits(0)
-        .says("FleetRule none is about no path of the fleet");
+        .prints("FleetRule none is about no path of the fleet");
     let tests = "\n  tests:\n  - {name: wrong, given: {path: {route: {}}, effective: {}}, expect: Satisfied}\n  \
                  - {name: right, given: {path: {listener: {}}}, expect: NotMatched}";
     let scratch = hub(&[rule("signed-in", &format!("{SIGNED_IN}{tests}"))]);
@@ -184,7 +184,10 @@ fn a_rule_belongs_to_the_hub_and_is_never_shipped() {
             .contains("FleetRule")
     );
     scratch.write("spokes/eu-1/rule.yaml", &rule("local", SIGNED_IN));
-    scratch.run(&["check"]).exits(3).says("a rule belongs to the hub");
+    scratch
+        .run(&["check"])
+        .exits(3)
+        .prints("a rule belongs to the hub");
 }
 
 #[test]
@@ -241,7 +244,7 @@ fn hostile_rules_end_within_their_limits() {
     for assert in [list(7), "'a'.replace('', 'aaaaaaaaaaaaaaaa')".to_owned(), long] {
         let scratch = hub(&[rule("hostile", &format!("  assert: \"{assert}\"\n  message: m"))]);
         let run = scratch.run(&["check"]);
-        assert!(run.exits(3).stderr.contains("rule/"), "{run:?}");
+        assert!(run.exits(3).stdout.contains("rule/"), "{run:?}");
     }
 }
 

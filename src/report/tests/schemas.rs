@@ -8,8 +8,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use crate::diagnostic::{API_VERSION, FindingList};
-use crate::outcome::PolicyReport;
 use crate::outcome::effective_policy::{self, EffectivePolicy};
+use crate::outcome::{CoverageReport, PolicyReport};
 use crate::report::diff::DiffDocument;
 use crate::report::explain::{ObjectExplanation, RequestExplanation};
 use crate::report::page::FleetPage;
@@ -20,6 +20,7 @@ use crate::report::status::StatusReport;
 /// The schemas by name, in the order of the names.
 pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
     vec![
+        ("report/coverage", document::<CoverageReport>("CoverageReport")),
         ("report/diff", document::<DiffDocument<'_>>("DiffReport")),
         (
             "report/effective-policy",

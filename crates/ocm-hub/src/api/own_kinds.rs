@@ -23,7 +23,8 @@ pub const OVERLAYS: &str = "clusteroverlays";
 pub const RULE: &str = "FleetRule";
 
 /// The reports that a run prints: they may be kept beside the input, and nobody reads them.
-pub const REPORTS: [&str; 10] = [
+pub const REPORTS: [&str; 11] = [
+    "CoverageReport",
     "DiffReport",
     "Explanation",
     "FindingList",

@@ -1,7 +1,9 @@
 //! What becomes of policies and of the objects that carry them: settings in effect, and statuses, with their clusters.
 
 mod across_kinds;
+mod coverage;
 pub mod effective_policy;
+mod in_effect;
 pub mod inventory;
 mod overlay_changes;
 mod policies;
@@ -11,6 +13,7 @@ mod rules;
 mod status;
 
 pub use across_kinds::report_across_kinds;
+pub use coverage::{CoverageReport, CoveredKind, Gap};
 pub use inventory::SourceLine;
 pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};

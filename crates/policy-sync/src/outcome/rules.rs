@@ -4,7 +4,7 @@
 //! typo must not make `!('AuthPolicy.kuadrant.io' in effective)` true. Clusters that are alike are evaluated once, unless the
 //! rule reads the cluster.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::pointer::inside;
@@ -12,6 +12,7 @@ use apimachinery::{GroupKind, Work};
 use crd_schema::{Condition, Variable};
 use kube_json::{Value, json};
 
+use super::in_effect::InEffect;
 use super::{PolicyView, Seen};
 use crate::api::fleet_rule::{self, Expectation, FleetRule, Test};
 use crate::api::kinds::KindTable;
@@ -23,8 +24,8 @@ use crate::hub::Hub;
 use crate::object::{Object, OverlaidField};
 use crate::parallel;
 use crate::placing::known_clusters;
-use crate::policy::{Authored, Effective, KindId, Leaf, Profile, all_paths_from};
-use crate::topology::{Level, Node, Path};
+use crate::policy::{Authored, Effective, KindId, Leaf};
+use crate::topology::{Node, Path};
 
 /// What an expression may read; `setting` only with `each`.
 const VARIABLES: [&str; 4] = ["cluster", "path", "effective", "setting"];
@@ -381,15 +382,12 @@ impl Violation {
     }
 }
 
-/// The settings of each kind, by the paths that were evaluated.
-type ByPath<'v> = HashMap<Path, &'v Arc<Effective>>;
-
 /// The evaluation of all rules on clusters that are alike.
 struct Evaluation<'v, 'w> {
     hub: &'v Hub,
     seen: Seen<'v>,
     work: &'w Work,
-    by_kind: BTreeMap<KindId, ByPath<'v>>,
+    in_effect: InEffect<'v>,
     /// The variable `effective`, by the results that it is made of.
     known: HashMap<Vec<(KindId, *const Effective)>, Arc<Variable>>,
     /// The rules that are about something here.
@@ -411,21 +409,11 @@ type Setting<'v> = (&'v str, &'v Leaf, Variable);
 
 impl<'v, 'w> Evaluation<'v, 'w> {
     fn new(hub: &'v Hub, seen: Seen<'v>, work: &'w Work) -> Self {
-        let mut by_kind: BTreeMap<KindId, ByPath<'v>> = BTreeMap::new();
-        for (kind, path) in seen.effective.iter() {
-            // Without content, nothing of the policies on the way applies.
-            if !path.effective.content.is_empty() {
-                by_kind
-                    .entry(kind)
-                    .or_default()
-                    .insert(path.path, &path.effective);
-            }
-        }
         Self {
             hub,
             seen,
             work,
-            by_kind,
+            in_effect: InEffect::new(seen),
             known: HashMap::new(),
             matched: BTreeSet::new(),
             violations: BTreeMap::new(),
@@ -463,10 +451,8 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         if clusters.iter().all(Vec::is_empty) {
             return;
         }
-        let starts = seen.attachments.topology.starts();
-        let starts = starts.filter(|start| seen.effective.has(*start));
-        for path in starts.flat_map(|start| whole(all_paths_from(seen.attachments, start, self.work))) {
-            let in_effect = self.in_effect(&path);
+        for path in self.in_effect.paths(self.work) {
+            let in_effect = self.in_effect.on(&path);
             let here = Here {
                 effective: self.effective(&in_effect),
                 variable: Variable::from(&self.path(&path)),
@@ -522,26 +508,6 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         });
     }
 
-    /// The results of each kind that apply to traffic on a path.
-    fn in_effect(&self, path: &Path) -> Vec<(KindId, &'v Arc<Effective>)> {
-        let candidates = shorter(path);
-        let found = self.by_kind.iter().filter_map(|(kind, by_path)| {
-            let profile = self.profile(*kind);
-            let counts = |candidate: &&Path| {
-                // A listener that no route of the kind is attached to tells what would apply to one, and not to other routes.
-                (candidate.route.is_some() || path.route.is_none() || !goes_on_to_routes(profile))
-                    && profile.counts(candidate.end(), path.end())
-            };
-            let mut candidates = candidates.iter().filter(counts);
-            candidates.find_map(|candidate| Some((*kind, *by_path.get(candidate)?)))
-        });
-        found.collect()
-    }
-
-    fn profile(&self, kind: KindId) -> &'v Profile {
-        &self.seen.attachments.kinds.get(kind).profile
-    }
-
     /// The variable `effective`.
     fn effective(&mut self, in_effect: &[(KindId, &'v Arc<Effective>)]) -> Arc<Variable> {
         let key = in_effect
@@ -552,7 +518,7 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             return Arc::clone(known);
         }
         let fields = in_effect.iter().map(|(kind, effective)| {
-            let profile = self.profile(*kind);
+            let profile = self.in_effect.profile(*kind);
             let mut value = json!({
                 "policies": self.authors(effective).into_iter().map(name_of).collect::<Value>(),
                 "open": profile.lets_everybody_in(&effective.content),
@@ -587,7 +553,7 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         let of_kind = here
             .in_effect
             .iter()
-            .filter(|(id, _)| self.profile(*id).group_kind() == *kind);
+            .filter(|(id, _)| self.in_effect.profile(*id).group_kind() == *kind);
         let settings = of_kind.flat_map(|(_, effective)| effective.content.iter());
         let settings = settings.map(|(name, leaf)| {
             let (authored, pointer) = self.seen.attachments.written_at(name, leaf);
@@ -613,7 +579,7 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             let of_kind = here
                 .in_effect
                 .iter()
-                .filter(|(id, _)| self.profile(*id).group_kind() == wanted);
+                .filter(|(id, _)| self.in_effect.profile(*id).group_kind() == wanted);
             let policies = of_kind.flat_map(|(_, effective)| self.authors(effective));
             (kind.clone(), policies.map(Object::key).collect())
         });
@@ -703,12 +669,6 @@ fn overlaid<'a>(authored: &Authored<'a>, pointer: &str) -> Option<&'a OverlaidFi
         .find(|field| inside(&field.pointer, pointer).is_some() || inside(pointer, &field.pointer).is_some())
 }
 
-/// Whether a route is on the paths of a kind.
-fn goes_on_to_routes(profile: &Profile) -> bool {
-    let below = [Level::Route, Level::Rule, Level::Backend, Level::Port];
-    below.iter().any(|level| profile.ends.contains(level))
-}
-
 fn name_of(object: &Object) -> Value {
     json!({"namespace": object.namespace_or_empty(), "name": object.name.as_str()})
 }
@@ -725,59 +685,4 @@ fn described(object: &Object, more: &[(&str, Value)]) -> Value {
         }
     }
     value
-}
-
-/// Of all paths those that end at a listener, and those below a route that no other one goes on from.
-fn whole(all: Vec<Path>) -> Vec<Path> {
-    let above = all.iter().filter_map(|path| above(path));
-    let above: HashSet<Path> = above.collect();
-    let ends = |path: &Path| match path.route {
-        Some(_) => !above.contains(path),
-        None => path.end() == Level::Listener,
-    };
-    all.into_iter().filter(ends).collect()
-}
-
-/// The path that a path below a route goes on from.
-fn above(path: &Path) -> Option<Path> {
-    let (port, backend, rule) = (path.port, path.backend, path.rule);
-    Some(match (port, backend, rule) {
-        (Some(_), ..) => Path { port: None, ..*path },
-        (None, Some(_), _) => Path {
-            backend: None,
-            ..*path
-        },
-        (None, None, Some(_)) => Path { rule: None, ..*path },
-        (None, None, None) => return None,
-    })
-}
-
-/// A path, and those that leave out levels of it, because a kind does not tell them apart; the longest first.
-fn shorter(path: &Path) -> Vec<Path> {
-    let mut found = vec![*path];
-    let mut leave_out = |without: &dyn Fn(Path) -> Path| {
-        let more: Vec<Path> = found.iter().map(|path| without(*path)).collect();
-        found.extend(more);
-    };
-    leave_out(&|path| Path { port: None, ..path });
-    leave_out(&|path| Path {
-        port: None,
-        backend: None,
-        ..path
-    });
-    leave_out(&|path| Path { rule: None, ..path });
-    leave_out(&|path| Path { via: None, ..path });
-    leave_out(&|path| Path {
-        listener: None,
-        ..path
-    });
-    let mut known = HashSet::new();
-    let start = Path::from(path.start);
-    let of_listener = Path {
-        listener: path.listener,
-        ..start
-    };
-    found.extend([of_listener, start]);
-    found.retain(|path| known.insert(*path));
-    found
 }
