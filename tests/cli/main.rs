@@ -24,6 +24,7 @@ mod clusters;
 mod codes;
 mod completion;
 mod costs;
+mod coverage;
 mod delegation;
 mod deterministic;
 mod diff;

@@ -70,7 +70,7 @@ fn a_setting_breaks_a_rule_where_it_is_written_and_where_an_overlay_changes_it()
                    clusters: {names: [us-1]}\n  changes:\n  - target: {group: kuadrant.io, kind: RateLimitPolicy, name: per-route}\n    \
                    set:\n    - {path: \"spec.limits.all.rates[0].limit\", value: 500}\n";
     scratch.write("hub/overlay.yaml", overlay);
-    scratch.run(&["check"]).exits(3).says(
+    scratch.run(&["check"]).exits(3).prints(
         "at most 400: `all` of RateLimitPolicy shop/per-route breaks it on us-1\n  --> hub/overlay.yaml:9:13",
     );
     let named = rule(
