@@ -49,7 +49,7 @@ fn a_kind_that_is_asked_for_need_not_be_in_the_input() {
         "--coverage",
         "--kind",
         "backendtlspolicy",
-        "--clusters",
+        "--cluster",
         "eu-1",
     ]);
     run.prints("BackendTLSPolicy       2        0     0     2\n");
