@@ -259,6 +259,16 @@ fn policy_kind(loaded: &Loaded, text: &str) -> Result<GroupKind, Refusal> {
         known.kind.eq_ignore_ascii_case(kind) && group.is_none_or(|group| known.group == group)
     };
     let mut meant: Vec<&GroupKind> = policies.iter().filter(is_meant).collect();
+    // Of two products that have a kind of one name, the input mostly has one.
+    let is_there = |kind: &&GroupKind| {
+        loaded
+            .hub
+            .everywhere()
+            .any(|object| object.group_kind() == **kind)
+    };
+    if meant.len() > 1 && meant.iter().any(is_there) {
+        meant.retain(is_there);
+    }
     meant.sort();
     match meant.as_slice() {
         [kind] => Ok((*kind).clone()),
