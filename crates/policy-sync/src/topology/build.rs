@@ -6,15 +6,11 @@ use std::collections::hash_map::Entry;
 use apimachinery::{GroupKind, Identity, Work};
 
 use super::hierarchy::{
-    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
-    object_key, sorted,
+    BackendId, BackendNode, ClassId, ClassNode, GatewayNode, ListenerId, ListenerNode, NamespaceId,
+    NamespaceNode, Owned, Owner, RouteId, RouteNode, RuleNode, Topology, object_key, sorted,
 };
-use super::listener::ListenerNode;
-use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
-use super::parents::{missing_parents, parent_cycles};
-use super::route_attachment::MOST_PARENTS;
-use super::sources::{Controllers, Seniority, Sources};
-use super::suggestions::Suggestions;
+use super::route_attachment::{MOST_PARENTS, missing_parents, parent_cycles};
+use super::sources::{Controllers, Seniority, Sources, Suggestions};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::{Identity, Work};
 
-use super::hierarchy::{Delegation, Delegations, RouteNode, Topology, sorted};
-use super::node::{DelegationId, RouteId, RuleId};
+use super::hierarchy::{Delegation, DelegationId, Delegations, RouteId, RouteNode, RuleId, Topology, sorted};
 use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::{GROUP, ObjectRef, ParentRef};

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use apimachinery::Identity;
 
-use super::hierarchy::{Owner, Topology};
-use super::node::{GatewayId, ListenerId, Node, Path};
+use super::hierarchy::{GatewayId, ListenerId, Node, Owner, Path, Topology};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
 

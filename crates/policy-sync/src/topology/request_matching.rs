@@ -9,10 +9,8 @@ use std::fmt;
 
 use apimachinery::{PatternError, Spent, Work};
 
-use super::hierarchy::Topology;
+use super::hierarchy::{DelegationId, GatewayId, ListenerId, ListenerNode, RouteId, RuleId, Topology};
 use super::hostname_intersection::covers;
-use super::listener::ListenerNode;
-use super::node::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
 use super::route_match::{NamedMatch, RouteMatch};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
