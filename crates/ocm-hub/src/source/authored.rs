@@ -9,8 +9,8 @@ use kube_json::Value;
 
 use super::Room;
 use super::disk::read_at_most;
-use super::paths::show;
-use super::texts::{DocumentRange, SourceFile, Sources};
+use super::source_map::{DocumentRange, SourceFile, Sources};
+use super::tree::show;
 use crate::beneath::Enclosure;
 use crate::diagnostic::{DocumentId, SourceId};
 

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use kube_yaml::Limits;
 
-use super::paths::reason;
-use super::tree::{FileTree, Lead, TreeEntry, TreeError};
+use super::tree::{FileTree, Lead, TreeEntry, TreeError, reason};
 use crate::beneath::{Enclosure, Entry, RealPaths};
 
 /// The files on disk, as they are now.

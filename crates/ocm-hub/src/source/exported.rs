@@ -16,8 +16,8 @@ use super::documents::{
     BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, is_json, may_be_a_list, read_inputs,
     unreadable, wrong,
 };
-use super::paths::show;
-use super::texts::{DocumentRange, SourceFile, Sources};
+use super::source_map::{DocumentRange, SourceFile, Sources};
+use super::tree::show;
 use super::walk::{Discovered, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::parallel;
@@ -48,8 +48,9 @@ pub fn read_exported<T: Send>(
 ) -> Vec<T> {
     let finding = request.progress.begin(Stage::Finding);
     let disk = Disk::below(request.named());
-    let walked = walk(request, (&disk, None), findings);
+    let walked = walk(request, &disk, None);
     drop(finding);
+    findings.extend(walked.findings);
     sources.add_charts(walked.charts);
     let count = walked.files.len().saturating_add(stdin.iter().len());
     let steps = request.progress.count(Stage::Reading, count);
@@ -133,7 +134,7 @@ impl<'r, T: Send> Reading<'r, T> {
             asked_for.extend(is_asked_for.then_some(source));
         }
         for at in first..self.sources.files().len() {
-            let source = SourceId(u32::try_from(at).unwrap_or(u32::MAX));
+            let source = SourceId::at(at);
             let length = self.sources.file(source).map_or(0, |file| file.text.len());
             // Others are only asked for if two files have the same object.
             let most = MOST_KEPT.saturating_mul(if asked_for.contains(&source) { 2 } else { 1 });
@@ -146,7 +147,7 @@ impl<'r, T: Send> Reading<'r, T> {
     }
 
     fn read_large(&mut self, file: &Discovered, start: Vec<u8>, reader: &mut dyn Read) {
-        let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
+        let source = self.sources.next_id();
         let is_json = is_json(&file.path) || start.trim_ascii_start().starts_with(b"{");
         let first = self.made.len();
         let mut large = Large {

@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::committed::WorkTree;
 use super::disk::{Checkout, Disk};
-use super::documents::{Content, Document, Unread, load, read_text};
-use super::paths::show;
-use super::texts::Sources;
-use super::tree::{FileTree, Lead, TreeEntry};
-use super::walk::{Request, Walked, link_to_nothing, walk};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use super::documents::{Content, Document, load, read_text};
+use super::git_index::WorkTree;
+use super::source_map::Sources;
+use super::tree::{FileTree, Lead, TreeEntry, about};
+use super::walk::{Request, link_to_nothing, walk};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::progress::Stage;
 
 /// A choice of files; paths mean the same in each.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub enum Files<'a> {
     /// Those on disk.
     Disk,
@@ -80,20 +79,20 @@ impl Files<'_> {
     }
 
     /// Reads one file named on the command line as a single text, without looking for documents: the configuration.
-    /// `None`, and a finding, when it cannot be read.
+    ///
+    /// # Errors
+    /// It cannot be read.
     pub fn read_text(
         self,
         path: &Path,
         sources: &mut Sources,
-        findings: &mut Findings,
-    ) -> Option<(Arc<String>, DocumentId)> {
+    ) -> Result<(Arc<String>, DocumentId), Box<Finding>> {
         if let Self::Tree(tree) = self {
             if let Some(Lead::To(real, _)) = self.lead(path) {
-                return read_text(content(tree, &real, path), path, sources, findings);
+                return read_text(content(tree, &real, path), path, sources);
             }
             if tree.name().is_none() {
-                findings.push(leaves_the_repository(path));
-                return None;
+                return Err(Box::new(leaves_the_repository(path)));
             }
         }
         let disk = Disk::below([path]);
@@ -101,17 +100,19 @@ impl Files<'_> {
             Ok(Lead::To(real, _)) => real,
             _ => path.to_owned(),
         };
-        read_text(Ok(Content::OnDisk(&disk, &real)), path, sources, findings)
+        read_text(Ok(Content::OnDisk(&disk, &real)), path, sources)
     }
 
     /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
     /// of one, its directory.
+    ///
+    /// # Errors
+    /// It cannot be read, or must not be.
     pub fn read_found_text(
         self,
         path: &Path,
         sources: &mut Sources,
-        findings: &mut Findings,
-    ) -> Option<(Arc<String>, DocumentId)> {
+    ) -> Result<(Arc<String>, DocumentId), Box<Finding>> {
         let on_disk;
         let tree: &dyn FileTree = match self {
             Self::Disk => {
@@ -122,27 +123,17 @@ impl Files<'_> {
                 match &on_disk {
                     Some(checkout) => checkout,
                     // Reading it reports why.
-                    None => return self.read_text(path, sources, findings),
+                    None => return self.read_text(path, sources),
                 }
             }
             Self::Tree(tree) => tree,
         };
-        let lead = by_name(tree, path).map(|at| tree.resolve(&at));
-        match lead {
-            Some(Ok(Lead::To(real, _))) => read_text(content(tree, &real, path), path, sources, findings),
-            Some(Ok(Lead::Nowhere)) => {
-                findings.push(link_to_nothing(path).help("remove the link"));
-                None
-            }
-            Some(Err(error)) => {
-                findings.push(error.finding(tree, path));
-                None
-            }
-            None | Some(Ok(Lead::Outside)) => {
-                findings.push(leaves_the_repository(path));
-                None
-            }
-        }
+        Err(Box::new(match by_name(tree, path).map(|at| tree.resolve(&at)) {
+            Some(Ok(Lead::To(real, _))) => return read_text(content(tree, &real, path), path, sources),
+            Some(Ok(Lead::Nowhere)) => link_to_nothing(path).help("remove the link"),
+            Some(Err(error)) => error.finding(tree, path),
+            None | Some(Ok(Lead::Outside)) => leaves_the_repository(path),
+        }))
     }
 
     /// The documents of all input files, and of standard input.
@@ -163,19 +154,20 @@ impl Files<'_> {
             Self::Disk => WorkTree::around(request.root(), &disk),
             Self::Tree(_) => None,
         };
-        let Walked { files, charts, .. } = walk(request, (tree, work_tree.as_ref()), findings);
+        let walked = walk(request, tree, work_tree.as_ref());
         drop(finding);
-        sources.add_charts(charts);
+        findings.extend(walked.findings);
+        sources.add_charts(walked.charts);
         let disk = matches!(self, Self::Disk).then_some(&disk);
-        load(&files, (tree, disk), stdin, request, sources, findings)
+        load(&walked.files, (tree, disk), stdin, request, sources, findings)
     }
 }
 
-fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Unread>> {
-    let bytes = tree
-        .read(at)
-        .map_err(|error| Unread::of(error.finding(tree, path)))?;
-    Ok(Content::Known(bytes.into()))
+fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Finding>> {
+    match tree.read(at) {
+        Ok(bytes) => Ok(Content::Known(bytes.into())),
+        Err(error) => Err(Box::new(error.finding(tree, path))),
+    }
 }
 
 /// Where a name is in a tree, whatever has it: a link is not followed.
@@ -219,18 +211,9 @@ fn real_directory(directory: &Path) -> Option<PathBuf> {
 }
 
 fn leaves_the_repository(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("the symbolic link `{shown}` leaves the repository");
-    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note("its target is not the same on every machine")
-        .help("replace the link with a copy of the file")
-}
-
-impl std::fmt::Debug for Files<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Disk => "Disk",
-            Self::Tree(_) => "Tree",
-        })
-    }
+    about(Code::INPUT_OUTSIDE, path, |shown| {
+        format!("the symbolic link `{shown}` leaves the repository")
+    })
+    .note("its target is not the same on every machine")
+    .help("replace the link with a copy of the file")
 }

@@ -1,11 +1,12 @@
-//! A tree of files: the disk, a Git revision, Git's index. Links inside a tree that is not on disk are followed here.
+//! A tree of files: the disk, a Git revision, Git's index. Links inside a tree that is not on disk are followed here. Also paths as
+//! people see them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fmt::Debug;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::paths::show;
 use crate::beneath::MOST_LINKS;
 use crate::diagnostic::{Code, Finding, Place};
 
@@ -57,10 +58,11 @@ impl TreeError {
 
     /// As a finding about what people call `path`.
     pub(super) fn finding(&self, tree: &dyn FileTree, path: &Path) -> Finding {
-        let shown = show(path);
         let prefix = tree.name().map(|name| format!("{name}:")).unwrap_or_default();
-        let message = format!("cannot read `{prefix}{shown}`: {}", self.reason);
-        Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(self.help.clone())
+        about(Code::INPUT_UNREADABLE, path, |shown| {
+            format!("cannot read `{prefix}{shown}`: {}", self.reason)
+        })
+        .help(self.help.clone())
     }
 }
 
@@ -68,7 +70,7 @@ impl TreeError {
 ///
 /// Its real paths have no link on the way: one file has one. On disk they are canonical; in any other tree they are
 /// relative to its root, with `/` between components, and the empty path is the root.
-pub trait FileTree {
+pub trait FileTree: Debug {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
@@ -224,5 +226,38 @@ pub(super) fn join(directory: &str, name: &str) -> String {
         name.to_owned()
     } else {
         format!("{directory}/{name}")
+    }
+}
+
+/// A path for people and reports: `/` between components, whatever the platform.
+pub(super) fn show(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' {
+        text.into_owned()
+    } else {
+        text.replace('\\', "/")
+    }
+}
+
+/// A finding about a path, with a message that has it as people see it.
+pub(super) fn about(code: Code, path: &Path, message: impl FnOnce(&str) -> String) -> Finding {
+    let shown = show(path);
+    let message = message(&shown);
+    Finding::new(code, Place::Path(shown), message)
+}
+
+/// `./a.yaml` and `a.yaml` are one file.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
+}
+
+/// The words of an I/O error without its number.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
     }
 }

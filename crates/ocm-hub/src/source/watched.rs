@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::disk::Disk;
-use super::paths::{show, without_dots};
+use super::tree::{show, without_dots};
 use super::walk::{Request, walk};
-use crate::diagnostic::Findings;
 use crate::parallel;
 
 /// The input of one moment.
@@ -58,11 +57,7 @@ impl Watched {
         let config_found = config.and_then(fingerprint);
         let request = &request();
         // The run reports what is wrong with the input.
-        let walked = walk(
-            request,
-            (&Disk::below(request.named()), None),
-            &mut Findings::new(),
-        );
+        let walked = walk(request, &Disk::below(request.named()), None);
         let mut watched = Self::default();
         let shown = |path: &Path, found| Some((show(&without_dots(path)), found?));
         let found = parallel::map(&walked.files, |file| shown(&file.path, fingerprint(&file.path)));

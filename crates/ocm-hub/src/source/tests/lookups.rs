@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
-use super::super::texts::{DocumentRange, SourceFile, Sources};
+use super::super::source_map::{DocumentRange, Found, Lines, Lookups, MOST_BYTES, SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::texts::{DocumentRange, SourceFile, Sources};
+use super::super::source_map::{DocumentRange, SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, Inside, Locate as _, Part, Place, Severity, SourceId, Span,
