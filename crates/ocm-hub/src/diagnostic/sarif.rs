@@ -13,9 +13,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::github::origin;
-use super::position::{Location as Found, Region, resolve};
-use super::visible::one_line;
+use super::place::{Location as Found, Region, origin, resolve};
+use super::sanitize::one_line;
 use super::{CODES, Code, Finding, Findings, Locate, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use super::visible::{columns, is_printed_as_it_is};
+use super::sanitize::{columns, is_printed_as_it_is};
 
 /// What is between two columns of a table.
 pub const GAP: &str = "  ";
