@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
 use super::inventory::{DirectoryFiles, INVENTORY, PLAN, write_line};
-use super::place::{misplaced, open};
-use super::root::{Compared, Disk, Hash, Root, compare, replace, temporary};
+use super::root::{Compared, Disk, Hash, Root, compare, misplaced, open, replace, temporary};
 use super::scan::{FILES_PER_TASK, Scan, State};
-use super::tree::{Tree, directory_of, is_safe_path, name_of, prefixes};
-use crate::beneath::{Directory, Directory as Open, Entry, Obstruction};
+use super::tree::{Tree, directory_of, is_safe_path, name_of};
+use crate::beneath::{Directory, Entry, Obstruction, prefixes};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
 
@@ -165,9 +164,9 @@ fn write_wanted(
 /// Where the files of one directory are written.
 struct Ground {
     /// The directory, or the one that will be it.
-    open: Open,
+    open: Directory,
     /// If it will be it: the directory around it, and its temporary name there.
-    unfinished: Option<(Open, String)>,
+    unfinished: Option<(Directory, String)>,
 }
 
 impl Ground {
@@ -249,7 +248,7 @@ impl Ground {
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
 /// an error.
-fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError> {
+fn make_directory(root: &Root<'_>, directory: &str) -> Result<Directory, OutputError> {
     match root.directory.enter(directory) {
         Ok(open) => return Ok(open),
         Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => {}
@@ -278,7 +277,7 @@ fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError>
 
 fn delete(root: &Root<'_>, paths: &[String]) -> Result<(), OutputError> {
     let failures = Failures::default();
-    let remove = |open: &Open, path: &str| match root.storage.remove_file(open, name_of(path)) {
+    let remove = |open: &Directory, path: &str| match root.storage.remove_file(open, name_of(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(root.error(Action::Delete, path, error)),
         _ => Ok(()),
     };

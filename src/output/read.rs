@@ -6,8 +6,7 @@ use std::path::Path;
 
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, Record, position, stale};
-use super::place::open_to_read;
-use super::root::{Directories, Root, sha256};
+use super::root::{Directories, Root, open_to_read, sha256};
 use super::scan::{FILES_PER_TASK, unexpected};
 use super::tree::{Tree, name_of};
 use crate::beneath::{Directory, Entry, Obstruction};

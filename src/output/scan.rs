@@ -15,8 +15,8 @@ use std::io;
 use super::error::{Obstacle, Offender};
 use super::inventory::{DirectoryFiles, FilesByDirectory, INVENTORY, Inventory, PLAN, Record, position};
 use super::root::{Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, sha256, start_of};
-use super::tree::{Tree, directory_of, is_git_directory, name_of, prefixes};
-use crate::beneath::{Directory, Directory as Open, Entry, Obstruction};
+use super::tree::{Tree, directory_of, is_git_directory, name_of};
+use crate::beneath::{Directory, Entry, Obstruction, prefixes};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
 
@@ -247,7 +247,7 @@ impl Comparison<'_> {
 
     /// A directory, if it is there. It must be one, and so must all on the way to it: a link on the way would lead us
     /// elsewhere.
-    fn ground(&self, directory: &str) -> Result<Option<Open>, Offender> {
+    fn ground(&self, directory: &str) -> Result<Option<Directory>, Offender> {
         let Some(root) = self.root else {
             return Ok(None);
         };
@@ -264,7 +264,7 @@ impl Comparison<'_> {
         Err(Offender::new(blocked.at, obstacle))
     }
 
-    fn list(&self, open: &Open, directory: &str, part: &mut Part) -> io::Result<Listing> {
+    fn list(&self, open: &Directory, directory: &str, part: &mut Part) -> io::Result<Listing> {
         let mut listing = Listing::new();
         let mut marks: Option<Marks<'_>> = None;
         for entry in open.entries()? {
@@ -317,7 +317,7 @@ impl Comparison<'_> {
 
     /// The names in a temporary directory that was made for the directory at `path`, if all of them are files that the
     /// record lists there. One that has anything else in it is somebody's.
-    fn unfinished(&self, open: &Open, name: &str, path: &str) -> Option<Vec<String>> {
+    fn unfinished(&self, open: &Directory, name: &str, path: &str) -> Option<Vec<String>> {
         let entries = open.enter(name).ok()?.entries().ok()?;
         let ours = |entry: io::Result<(OsString, Entry)>| {
             let (name, kind) = entry.ok()?;
@@ -328,7 +328,7 @@ impl Comparison<'_> {
         entries.map(ours).collect()
     }
 
-    fn wanted(&self, indices: &[usize], found: Option<&(Open, Listing)>) -> Part {
+    fn wanted(&self, indices: &[usize], found: Option<&(Directory, Listing)>) -> Part {
         let mut part = Part {
             files: Vec::with_capacity(indices.len()),
             ..Part::default()
@@ -379,12 +379,12 @@ impl Comparison<'_> {
         part
     }
 
-    fn has_shape(&self, open: &Open, path: &str) -> io::Result<bool> {
+    fn has_shape(&self, open: &Directory, path: &str) -> io::Result<bool> {
         let start = open.open(name_of(path)).and_then(start_of)?;
         Ok(self.tree.has_shape(path, &start))
     }
 
-    fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
+    fn stale(&self, path: &str, open: &Directory, listing: &Listing, part: &mut Part) {
         match listing.get(OsStr::new(name_of(path))) {
             None => {}
             Some(Entry::File) if matches!(self.has_shape(open, path), Ok(false)) => {

@@ -113,7 +113,7 @@ pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
     }
     wanted.insert(INVENTORY.to_owned(), Node::File(inventory));
     for (path, content) in tree.0.iter().chain(&foreign.0) {
-        for directory in super::tree::prefixes(super::tree::directory_of(path)) {
+        for directory in crate::beneath::prefixes(super::tree::directory_of(path)) {
             wanted.insert(directory.to_owned(), Node::Directory);
         }
         wanted.insert(path.clone(), Node::File(content.clone()));

@@ -37,6 +37,6 @@ pub use sanitize::{Lines, UNSEEN, is_unseen, not_a_command, one_line, whole_line
 pub use sarif::SarifLog;
 pub use suggest::{NameIndex, did_you_mean, nearest};
 pub use text::{
-    FirstNames, GAP, and_more, counted, first_items, first_names, fitting_names, hanging, one_or_many,
-    plural, row, shell_name, shell_path, shell_word, widths, with_article, wrapped, wrapped_hanging,
+    GAP, and_more, counted, first_items, first_names, fitting_names, hanging, one_or_many, plural, row,
+    shell_name, shell_path, shell_word, widths, with_article, wrapped, wrapped_hanging,
 };

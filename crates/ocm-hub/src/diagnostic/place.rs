@@ -2,6 +2,8 @@
 //! places are in a value, inside it, or around it.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
 
 use kube_json::Text;
 use serde::Serialize;
@@ -29,6 +31,12 @@ pub struct DocumentId {
 }
 
 impl DocumentId {
+    /// The document at a position of a file.
+    pub(crate) fn at(source: SourceId, position: usize) -> Self {
+        let index = u32::try_from(position).unwrap_or(u32::MAX);
+        Self { source, index }
+    }
+
     /// The first document of the first file.
     pub const FIRST: Self = Self {
         source: SourceId(0),
@@ -97,6 +105,15 @@ impl Place {
             document,
             pointer: pointer.into(),
             part: Part::Value,
+        }
+    }
+
+    /// A byte range of a file's text.
+    pub(crate) const fn text(source: SourceId, range: &Range<usize>) -> Self {
+        Self::Text {
+            source,
+            start: range.start,
+            end: range.end,
         }
     }
 
@@ -181,7 +198,7 @@ impl<'a> Span<'a> {
 }
 
 /// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
-pub trait Locate: Sync {
+pub trait Locate: fmt::Debug + Sync {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
 

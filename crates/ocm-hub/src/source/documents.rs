@@ -2,7 +2,6 @@
 //! the size of a file, and how much the aliases of all of them may expand to.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -185,9 +184,8 @@ impl Aliases {
         self.work.pay(copied.saturating_sub(free), STEPS_PER_VALUE);
         match value {
             Err(error) if copied > bounded.alias_nodes => {
-                let Range { start, end } = error.shifted(range.start).range;
-                let source = id.source;
-                self.beyond = Some((Place::Text { source, start, end }, 1));
+                let error = error.shifted(range.start);
+                self.beyond = Some((Place::text(id.source, &error.range), 1));
             }
             value => read.take(id, &chunk, value, &Secrecy::new(&text)),
         }
@@ -268,8 +266,7 @@ fn text_of(content: Content<'_>, shown: &str, source: SourceId) -> (Arc<String>,
         Ok(Cow::Owned(text)) => Some(text),
         Err(undecodable) => {
             let kube_yaml::Undecodable { error, text, .. } = *undecodable;
-            let Range { start, end } = error.range;
-            let place = Place::Text { source, start, end };
+            let place = Place::text(source, &error.range);
             let finding = Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help);
             return (Arc::new(text), Some(finding));
         }
@@ -329,8 +326,7 @@ fn read_documents(id: SourceId, read: &mut FileRead, json: bool) {
             // Each by itself, so in parallel: one big file must not take longer than many small ones.
             let values = parallel::map(&chunks, read_chunk);
             for (chunk, value) in chunks.iter().zip(values) {
-                let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
-                let document = DocumentId { source: id, index };
+                let document = DocumentId::at(id, read.file.documents.len());
                 read.file.documents.push(DocumentRange::of(chunk));
                 match value {
                     ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
@@ -390,11 +386,7 @@ fn too_large(
     let place = if secrecy.covers_document(chunk.text) {
         Place::Path(file.shown.clone())
     } else {
-        Place::Text {
-            source,
-            start: chunk.offset,
-            end: chunk.offset,
-        }
+        Place::text(source, &(chunk.offset..chunk.offset))
     };
     let bytes = chunk.text.len();
     let message = format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}");
@@ -436,11 +428,7 @@ pub(super) fn wrong(source: SourceId, error: kube_yaml::Error, offset: usize, te
 /// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
 fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
     let error = if may_be_secret { error.unquoted() } else { error };
-    let at = |range: &std::ops::Range<usize>| Place::Text {
-        source,
-        start: range.start,
-        end: range.end,
-    };
+    let at = |range| Place::text(source, range);
     let code = match error.kind {
         kube_yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
         kube_yaml::ErrorKind::Limit => Code::YAML_LIMIT,

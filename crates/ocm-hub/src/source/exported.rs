@@ -263,8 +263,7 @@ impl<T: Send> Large<'_, '_, T> {
                 value if piece.what == What::Frame && is_list(&value) => return Ok(None),
                 value => value,
             };
-            let index = u32::try_from(*index).unwrap_or(u32::MAX);
-            let id = DocumentId { source, index };
+            let id = DocumentId::at(source, *index);
             let room = Room::Hub;
             Ok(Some(make(Document { id, room, value })))
         });
@@ -311,15 +310,14 @@ impl<T: Send> Large<'_, '_, T> {
         if !text.is_empty() {
             self.text.extend([text, "\n"]);
         }
-        let index = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
+        let document = DocumentId::at(self.source, self.documents.len());
         self.documents.push(DocumentRange {
             start,
             end: start.saturating_add(text.len()),
             line,
             syntax,
         });
-        let source = self.source;
-        Place::value(DocumentId { source, index }, "")
+        Place::value(document, "")
     }
 }
 

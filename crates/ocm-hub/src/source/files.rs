@@ -9,6 +9,7 @@ use super::git_index::WorkTree;
 use super::source_map::Sources;
 use super::tree::{FileTree, Lead, TreeEntry, about};
 use super::walk::{Request, link_to_nothing, walk};
+use crate::beneath::or_here;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::progress::Stage;
 
@@ -57,18 +58,15 @@ impl Files<'_> {
 
     /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
     pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
-        let or_here = |path: Option<&'_ Path>| match path {
-            Some(path) if !path.as_os_str().is_empty() => path.to_owned(),
-            _ => PathBuf::from("."),
-        };
+        let parent = or_here(path.parent().unwrap_or(Path::new("")));
         let list = |tree: &dyn FileTree| {
-            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(&or_here(path.parent()))?) else {
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(parent)?) else {
                 return None;
             };
             tree.list(&real).ok()
         };
         let entries = match self {
-            Self::Disk => list(&Disk::below([or_here(Some(root)).as_path()])),
+            Self::Disk => list(&Disk::below([or_here(root)])),
             Self::Tree(tree) => list(tree),
         };
         let directories = entries.into_iter().flatten();
@@ -172,11 +170,7 @@ fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a
 
 /// Where a name is in a tree, whatever has it: a link is not followed.
 fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
-    let directory = match path.parent()? {
-        here if here.as_os_str().is_empty() => Path::new("."),
-        directory => directory,
-    };
-    let at = tree.locate(directory)?;
+    let at = tree.locate(or_here(path.parent()?))?;
     match tree.resolve(&at).ok()? {
         Lead::To(real, _) => Some(real.join(path.file_name()?)),
         _ => None,
@@ -205,9 +199,7 @@ pub fn in_repository(path: &Path) -> Option<PathBuf> {
 }
 
 fn real_directory(directory: &Path) -> Option<PathBuf> {
-    let is_here = directory.as_os_str().is_empty();
-    let directory = if is_here { Path::new(".") } else { directory };
-    directory.canonicalize().ok()
+    or_here(directory).canonicalize().ok()
 }
 
 fn leaves_the_repository(path: &Path) -> Finding {

@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::beneath::MOST_LINKS;
+use crate::beneath::{MOST_LINKS, resolved};
 use crate::diagnostic::{Code, Finding, Place};
 
 /// The kind of entry at a path of a tree.
@@ -85,9 +84,11 @@ pub trait FileTree: Debug {
         false
     }
 
-    /// Where a path that was typed is in the tree; `None` outside it.
+    /// Where a path that was typed is in the tree; `None` outside it. By default, relative to the root; a path that is not (or
+    /// no longer) on disk is found by the directories above it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
-        inside(self.root(), path)
+        let real = resolved(path, |_| true).ok()?;
+        real.strip_prefix(self.root()).ok().map(Path::to_owned)
     }
 
     /// The root of the repository around a real directory: above it, no `.gitignore` counts.
@@ -142,26 +143,6 @@ pub enum Lead {
     Nowhere,
     /// Out of the tree.
     Outside,
-}
-
-/// A path of a tree that is not on disk, relative to `root`. A path that is not (or no longer) on disk is found by the
-/// directories above it.
-fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
-    let absolute = std::path::absolute(path).ok()?;
-    let (existing, canonical) = absolute
-        .ancestors()
-        .find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)))?;
-    let mut whole = canonical;
-    for component in absolute.strip_prefix(existing).ok()?.components() {
-        match component {
-            Component::ParentDir => {
-                whole.pop();
-            }
-            Component::Normal(name) => whole.push(name),
-            _ => {}
-        }
-    }
-    whole.strip_prefix(root).ok().map(Path::to_owned)
 }
 
 /// Follows a path through a tree that is not on disk.

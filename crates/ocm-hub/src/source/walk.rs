@@ -11,6 +11,7 @@ use ignore::gitignore::Gitignore;
 use super::git_index::WorkTree;
 use super::ignored::{EXTENSIONS, Rules, exclusions, is_manifest};
 use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError, about, show, without_dots};
+use crate::beneath::or_here;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::progress::Progress;
 
@@ -57,8 +58,7 @@ impl Request {
 
     /// The root, as a directory that can be opened.
     pub fn root(&self) -> &Path {
-        let is_here = self.root.as_os_str().is_empty();
-        if is_here { Path::new(".") } else { &self.root }
+        or_here(&self.root)
     }
 }
 

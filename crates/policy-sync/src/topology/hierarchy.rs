@@ -620,9 +620,7 @@ impl Topology<'_> {
             }
         }
     }
-}
 
-impl Topology<'_> {
     /// The Gateways that traffic through a node comes from, sorted.
     pub fn gateways_of(&self, node: Node) -> Vec<GatewayId> {
         match node {
