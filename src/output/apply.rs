@@ -111,7 +111,10 @@ fn write_wanted(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
-    let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
+    let differs = |index: &usize| {
+        let state = scan.files.get(*index).map(|(state, _)| state);
+        matches!(state, Some(State::Missing | State::Changed))
+    };
     let steps = progress.count(Stage::Writing, (0..tree.len()).filter(differs).count());
     let failures = Failures::default();
     let around: BTreeSet<&str> = scan

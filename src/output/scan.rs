@@ -44,10 +44,8 @@ pub(super) enum State {
 /// Everything there is to know before the first write.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Of every wanted file, by index; meaningless where the state is [`State::Blocked`].
-    pub(super) hashes: Vec<Hash>,
-    /// Of every wanted file, by index.
-    pub(super) states: Vec<State>,
+    /// The state and the hash of every wanted file, by index. The hash is meaningless if the state is [`State::Blocked`].
+    pub(super) files: Vec<(State, Hash)>,
     /// The directories that wanted files are in, sorted.
     pub(super) directories: Vec<DirectoryFiles>,
     /// Files that are no longer wanted and are still there, sorted.
@@ -86,8 +84,8 @@ impl Scan {
         tree: &'s dyn Tree,
         also: &'s [(String, Hash)],
     ) -> Vec<(Cow<'s, str>, Hash)> {
-        let wanted = self.hashes.iter().enumerate();
-        let wanted = wanted.map(|(index, hash)| (tree.path(index), *hash));
+        let wanted = self.files.iter().enumerate();
+        let wanted = wanted.map(|(index, (_, hash))| (tree.path(index), *hash));
         let also = also.iter().map(|(path, hash)| (Cow::from(path), *hash));
         let mut lines: Vec<_> = wanted.chain(also).collect();
         lines.sort_unstable();
@@ -122,15 +120,13 @@ pub(super) fn scan(
     drop(steps);
 
     let mut scan = Scan {
-        hashes: vec![[0; 32]; tree.len()],
-        states: vec![State::Blocked; tree.len()],
+        files: vec![(State::Blocked, [0; 32]); tree.len()],
         ..Scan::default()
     };
     for (directory, part) in directories.iter_mut().zip(parts) {
         for (index, hash, state) in part.files {
-            if let (Some(slot), Some(known)) = (scan.hashes.get_mut(index), scan.states.get_mut(index)) {
-                *slot = hash;
-                *known = state;
+            if let Some(known) = scan.files.get_mut(index) {
+                *known = (state, hash);
             }
         }
         if part.perhaps_empty {
@@ -148,7 +144,7 @@ pub(super) fn scan(
         more.retain(|offender| !scan.unfinished.contains(&offender.path));
         scan.offenders.extend(more);
     }
-    scan.older_plan = beyond(tree, &scan.hashes, record.plan.as_ref());
+    scan.older_plan = beyond(tree, &scan.files, record.plan.as_ref());
     scan.kept = kept(root, tree, record);
     directories.retain(|directory| !directory.wanted.is_empty());
     scan.directories = directories;
@@ -162,9 +158,11 @@ pub(super) fn scan(
 }
 
 /// What a plan lists that is not wanted, as a path or with these bytes.
-fn beyond(tree: &dyn Tree, hashes: &[Hash], plan: Option<&Inventory>) -> Vec<(String, Hash)> {
-    let is_wanted =
-        |path: &str, hash: &Hash| position(tree, path).and_then(|index| hashes.get(index)) == Some(hash);
+fn beyond(tree: &dyn Tree, files: &[(State, Hash)], plan: Option<&Inventory>) -> Vec<(String, Hash)> {
+    let is_wanted = |path: &str, hash: &Hash| {
+        let file = position(tree, path).and_then(|index| files.get(index));
+        file.is_some_and(|(_, wanted)| wanted == hash)
+    };
     let planned = plan.into_iter().flat_map(Inventory::iter);
     planned
         .filter(|(path, hash)| !is_wanted(path, hash) && tree.owns(path))

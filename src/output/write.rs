@@ -252,7 +252,7 @@ fn compare_or_write(
 }
 
 fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
-    let wanted = scan.states.iter().enumerate().filter_map(|(index, state)| {
+    let wanted = scan.files.iter().enumerate().filter_map(|(index, (state, _))| {
         let kind = match state {
             State::Missing => ChangeKind::Missing,
             State::Changed => ChangeKind::Changed,
@@ -262,7 +262,7 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
         Some(Change { path, kind })
     });
     let differing: Vec<Change> = wanted.collect();
-    let unchanged = scan.states.iter().filter(|state| **state == State::Same);
+    let unchanged = scan.files.iter().filter(|(state, _)| *state == State::Same);
     let mut summary = Summary {
         written: differing.len(),
         unchanged: unchanged.count(),
@@ -285,7 +285,7 @@ fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
     let inventory = match &record.inventory {
         None => Some(ChangeKind::Missing),
         // Where something is in the way, the wanted inventory is not known.
-        Some(_) if scan.states.contains(&State::Blocked) => None,
+        Some(_) if scan.files.iter().any(|(state, _)| *state == State::Blocked) => None,
         Some(inventory) if inventory.holds(scan.lines(tree, &scan.kept).into_iter()) => None,
         Some(_) => Some(ChangeKind::Changed),
     };

@@ -48,6 +48,12 @@ impl From<FileType> for Entry {
     }
 }
 
+impl From<fs::Metadata> for Entry {
+    fn from(metadata: fs::Metadata) -> Self {
+        Metadata::from_just_metadata(metadata).file_type().into()
+    }
+}
+
 /// Why there is no way to a directory.
 #[derive(Debug)]
 pub struct Blocked<'p> {

@@ -128,8 +128,8 @@ impl CodeQuality {
                         begin: found.region.map_or(1, |region| region.line),
                         end: found
                             .region
-                            .map(|region| region.end_line)
-                            .filter(|end| found.region.is_some_and(|region| *end > region.line)),
+                            .filter(|region| region.end_line > region.line)
+                            .map(|region| region.end_line),
                     },
                 },
             }

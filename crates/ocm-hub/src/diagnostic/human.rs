@@ -291,7 +291,7 @@ impl Page<'_> {
 }
 
 /// The colors of one finding.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Palette {
     severity: Style,
     strong: Style,
@@ -301,11 +301,7 @@ struct Palette {
 impl Palette {
     fn new(colour: bool, severity: Severity) -> Self {
         if !colour {
-            return Self {
-                severity: Style::new(),
-                strong: Style::new(),
-                gutter: Style::new(),
-            };
+            return Self::default();
         }
         let severity = match severity {
             Severity::Error => AnsiColor::BrightRed,

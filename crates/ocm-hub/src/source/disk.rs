@@ -104,10 +104,6 @@ impl FileTree for Disk {
         "name another path"
     }
 
-    fn must_have_inputs(&self) -> bool {
-        true
-    }
-
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
@@ -123,11 +119,7 @@ impl FileTree for Disk {
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
-        match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(Some(kind(metadata.file_type()))),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
-            Err(_) => Ok(None),
-        }
+        found(fs::symlink_metadata(path).map(Entry::from).map(Some))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
@@ -144,7 +136,7 @@ impl FileTree for Disk {
                     self.real_paths.of(path)
                 };
                 let real = real.unwrap_or_else(|| path.to_owned());
-                Ok(Lead::To(real, kind(metadata.file_type())))
+                Ok(Lead::To(real, Entry::from(metadata).into()))
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
             // Missing, below a file, or a loop of links: all the same to whoever wants to read it.
@@ -177,15 +169,12 @@ pub(super) fn read_at_most(file: File, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn kind(kind: fs::FileType) -> TreeEntry {
-    if kind.is_file() {
-        TreeEntry::File
-    } else if kind.is_dir() {
-        TreeEntry::Directory
-    } else if kind.is_symlink() {
-        TreeEntry::Link
-    } else {
-        TreeEntry::Other
+/// What was found at a path. What is missing, below a file, or behind a loop of links is nothing.
+fn found(entry: io::Result<Option<Entry>>) -> Result<Option<TreeEntry>, TreeError> {
+    match entry {
+        Ok(entry) => Ok(entry.map(TreeEntry::from)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
+        Err(_) => Ok(None),
     }
 }
 
@@ -235,20 +224,12 @@ impl FileTree for Checkout {
         "name a path inside the repository"
     }
 
-    fn must_have_inputs(&self) -> bool {
-        true
-    }
-
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         entries(&self.files, directory).map_err(|error| refused(&error))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
-        match self.files.entry(path) {
-            Ok(entry) => Ok(entry.map(TreeEntry::from)),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
-            Err(_) => Ok(None),
-        }
+        found(self.files.entry(path))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {

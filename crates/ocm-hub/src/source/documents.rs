@@ -216,12 +216,7 @@ pub(super) fn read_text(
         Ok(content) => text_of(content, &shown, source),
         Err(finding) => (Arc::default(), Some(*finding)),
     };
-    let whole = DocumentRange {
-        start: 0,
-        end: text.len(),
-        line: 1,
-        syntax: kube_yaml::Syntax::Yaml,
-    };
+    let whole = DocumentRange::whole(&text, kube_yaml::Syntax::Yaml);
     let name = path.file_name();
     sources.push(SourceFile {
         room: Room::Hub,
@@ -310,12 +305,9 @@ fn read_documents(id: SourceId, read: &mut FileRead, json: bool) {
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
         // An array is a value, but not an object: `hub` decides how to treat it.
-        Ok(vec![kube_yaml::Chunk {
-            text: &text,
-            offset: 0,
-            line: 1,
-            syntax: kube_yaml::Syntax::Json,
-        }])
+        Ok(vec![
+            DocumentRange::whole(&text, kube_yaml::Syntax::Json).chunk(&text),
+        ])
     } else if json {
         kube_yaml::split_json(&text)
     } else {

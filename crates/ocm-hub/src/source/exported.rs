@@ -559,12 +559,7 @@ impl<T: Send> Large<'_, '_, T> {
     fn not_json(&mut self) -> Stop {
         let ahead = self.ahead();
         let text = String::from_utf8_lossy(ahead.get(..MOST_BYTES_OF_AN_OBJECT).unwrap_or(ahead));
-        let chunk = kube_yaml::Chunk {
-            text: &text,
-            offset: 0,
-            line: 1,
-            syntax: Syntax::Json,
-        };
+        let chunk = DocumentRange::whole(&text, Syntax::Json).chunk(&text);
         match kube_yaml::read(&chunk, &kube_yaml::Limits::default()) {
             Err(error) if error.kind == kube_yaml::ErrorKind::Syntax => {
                 let at = error.range.start;

@@ -39,6 +39,16 @@ pub struct DocumentRange {
 }
 
 impl DocumentRange {
+    /// That of a text that is one document.
+    pub(super) const fn whole(text: &str, syntax: kube_yaml::Syntax) -> Self {
+        Self {
+            start: 0,
+            end: text.len(),
+            line: 1,
+            syntax,
+        }
+    }
+
     /// The range of a chunk of its file.
     pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
         Self {
@@ -156,7 +166,7 @@ impl Sources {
     /// The same texts under paths relative to the input's root: for reports, which must not depend on the
     /// directory the tool was started in.
     pub const fn root_relative(&self) -> RootRelative<'_> {
-        RootRelative { sources: self }
+        RootRelative(self)
     }
 
     /// The text of a document.
@@ -329,13 +339,11 @@ impl Locate for Sources {
 
 /// [`Sources`] under root-relative paths.
 #[derive(Debug, Clone, Copy)]
-pub struct RootRelative<'a> {
-    sources: &'a Sources,
-}
+pub struct RootRelative<'a>(&'a Sources);
 
 impl Locate for RootRelative<'_> {
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
-        self.sources.resolve(place, |file| &file.relative)
+        self.0.resolve(place, |file| &file.relative)
     }
 }
 

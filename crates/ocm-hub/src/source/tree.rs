@@ -73,16 +73,11 @@ pub trait FileTree: Debug {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
-    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
+    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`. The disk has no name.
     fn name(&self) -> Option<&str>;
 
     /// How to fix a path that leads out of the tree: the end of a help line.
     fn instead(&self) -> &str;
-
-    /// Whether a missing input is an error. A file that another tree lacks may be new on disk.
-    fn must_have_inputs(&self) -> bool {
-        false
-    }
 
     /// Where a path that was typed is in the tree; `None` outside it. By default, relative to the root; a path that is not (or
     /// no longer) on disk is found by the directories above it.

@@ -201,7 +201,8 @@ impl Walk<'_> {
         let (real, entry) = match self.tree.resolve(&at) {
             Ok(Lead::To(real, entry)) => (real, entry),
             Ok(lead) => {
-                if self.tree.must_have_inputs() {
+                // A file that another tree lacks may be new on disk.
+                if self.tree.name().is_none() {
                     self.report(match lead {
                         Lead::Outside => outside_of_the_tree(self.tree, path),
                         _ => no_such_input(path),

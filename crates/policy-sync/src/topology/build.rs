@@ -1,6 +1,5 @@
 //! Links the hierarchy.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use apimachinery::{GroupKind, Identity, Work};
@@ -169,19 +168,11 @@ impl<'a> Topology<'a> {
 
     /// Notes whose listeners these are.
     pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
-        let mut named = HashMap::new();
-        for listener in &listeners {
-            named
-                .entry(self.listeners.get(*listener).name)
-                .or_insert(*listener);
-        }
-        self.owned.insert(
-            owner,
-            Owned {
-                all: listeners,
-                named,
-            },
-        );
+        // Of several with one name, the first counts.
+        let named = listeners.iter().rev();
+        let named = named.map(|listener| (self.listeners.get(*listener).name, *listener));
+        let (named, all) = (named.collect(), listeners);
+        self.owned.insert(owner, Owned { all, named });
     }
 
     /// Gives up on all parents where they are too many: what is attached to what is a product.

@@ -224,12 +224,7 @@ impl<'a> Topology<'a> {
                 let ports = self.backends.get(backend).ports.iter();
                 ports.map(|port| Node::Port(backend, *port)).collect()
             }
-            Node::Mesh(_)
-            | Node::Class(_)
-            | Node::Namespace(_)
-            | Node::Listener(..)
-            | Node::Rule(..)
-            | Node::Port(..) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -281,13 +276,7 @@ impl<'a> Topology<'a> {
             Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
             Node::Rule(_, rule) => Some(&self.rules.get(rule).name),
             Node::Port(_, port) => Some(self.ports.get(port)),
-            Node::Mesh(_)
-            | Node::Class(_)
-            | Node::Namespace(_)
-            | Node::Gateway(_)
-            | Node::ListenerSet(_)
-            | Node::Route(_)
-            | Node::Backend(_) => None,
+            _ => None,
         }
     }
 

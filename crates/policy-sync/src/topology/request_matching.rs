@@ -360,9 +360,12 @@ impl Topology<'_> {
 
     /// The pointer of a rule inside its route.
     pub fn pointer_of_rule(&self, route: RouteId, rule: RuleId) -> String {
+        format!("/spec/rules/{}", self.position_of_rule(route, rule))
+    }
+
+    fn position_of_rule(&self, route: RouteId, rule: RuleId) -> usize {
         let mut rules = self.routes.get(route).rules.iter();
-        let position = rules.position(|known| *known == rule).unwrap_or_default();
-        format!("/spec/rules/{position}")
+        rules.position(|known| *known == rule).unwrap_or_default()
     }
 
     /// Adds the rules of a route that match, each by its best match, unless it is a route for something else.
@@ -382,14 +385,14 @@ impl Topology<'_> {
         let Some(hostname) = hostname_of(&route.route, &request.host) else {
             return;
         };
+        let asked = Asked {
+            matches,
+            request,
+            work,
+            hostname,
+        };
         for (position, rule) in route.rules.iter().copied().enumerate() {
             let listed = RouteMatch::of_route(object, position);
-            let asked = Asked {
-                matches,
-                request,
-                work,
-                hostname,
-            };
             self.match_rule((None, id, rule), &listed, &asked, taken);
         }
     }
@@ -402,19 +405,18 @@ impl Topology<'_> {
         asked: &Asked<'_>,
         taken: &mut Taken,
     ) {
-        let mut takes_itself = true;
+        let mut delegates = false;
         for (way, child) in self.handed_on(via, rule) {
-            takes_itself = false;
+            delegates = true;
             for (rule, listed) in &self.delegations.all.get(way).rules {
                 self.match_rule((Some(way), child, *rule), listed, asked, taken);
             }
         }
-        if !takes_itself {
+        if delegates {
             return;
         }
         let route = self.routes.get(id);
-        let position = route.rules.iter().position(|known| *known == rule);
-        let position = position.unwrap_or_default();
+        let position = self.position_of_rule(id, rule);
         let mut best: Option<Rank> = None;
         let mut unknown: Option<String> = None;
         for (which, listed) in listed.iter().enumerate() {
@@ -427,7 +429,7 @@ impl Topology<'_> {
                         position: (position, which),
                         ..rank
                     };
-                    best = Some(best.map_or_else(|| rank.clone(), |best| best.min(rank.clone())));
+                    best = best.into_iter().chain([rank]).min();
                 }
                 Ok(None) => {}
                 Err(because) => unknown = unknown.or(Some(because)),

@@ -166,10 +166,9 @@ impl<'a> Topology<'a> {
         let named = parent.object.identity(own);
         match why {
             Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
-            Refusal::NotFound => match self.said_of_detached(&named) {
-                Some(said) => Some(said),
-                None => Some((sources.get(&named)?, "")),
-            },
+            Refusal::NotFound => self
+                .said_of_detached(&named)
+                .or_else(|| Some((sources.get(&named)?, ""))),
             _ => None,
         }
     }
@@ -243,7 +242,6 @@ pub(super) fn missing_parents<'a>(
     };
     for parent in &route.parents {
         let (group, kind) = parent.object.group_kind();
-        let identity = || parent.object.identity(object.namespace_or_empty());
         let is_gateway = (group, kind) == (GROUP, "Gateway");
         let owner = topology.parent(object.namespace_or_empty(), parent).ok();
         let parent_node = owner.map(|(gateway, set)| set.map_or(Node::Gateway(gateway), Node::ListenerSet));
@@ -255,7 +253,7 @@ pub(super) fn missing_parents<'a>(
         if parent_node.is_some_and(is_there) {
             continue;
         }
-        let identity = identity();
+        let identity = parent.object.identity(object.namespace_or_empty());
         // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
         if parent_node.is_none() && sources.get(&identity).is_some() {
             let detached = topology.detached_at(&identity).filter(|_| is_synced);
@@ -271,16 +269,14 @@ pub(super) fn missing_parents<'a>(
             }));
             continue;
         }
-        let (field, message) = match (parent_node, parent.section_name.as_deref()) {
-            (Some(_), Some(section)) => ("sectionName", format!("{identity} has no listener `{section}`")),
-            _ => ("name", format!("{identity} is not in the input")),
-        };
         let pointer = parent.pointer();
-        let place = object.place(&format!("{pointer}/{field}"));
         let reference = (object, pointer.as_str(), parent.object.namespace.as_deref());
-        let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place, message)
-            .label(format!("a parent of {}", object.identity()))
-            .missing(identity.clone());
+        let not_found = |field: &str, message: String| {
+            let place = object.place(&format!("{pointer}/{field}"));
+            Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place, message)
+                .label(format!("a parent of {}", object.identity()))
+                .missing(identity.clone())
+        };
         // A reference without a `kind` means a Gateway.
         let as_set = || {
             let set = Identity::new(
@@ -293,6 +289,7 @@ pub(super) fn missing_parents<'a>(
         };
         let finding = match (parent_node, parent.section_name.as_deref()) {
             (Some(node), Some(section)) => {
+                let finding = not_found("sectionName", format!("{identity} has no listener `{section}`"));
                 let near = sources
                     .get(&identity)
                     .and_then(|parent| Suggestion::section(parent, section));
@@ -307,18 +304,18 @@ pub(super) fn missing_parents<'a>(
                 }
                 .severity(Severity::Error)
             }
-            _ => match near
-                .find_for(parent.object.namespace.as_deref(), &identity)
-                .filter(|near| near.is(leads_to_gateways))
-                .or_else(as_set)
-            {
-                Some(near) => near.explain(finding, &identity.to_string(), reference),
-                None if is_gateway || is_listener_set(group, kind) => {
-                    finding.help(format!("correct the name or the namespace, or add the {kind}"))
+            _ => {
+                let finding = not_found("name", format!("{identity} is not in the input"));
+                let near = near.find_for(parent.object.namespace.as_deref(), &identity);
+                match near.filter(|near| near.is(leads_to_gateways)).or_else(as_set) {
+                    Some(near) => near.explain(finding, &identity.to_string(), reference),
+                    None if is_gateway || is_listener_set(group, kind) => {
+                        finding.help(format!("correct the name or the namespace, or add the {kind}"))
+                    }
+                    // A Service may live on the clusters, and a route in another repository.
+                    None => continue,
                 }
-                // A Service may live on the clusters, and a route in another repository.
-                None => continue,
-            },
+            }
         };
         findings.push(if is_synced {
             finding
@@ -348,9 +345,14 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
         .iter()
         .flat_map(|(child, parent, _)| [*child, *parent])
         .collect();
-    for upwards in [true, false] {
-        peel(&mut alive, &edges, upwards);
-    }
+    peel(
+        &mut alive,
+        edges.iter().map(|(child, parent, _)| (*child, *parent)),
+    );
+    peel(
+        &mut alive,
+        edges.iter().map(|(child, parent, _)| (*parent, *child)),
+    );
     for (child, parent, reference) in edges {
         if !alive.contains(&child) || !alive.contains(&parent) {
             continue;
@@ -373,22 +375,14 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
 /// A route, the route that is its parent, and the reference to it.
 type Edge<'e> = (RouteId, RouteId, &'e ParentRef);
 
-fn peel(alive: &mut BTreeSet<RouteId>, edges: &[Edge<'_>], upwards: bool) {
-    let ends = |edge: &Edge<'_>| {
-        if upwards {
-            (edge.0, edge.1)
-        } else {
-            (edge.1, edge.0)
-        }
-    };
+/// Removes, again and again, the routes from which no edge leads to one that is left.
+fn peel(alive: &mut BTreeSet<RouteId>, edges: impl Iterator<Item = (RouteId, RouteId)>) {
     let mut out: HashMap<RouteId, usize> = HashMap::new();
     let mut into: HashMap<RouteId, Vec<RouteId>> = HashMap::new();
-    for edge in edges {
-        let (from, to) = ends(edge);
-        if alive.contains(&from) && alive.contains(&to) {
-            *out.entry(from).or_default() = out.get(&from).copied().unwrap_or_default().saturating_add(1);
-            into.entry(to).or_default().push(from);
-        }
+    for (from, to) in edges.filter(|(from, to)| alive.contains(from) && alive.contains(to)) {
+        let count = out.entry(from).or_default();
+        *count = count.saturating_add(1);
+        into.entry(to).or_default().push(from);
     }
     let mut free: Vec<RouteId> = alive
         .iter()
