@@ -13,9 +13,9 @@ use super::inventory::{DirectoryFiles, INVENTORY, PLAN, write_line};
 use super::root::{Compared, Disk, Hash, Root, compare, misplaced, open, replace, temporary};
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::tree::{Tree, directory_of, is_safe_path, name_of};
-use crate::beneath::{Directory, Entry, Obstruction, prefixes};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
+use crate::sandbox::{Directory, Entry, Obstruction, prefixes};
 
 /// How much of a plan is collected before it is written.
 const CHUNK: usize = 64 * 1024;

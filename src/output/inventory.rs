@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 use super::error::{Action, InventoryFault, OutputError, TreeFault};
 use super::root::{Hash, Root};
 use super::tree::{Tree, directory_of, is_safe_path};
-use crate::beneath::{Entry, prefixes};
+use crate::sandbox::{Entry, prefixes};
 
 /// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";

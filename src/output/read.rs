@@ -9,9 +9,9 @@ use super::inventory::{INVENTORY, Inventory, Record, position, stale};
 use super::root::{Directories, Root, open_to_read, sha256};
 use super::scan::{FILES_PER_TASK, unexpected};
 use super::tree::{Tree, name_of};
-use crate::beneath::{Directory, Entry, Obstruction};
 use crate::diagnostic::Finding;
 use crate::parallel;
+use crate::sandbox::{Directory, Entry, Obstruction};
 
 /// A file of an output tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, Obstacle, Offender, OutputError, RootFault, shown};
 use super::tree::{directory_of, is_git_directory, name_of};
-use crate::beneath::{self, Blocked, Directory, Obstruction};
+use crate::sandbox::{self, Blocked, Directory, Obstruction};
 
 /// The directory of an output, and what people call it.
 #[derive(Debug)]
@@ -261,7 +261,7 @@ pub(crate) fn same_or_inside(inner: &Path, outer: &Path) -> io::Result<bool> {
 
 /// Where a path leads, with links followed as far as the path exists.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
-    beneath::resolved(path, is_missing)
+    sandbox::resolved(path, is_missing)
 }
 
 /// Whether nothing is there.

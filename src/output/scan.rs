@@ -16,9 +16,9 @@ use super::error::{Obstacle, Offender};
 use super::inventory::{DirectoryFiles, FilesByDirectory, INVENTORY, Inventory, PLAN, Record, position};
 use super::root::{Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, sha256, start_of};
 use super::tree::{Tree, directory_of, is_git_directory, name_of};
-use crate::beneath::{Directory, Entry, Obstruction, prefixes};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
+use crate::sandbox::{Directory, Entry, Obstruction, prefixes};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
 /// directory between threads.

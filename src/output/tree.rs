@@ -172,7 +172,7 @@ fn names(path: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::beneath::prefixes;
+    use crate::sandbox::prefixes;
 
     #[test]
     fn a_path_that_leaves_the_root_or_names_our_bookkeeping_is_not_safe() {

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use kube_yaml::Limits;
 
 use super::tree::{FileTree, Lead, TreeEntry, TreeError, reason};
-use crate::beneath::{Enclosure, Entry, RealPaths};
+use crate::sandbox::{Entry, RealPaths, SandboxDir};
 
 /// The files on disk, as they are now.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
     /// Open directories by their canonical paths.
-    roots: BTreeMap<PathBuf, Enclosure>,
+    roots: BTreeMap<PathBuf, SandboxDir>,
     real_paths: RealPaths,
 }
 
@@ -39,7 +39,7 @@ impl Disk {
             let repository = repository(directory);
             for root in [Some(directory), repository].into_iter().flatten() {
                 if !disk.roots.contains_key(root)
-                    && let Ok(files) = Enclosure::open(root)
+                    && let Ok(files) = SandboxDir::open(root)
                 {
                     disk.roots.insert(root.to_owned(), files);
                 }
@@ -49,7 +49,7 @@ impl Disk {
     }
 
     /// The open directory that a canonical path lies beneath, the innermost, and the rest of the path.
-    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&Enclosure, &'p Path)> {
+    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&SandboxDir, &'p Path)> {
         path.ancestors()
             .find_map(|root| Some((self.roots.get(root)?, path.strip_prefix(root).ok()?)))
             .ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is not below a named path"))
@@ -146,7 +146,7 @@ impl FileTree for Disk {
 }
 
 /// The entries of an open directory, sorted: it lists them in an order of its own, and findings would come in that order.
-fn entries(files: &Enclosure, directory: &Path) -> io::Result<Vec<(OsString, TreeEntry)>> {
+fn entries(files: &SandboxDir, directory: &Path) -> io::Result<Vec<(OsString, TreeEntry)>> {
     let entries = files.entries(directory)?;
     let entries = entries.map(|entry| entry.map(|(name, entry)| (name, entry.into())));
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
@@ -196,7 +196,7 @@ pub(super) fn help_for(error: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub struct Checkout {
     root: PathBuf,
-    files: Enclosure,
+    files: SandboxDir,
 }
 
 impl Checkout {
@@ -206,7 +206,7 @@ impl Checkout {
     /// The system refuses it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let root = path.canonicalize()?;
-        let files = Enclosure::open(&root)?;
+        let files = SandboxDir::open(&root)?;
         Ok(Self { root, files })
     }
 }

@@ -9,9 +9,9 @@ use super::git_index::WorkTree;
 use super::source_map::Sources;
 use super::tree::{FileTree, Lead, TreeEntry, about};
 use super::walk::{Request, link_to_nothing, walk};
-use crate::beneath::or_here;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::progress::Stage;
+use crate::sandbox::or_here;
 
 /// A choice of files; paths mean the same in each.
 #[derive(Debug, Clone, Copy)]

@@ -24,9 +24,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::disk::read_at_most;
 use super::tree::{FileTree, SMALLER, STEPS_PER_COPY, TreeEntry, TreeError, key};
-use crate::beneath::Enclosure;
 use crate::diagnostic::{nearest, shell_name, shell_word};
 use crate::parallel;
+use crate::sandbox::SandboxDir;
 
 /// Why a revision cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -465,7 +465,7 @@ impl Objects {
     /// an object, which a partial clone may lack. Its content proves that it is the same, and nothing else does. It counts
     /// as if it were unpacked.
     pub(super) fn take_over<'p>(&self, root: &Path, files: impl Iterator<Item = (&'p Path, ObjectId)>) {
-        let Ok(work_tree) = Enclosure::open(root) else {
+        let Ok(work_tree) = SandboxDir::open(root) else {
             return;
         };
         let kind = self.repository.object_hash();

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Component, Path, PathBuf};
 
-use crate::beneath::{MOST_LINKS, resolved};
 use crate::diagnostic::{Code, Finding, Place};
+use crate::sandbox::{MOST_LINKS, resolved};
 
 /// The kind of entry at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,9 +11,9 @@ use ignore::gitignore::Gitignore;
 use super::git_index::WorkTree;
 use super::ignored::{EXTENSIONS, Rules, exclusions, is_manifest};
 use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError, about, show, without_dots};
-use crate::beneath::or_here;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::progress::Progress;
+use crate::sandbox::or_here;
 
 /// What to read.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@
 //!
 //! | type | a link beneath it | for |
 //! |---|---|---|
-//! | `Enclosure` | is followed as long as it stays beneath | input: a hub may contain links to its own files |
+//! | `SandboxDir` | is followed as long as it stays beneath | input: a hub may contain links to its own files |
 //! | [`Directory`] | is never followed | output: nothing that we write is a link |
 
 use std::collections::HashMap;
@@ -213,9 +213,9 @@ impl Directory {
 
 /// An open directory beneath which links are followed as long as they stay there.
 #[derive(Debug)]
-pub(crate) struct Enclosure(Dir);
+pub(crate) struct SandboxDir(Dir);
 
-impl Enclosure {
+impl SandboxDir {
     /// The directory that a path leads to.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         open_dir(path).map(Self)
@@ -487,7 +487,7 @@ mod tests {
         let inside = root.enter("deep").unwrap();
         assert_eq!(text(opened(&inside, "file")).as_deref(), Some("root/deep"));
 
-        let enclosure = Enclosure::open(&path).unwrap();
+        let enclosure = SandboxDir::open(&path).unwrap();
         let read = |path: &str| text(enclosure.file(Path::new(path)));
         assert_eq!(read("near/file").as_deref(), Some("root/deep"));
         assert_eq!(read("near-file").as_deref(), Some("root/deep"));
