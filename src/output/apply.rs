@@ -129,14 +129,12 @@ fn write_wanted(
             return Vec::new();
         }
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
-        let mut made = None;
-        let make = || {
-            made = Some(Ground::make(root, directory, is_new)?);
-            Ok(())
-        };
-        let failure = failures.run(make);
-        let Some(ground) = made else {
-            return failure.into_iter().collect();
+        if failures.any() {
+            return Vec::new();
+        }
+        let ground = match Ground::make(root, directory, is_new) {
+            Ok(ground) => ground,
+            Err(error) => return failures.note(Err(error)).into_iter().collect(),
         };
         let tasks: Vec<&[usize]> = indices.chunks(FILES_PER_TASK).collect();
         let errors = parallel::map(&tasks, |indices| {

@@ -56,14 +56,10 @@ impl<'s> Root<'s> {
 
     /// An obstacle to a directory.
     pub(super) fn blocked(&self, action: Action, blocked: Blocked<'_>) -> OutputError {
-        let obstacle = match blocked.by {
-            Obstruction::Link => Obstacle::Symlink,
-            Obstruction::NoDirectory => Obstacle::NotADirectory,
-            by @ (Obstruction::Nothing | Obstruction::Failure(_)) => {
-                return self.error(action, blocked.at, by.into_error());
-            }
-        };
-        self.refused(vec![Offender::new(blocked.at, obstacle)])
+        match obstacle(blocked.by) {
+            Ok(obstacle) => self.refused(vec![Offender::new(blocked.at, obstacle)]),
+            Err(error) => self.error(action, blocked.at, error),
+        }
     }
 
     /// Files are in the way.
@@ -192,14 +188,20 @@ fn make(storage: &dyn Storage, parent: &Directory, name: &str) -> io::Result<boo
 }
 
 fn in_the_way(path: &Path, blocked: Blocked<'_>) -> OutputError {
-    let fault = match blocked.by {
-        Obstruction::Link => RootFault::Symlink,
-        Obstruction::NoDirectory => RootFault::NotADirectory,
-        by @ (Obstruction::Nothing | Obstruction::Failure(_)) => {
-            return OutputError::io(Action::Write, path, by.into_error());
-        }
-    };
-    OutputError::root(path, fault)
+    match obstacle(blocked.by) {
+        Ok(Obstacle::Symlink) => OutputError::root(path, RootFault::Symlink),
+        Ok(_) => OutputError::root(path, RootFault::NotADirectory),
+        Err(error) => OutputError::io(Action::Write, path, error),
+    }
+}
+
+/// What is in the place of a directory, if it can be named.
+pub(super) fn obstacle(obstruction: Obstruction) -> Result<Obstacle, io::Error> {
+    match obstruction {
+        Obstruction::Link => Ok(Obstacle::Symlink),
+        Obstruction::NoDirectory => Ok(Obstacle::NotADirectory),
+        Obstruction::Nothing | Obstruction::Failure(_) => Err(obstruction.into_error()),
+    }
 }
 
 /// Whether the root can be one. It is never followed when it is a link: what it leads to is not what was named.

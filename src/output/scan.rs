@@ -14,7 +14,9 @@ use std::io;
 
 use super::error::{Obstacle, Offender};
 use super::inventory::{DirectoryFiles, FilesByDirectory, INVENTORY, Inventory, PLAN, Record, position};
-use super::root::{Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, sha256, start_of};
+use super::root::{
+    Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, obstacle, sha256, start_of,
+};
 use super::tree::{Tree, directory_of, is_git_directory, name_of};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
@@ -249,17 +251,15 @@ impl Comparison<'_> {
         let Some(root) = self.root else {
             return Ok(None);
         };
-        let blocked = match root.directory.enter(directory) {
-            Ok(open) => return Ok(Some(open)),
-            Err(blocked) => blocked,
-        };
-        let obstacle = match blocked.by {
-            Obstruction::Nothing => return Ok(None),
-            Obstruction::Link => Obstacle::Symlink,
-            Obstruction::NoDirectory => Obstacle::NotADirectory,
-            Obstruction::Failure(error) => Obstacle::Unreadable(error.to_string()),
-        };
-        Err(Offender::new(blocked.at, obstacle))
+        match root.directory.enter(directory) {
+            Ok(open) => Ok(Some(open)),
+            Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => Ok(None),
+            Err(blocked) => {
+                let obstacle = obstacle(blocked.by);
+                let obstacle = obstacle.unwrap_or_else(|error| Obstacle::Unreadable(error.to_string()));
+                Err(Offender::new(blocked.at, obstacle))
+            }
+        }
     }
 
     fn list(&self, open: &Directory, directory: &str, part: &mut Part) -> io::Result<Listing> {

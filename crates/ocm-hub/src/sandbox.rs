@@ -370,12 +370,8 @@ pub(crate) const MOST_LINKS: usize = 40;
 impl RealPaths {
     /// The real path of something that is there; `None` where it is not, or where links lead in a circle.
     pub(crate) fn of(&self, path: &Path) -> Option<PathBuf> {
-        let quick = if cfg!(unix) {
-            self.follow(path, MOST_LINKS)
-        } else {
-            None
-        };
-        quick.or_else(|| fs::canonicalize(path).ok())
+        let quick = cfg!(unix).then(|| self.follow(path, MOST_LINKS));
+        quick.flatten().or_else(|| fs::canonicalize(path).ok())
     }
 
     fn follow(&self, path: &Path, links_left: usize) -> Option<PathBuf> {

@@ -130,12 +130,8 @@ impl FileTree for Disk {
         match fs::metadata(path) {
             Ok(metadata) => {
                 // A pipe that a shell names (`/dev/fd/63`) can be read, and has no path of its own.
-                let real = if is_descriptor(path) {
-                    None
-                } else {
-                    self.real_paths.of(path)
-                };
-                let real = real.unwrap_or_else(|| path.to_owned());
+                let real = (!is_descriptor(path)).then(|| self.real_paths.of(path));
+                let real = real.flatten().unwrap_or_else(|| path.to_owned());
                 Ok(Lead::To(real, Entry::from(metadata).into()))
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),

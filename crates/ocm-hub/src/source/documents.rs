@@ -57,7 +57,9 @@ pub(super) fn load(
         }
     }
     inputs.extend(stdin.map(|bytes| (&piped, Content::Known(bytes.into()))));
-    read_inputs(inputs, request, sources, findings)
+    let (documents, found) = read_inputs(inputs, request, sources);
+    findings.extend(found);
+    documents
 }
 
 /// Where the bytes of an input are.
@@ -75,8 +77,7 @@ pub(super) fn read_inputs(
     inputs: Vec<Input<'_>>,
     request: &Request,
     sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
+) -> (Vec<Document>, Vec<Finding>) {
     let steps = request.progress.count(Stage::Reading, inputs.len());
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
@@ -106,7 +107,7 @@ pub(super) fn read_inputs(
         },
     );
     drop(steps);
-    let mut documents = Vec::new();
+    let (mut documents, mut findings) = (Vec::new(), Vec::new());
     let mut aliases = Aliases::default();
     for mut read in read {
         for id in std::mem::take(&mut read.with_aliases) {
@@ -117,10 +118,10 @@ pub(super) fn read_inputs(
         read.documents.sort_by_key(|document| document.id);
         sources.push(read.file);
         documents.append(&mut read.documents);
-        findings.extend(read.findings);
+        findings.append(&mut read.findings);
     }
     findings.extend(aliases.finding());
-    documents
+    (documents, findings)
 }
 
 /// Whether a path has the extension of JSON, in any case.

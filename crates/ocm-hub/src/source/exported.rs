@@ -119,8 +119,7 @@ impl<'r, T: Send> Reading<'r, T> {
         self.bytes = 0;
         let first = self.sources.files().len();
         let files = std::mem::take(&mut self.small);
-        let mut found = Findings::new();
-        let documents = read_inputs(files, &Request::default(), self.sources, &mut found);
+        let (documents, found) = read_inputs(files, &Request::default(), self.sources);
         let mut asked_for = BTreeSet::new();
         for finding in &found {
             if let Place::Text { source, .. } = finding.place {
@@ -272,11 +271,8 @@ impl<T: Send> Large<'_, '_, T> {
             let text = String::from_utf8_lossy(&piece.text);
             let room = MOST_KEPT.saturating_sub(self.reading.kept);
             let fits = text.len() <= room.saturating_sub(self.text.len()) && piece.what != What::Frame;
-            let blanks = piece
-                .text
-                .len()
-                .saturating_sub(piece.text.trim_ascii_start().len());
-            let blank_lines = newlines(piece.text.get(..blanks).unwrap_or_default());
+            let blanks = piece.text.iter().take_while(|byte| byte.is_ascii_whitespace());
+            let blank_lines = blanks.filter(|byte| **byte == b'\n').count();
             let place = if is_asked_for && fits {
                 self.keep(&text, piece.line, piece.syntax)
             } else {

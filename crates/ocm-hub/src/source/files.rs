@@ -144,19 +144,15 @@ impl Files<'_> {
     ) -> Vec<Document> {
         let finding = request.progress.begin(Stage::Finding);
         let disk = Disk::below(request.named().chain([request.root()]));
-        let tree: &dyn FileTree = match self {
-            Self::Disk => &disk,
-            Self::Tree(tree) => tree,
+        let (tree, disk): (&dyn FileTree, Option<&Disk>) = match self {
+            Self::Disk => (&disk, Some(&disk)),
+            Self::Tree(tree) => (tree, None),
         };
-        let work_tree = match self {
-            Self::Disk => WorkTree::around(request.root(), &disk),
-            Self::Tree(_) => None,
-        };
+        let work_tree = disk.and_then(|disk| WorkTree::around(request.root(), disk));
         let walked = walk(request, tree, work_tree.as_ref());
         drop(finding);
         findings.extend(walked.findings);
         sources.add_charts(walked.charts);
-        let disk = matches!(self, Self::Disk).then_some(&disk);
         load(&walked.files, (tree, disk), stdin, request, sources, findings)
     }
 }

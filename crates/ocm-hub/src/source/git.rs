@@ -374,18 +374,12 @@ fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitErro
 }
 
 fn no_revision(repository: &Repository, revision: &str) -> GitError {
-    let names: Vec<String> = repository
-        .references()
-        .ok()
-        .and_then(|references| {
-            let all = references.all().ok()?;
-            Some(
-                all.filter_map(Result::ok)
-                    .map(|reference| reference.name().shorten().to_string())
-                    .collect(),
-            )
-        })
-        .unwrap_or_default();
+    let references = repository.references().ok();
+    let references = references.as_ref().and_then(|references| references.all().ok());
+    let references = references.into_iter().flatten().filter_map(Result::ok);
+    let names: Vec<String> = references
+        .map(|reference| reference.name().shorten().to_string())
+        .collect();
     let nearest = nearest(revision, names.iter().map(String::as_str));
     let is_shallow = repository.is_shallow().unwrap_or(false);
     let kind = if is_shallow { "shallow clone" } else { "repository" };

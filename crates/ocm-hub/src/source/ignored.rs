@@ -87,14 +87,9 @@ pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Finding
     for glob in exclude {
         let error = too_long(glob).map(|why| format!("it {why}"));
         if let Some(error) = error.or_else(|| Some(builder.add_line(None, glob).err()?.to_string())) {
-            findings.push(
-                Finding::new(
-                    Code::CONFIG_INVALID,
-                    Place::Run,
-                    format!("`exclude` has an invalid glob: {error}"),
-                )
-                .help("write it as in .gitignore, for example \"charts/**\""),
-            );
+            let message = format!("`exclude` has an invalid glob: {error}");
+            let finding = Finding::new(Code::CONFIG_INVALID, Place::Run, message);
+            findings.push(finding.help("write it as in .gitignore, for example \"charts/**\""));
         }
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())

@@ -184,6 +184,22 @@ struct Directory {
 }
 
 impl Directory {
+    /// What an entry of it leads to.
+    fn child(&self, name: &OsStr, real: PathBuf) -> Self {
+        let mut ways = self.ways.clone();
+        match ways.last_mut() {
+            Some((_, to)) if real == self.real.join(name) => to.clone_from(&real),
+            _ => ways.push((real.clone(), real.clone())),
+        }
+        Self {
+            shown: self.shown.join(name),
+            way: self.way.join(name),
+            rules: self.rules.clone(),
+            ways,
+            real,
+        }
+    }
+
     /// Whether the way down to here goes through `real`: a link to it is a loop.
     fn is_below(&self, real: &Path) -> bool {
         self.ways
@@ -357,16 +373,11 @@ impl Walk<'_> {
             {
                 here.rules = rules;
             }
-            for (name, entry) in &entries {
-                let (way, shown) = (here.way.join(name), here.shown.join(name));
-                if *entry == TreeEntry::Directory && !self.is_left_out(&here, &way, &shown, true) {
-                    pending.push(Directory {
-                        real: here.real.join(name),
-                        shown,
-                        way,
-                        rules: here.rules.clone(),
-                        ways: Vec::new(),
-                    });
+            let directories = entries.iter().filter(|(_, entry)| *entry == TreeEntry::Directory);
+            for (name, _) in directories {
+                let directory = here.child(name, here.real.join(name));
+                if !self.is_left_out(&here, &directory.way, &directory.shown, true) {
+                    pending.push(directory);
                 }
             }
         }
@@ -390,18 +401,13 @@ impl Walk<'_> {
         }
         let (real, entry) = if entry == TreeEntry::Link {
             match self.tree.resolve(&at) {
-                Ok(Lead::To(real, entry)) if real.starts_with(root) => {
-                    let entry = self.committed(&real, entry);
-                    (real, entry)
-                }
-                found => {
-                    self.lost(here, name, (&way, &shown), found);
-                    return;
-                }
+                Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
+                found => return self.lost(here, name, (&way, &shown), found),
             }
         } else {
-            (at.clone(), self.committed(&at, entry))
+            (at, entry)
         };
+        let entry = self.committed(&real, entry);
         let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
         let is_dir = matches!(entry, TreeEntry::Directory | TreeEntry::Submodule);
         if self.is_left_out(here, &way, &shown, is_dir) || self.skip.contains(&real) || is_elsewhere {
@@ -414,21 +420,7 @@ impl Walk<'_> {
                 if is_spokes || here.is_below(&real) {
                     return;
                 }
-                let mut ways = here.ways.clone();
-                if real == at {
-                    if let Some((_, to)) = ways.last_mut() {
-                        to.clone_from(&real);
-                    }
-                } else {
-                    ways.push((real.clone(), real.clone()));
-                }
-                pending.push(Directory {
-                    real,
-                    shown,
-                    way,
-                    rules: here.rules.clone(),
-                    ways,
-                });
+                pending.push(here.child(name, real));
             }
             TreeEntry::Submodule => self.submodule(&shown),
             TreeEntry::Pointer if is_manifest(name) => self.report(pointer(&shown)),

@@ -3,7 +3,7 @@
 //! A look walks the input by the same rules as reading it: a file that is not read (output, `.git`, ignored or excluded
 //! files) is never a change, whatever happens to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -85,21 +85,13 @@ impl Watched {
 
     /// The differences from an earlier look, by path.
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
-        let mut changes = Vec::new();
-        for (path, fingerprint) in &self.files {
-            match earlier.files.get(path) {
-                None => changes.push(Change::Added(path.clone())),
-                Some(before) if before != fingerprint => changes.push(Change::Changed(path.clone())),
-                Some(_) => {}
-            }
-        }
-        let gone = earlier
-            .files
-            .keys()
-            .filter(|path| !self.files.contains_key(*path));
-        changes.extend(gone.cloned().map(Change::Removed));
-        changes.sort_by(|a, b| a.path().cmp(b.path()));
-        changes
+        let paths: BTreeSet<&String> = self.files.keys().chain(earlier.files.keys()).collect();
+        let change = |path: &String| match (earlier.files.get(path), self.files.get(path)) {
+            (None, _) => Some(Change::Added(path.clone())),
+            (_, None) => Some(Change::Removed(path.clone())),
+            (before, now) => (before != now).then(|| Change::Changed(path.clone())),
+        };
+        paths.into_iter().filter_map(change).collect()
     }
 }
 

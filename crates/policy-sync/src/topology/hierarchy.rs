@@ -524,12 +524,6 @@ impl<'a> Delegations<'a> {
         self.handed_on.entry(from).or_default().push(id);
         id
     }
-
-    /// The routes to which a rule hands on its requests; none if it serves them itself.
-    pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
-        let known = self.handed_on.get(&(via, rule));
-        known.map(Vec::as_slice).unwrap_or_default()
-    }
 }
 
 impl Topology<'_> {
@@ -606,7 +600,7 @@ impl Topology<'_> {
         via: Option<DelegationId>,
         rule: RuleId,
     ) -> impl Iterator<Item = (DelegationId, RouteId)> {
-        let ways = self.delegations.from(via, rule).iter();
+        let ways = self.delegations.handed_on.get(&(via, rule)).into_iter().flatten();
         ways.map(|way| (*way, self.delegations.all.get(*way).child))
     }
 
