@@ -58,7 +58,7 @@ impl Inventory {
     }
 
     /// The same of a text that is not on disk; `None` where a line is none.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::parse(bytes).ok()?.ok()
     }
 
@@ -265,7 +265,7 @@ impl FilesByDirectory {
     ///
     /// # Errors
     /// When the tree breaks the rules of [`Tree`].
-    pub(super) fn of(tree: &dyn Tree) -> Result<Self, OutputError> {
+    pub(super) fn new(tree: &dyn Tree) -> Result<Self, OutputError> {
         let fault = |path: &str, fault| OutputError::Tree {
             path: path.to_owned(),
             fault,
@@ -373,7 +373,7 @@ mod tests {
         }
         let inventory = Inventory {
             canonical: true,
-            ..Inventory::of_bytes(&text).unwrap()
+            ..Inventory::from_bytes(&text).unwrap()
         };
         let holds = |paths: &[&str]| inventory.holds(paths.iter().map(|path| (*path, hash)));
         assert!(holds(&["a", "b"]));

@@ -37,7 +37,7 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
 
 /// The paths that an inventory lists, and that a tree which speaks for them does not want, sorted; none if it is damaged.
 pub fn unwanted(tree: &dyn Tree, inventory: &[u8]) -> Vec<String> {
-    Inventory::of_bytes(inventory).map_or_else(Vec::new, |list| stale(tree, &list))
+    Inventory::from_bytes(inventory).map_or_else(Vec::new, |list| stale(tree, &list))
 }
 
 /// The files of a tree that was read to be compared.

@@ -117,9 +117,9 @@ pub(super) fn open<'s>(
     let failed = |error| OutputError::io(Action::Read, path, error);
     look_at(path)?;
     let real = resolved(path).map_err(failed)?;
-    place(&real, within)
-        .map_err(failed)?
-        .map_err(|fault| OutputError::root(path, fault))?;
+    if let Some(fault) = fault_of(&real, within).map_err(failed)? {
+        return Err(OutputError::root(path, fault));
+    }
     // An output that a file names is found below the directory that it must not leave, any other from what stands.
     let base = match within {
         Some(within) => resolved(within).map_err(failed)?,
@@ -225,24 +225,23 @@ fn look_at(root: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Whether an output may be at a place, wherever links have led.
-fn place(real: &Path, within: Option<&Path>) -> io::Result<Result<(), RootFault>> {
+/// Why an output may not be at a place, wherever links have led.
+fn fault_of(real: &Path, within: Option<&Path>) -> io::Result<Option<RootFault>> {
     let is_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_directory);
     if real.components().any(is_git) {
-        return Ok(Err(RootFault::Git));
+        return Ok(Some(RootFault::Git));
     }
-    if let Some(within) = within
-        && !real.starts_with(resolved(within)?)
-    {
-        return Ok(Err(RootFault::Outside));
-    }
-    Ok(Ok(()))
+    let is_outside = match within {
+        Some(within) => !real.starts_with(resolved(within)?),
+        None => false,
+    };
+    Ok(is_outside.then_some(RootFault::Outside))
 }
 
 /// Why nothing may be written to `path`, as far as its place alone says: below a `.git`, or, if it must stay `within` a
 /// directory, out of it. A path that cannot be resolved is reported when it is written.
 pub(crate) fn misplaced(path: &Path, within: Option<&Path>) -> Option<RootFault> {
-    place(&resolved(path).ok()?, within).ok()?.err()
+    fault_of(&resolved(path).ok()?, within).ok()?
 }
 
 /// The nearest existing directory.

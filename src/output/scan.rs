@@ -20,7 +20,7 @@ use super::root::{
 use super::tree::{Tree, directory_of, is_git_directory, name_of};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
-use crate::sandbox::{Directory, Entry, Obstruction, prefixes};
+use crate::sandbox::{Directory, Entry, Obstruction, join, prefixes};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
 /// directory between threads.
@@ -271,8 +271,7 @@ impl Comparison<'_> {
                 && let Some(mark) = mark_of(name)
             {
                 let marks = marks.get_or_insert_with(|| self.marks(directory));
-                let separator = if directory.is_empty() { "" } else { "/" };
-                let path = format!("{directory}{separator}{name}");
+                let path = join(directory, name);
                 match kind {
                     Entry::File if marks.files.contains(mark) => part.leftovers.push(path),
                     Entry::Directory => {
@@ -484,11 +483,7 @@ pub(super) fn unexpected(
         };
         for (name, entry) in entries.flatten() {
             let name = name.to_string_lossy();
-            let path = if here.is_empty() {
-                name.to_string()
-            } else {
-                format!("{here}/{name}")
-            };
+            let path = join(&here, &name);
             match entry {
                 // No commit contains one.
                 _ if is_git_directory(&name) => {}

@@ -229,7 +229,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
-    let (directories, record) = rayon::join(|| FilesByDirectory::of(tree), record);
+    let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
     let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
     scan.offenders

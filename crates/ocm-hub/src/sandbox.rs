@@ -316,6 +316,15 @@ fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
     }
 }
 
+/// The path of a name in a directory beneath another; `""` is that one.
+pub fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{directory}/{name}")
+    }
+}
+
 /// The directories on the way to a directory beneath another, outermost first, itself last; none for `""`.
 pub fn prefixes(directory: &str) -> impl Iterator<Item = &str> {
     let ends = directory.match_indices('/').map(|(at, _)| at);

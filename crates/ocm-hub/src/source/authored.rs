@@ -85,7 +85,7 @@ fn read(sources: &mut Sources, files: &SandboxDir, root: &Path, path: &str) -> O
     let mut ranges = Vec::new();
     let mut documents = HashMap::new();
     for (index, chunk) in (0_u32..).zip(kube_yaml::split(&text).ok()?) {
-        ranges.push(DocumentRange::of(&chunk));
+        ranges.push(DocumentRange::from_chunk(&chunk));
         if let Ok((value, _)) = kube_yaml::read_located(&chunk, &limits)
             && let Some(name) = object_name(&value)
         {

@@ -320,7 +320,7 @@ fn read_documents(id: SourceId, read: &mut FileRead, json: bool) {
             let values = parallel::map(&chunks, read_chunk);
             for (chunk, value) in chunks.iter().zip(values) {
                 let document = DocumentId::at(id, read.file.documents.len());
-                read.file.documents.push(DocumentRange::of(chunk));
+                read.file.documents.push(DocumentRange::from_chunk(chunk));
                 match value {
                     ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
                     ChunkRead::NeedsAliases => read.with_aliases.push(document),

@@ -18,8 +18,9 @@ use gix::index::entry::{Flags, Mode, Stage};
 use super::disk::Disk;
 use super::git::{Entry, GitError, GitTree, Objects, Opened, is_blob_of, is_name, open, pointer, whole};
 use super::ignored::{Rules, is_manifest};
-use super::tree::{FileTree, TreeEntry, TreeError, join, key};
+use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::shell_path;
+use crate::sandbox::{join, prefixes};
 
 /// Why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -289,15 +290,8 @@ impl Entries {
         for path in self.files.keys() {
             let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
             if directory != last {
-                let ends = directory.match_indices('/').map(|(end, _)| end);
-                let above = ends
-                    .chain([directory.len()])
-                    .filter_map(|end| directory.get(..end));
-                covered.extend(
-                    above
-                        .filter(|above| self.files.contains_key(*above))
-                        .map(str::to_owned),
-                );
+                let above = prefixes(directory).filter(|above| self.files.contains_key(*above));
+                covered.extend(above.map(str::to_owned));
                 last = directory;
             }
         }

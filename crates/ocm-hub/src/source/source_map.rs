@@ -50,7 +50,7 @@ impl DocumentRange {
     }
 
     /// The range of a chunk of its file.
-    pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
+    pub(super) fn from_chunk(chunk: &kube_yaml::Chunk<'_>) -> Self {
         Self {
             start: chunk.offset,
             end: chunk.offset.saturating_add(chunk.text.len()),
@@ -473,7 +473,7 @@ impl Lookups {
     pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
         let mut kept = self.kept();
         let lines = kept.lines.entry(source);
-        Arc::clone(lines.or_insert_with(|| Arc::new(Lines::of(text))))
+        Arc::clone(lines.or_insert_with(|| Arc::new(Lines::new(text))))
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
@@ -504,7 +504,7 @@ pub(super) struct Before {
 const BLOCK: usize = 512;
 
 impl Lines {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let mut before = Vec::with_capacity((text.len() / BLOCK).saturating_add(2));
         let mut counted = Before::default();
         for block in text.as_bytes().chunks(BLOCK) {

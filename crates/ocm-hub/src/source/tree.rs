@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::path::{Component, Path, PathBuf};
 
 use crate::diagnostic::{Code, Finding, Place};
-use crate::sandbox::{MOST_LINKS, resolved};
+use crate::sandbox::{MOST_LINKS, join, resolved};
 
 /// The kind of entry at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -194,15 +194,6 @@ fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 pub(super) fn key(path: &Path) -> Option<String> {
     path.to_str()
         .map(|path| path.replace(std::path::MAIN_SEPARATOR, "/"))
-}
-
-/// A path below a directory of a tree that is not on disk.
-pub(super) fn join(directory: &str, name: &str) -> String {
-    if directory.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{directory}/{name}")
-    }
 }
 
 /// A path for people and reports: `/` between components, whatever the platform.

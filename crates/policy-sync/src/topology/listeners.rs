@@ -119,7 +119,7 @@ enum Family {
 }
 
 impl Family {
-    fn of(protocol: &str) -> Option<Self> {
+    fn from_protocol(protocol: &str) -> Option<Self> {
         Some(match protocol {
             "HTTP" => Self::Plain,
             "HTTPS" | "TLS" => Self::Encrypted,
@@ -143,7 +143,7 @@ pub(super) struct Ports {
 impl Ports {
     /// Adds a listener that gives way to none. Listeners are added in order.
     pub(super) fn add(&mut self, id: ListenerId, listener: &ListenerNode<'_>) {
-        if let (Some(port), Some(family)) = (listener.port, Family::of(listener.protocol)) {
+        if let (Some(port), Some(family)) = (listener.port, Family::from_protocol(listener.protocol)) {
             self.of_family.entry((port, family)).or_insert(id);
             let hostname = (port, family, lower(listener));
             self.of_hostname.entry(hostname).or_insert(id);
@@ -152,7 +152,7 @@ impl Ports {
 
     /// The first listener that another one conflicts with.
     pub(super) fn in_the_way_of(&self, listener: &ListenerNode<'_>) -> Option<(ListenerId, Clash)> {
-        let (port, family) = (listener.port?, Family::of(listener.protocol)?);
+        let (port, family) = (listener.port?, Family::from_protocol(listener.protocol)?);
         let of_family = |family| self.of_family.get(&(port, family)).copied();
         let same = match family {
             Family::Tcp | Family::Udp => of_family(family).map(|id| (id, Clash::Port)),
@@ -393,32 +393,31 @@ impl<'a> Topology<'a> {
                 format!("is not attached: {reason}"),
             )
         };
+        let named = set.parent.identity(own);
+        let namespace = set.parent.namespace.as_deref();
+        let mut suggest = |finding: Finding, otherwise: &str| {
+            let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
+            let near = near.find_for(namespace, &named);
+            match near.filter(|near| near.is(is_gateway)) {
+                Some(near) => near.explain(
+                    finding,
+                    &named.to_string(),
+                    (object, "/spec/parentRef", namespace),
+                ),
+                None => finding.help(otherwise),
+            }
+        };
         Some(match why {
             // That is reported there.
             Detached::Unread(_) => return None,
-            Detached::NoGateway | Detached::NotFound(_) => {
-                let named = set.parent.identity(own);
-                let namespace = set.parent.namespace.as_deref();
-                let (finding, help) = match why {
-                    Detached::NoGateway => (
-                        finding("/spec/parentRef").label("no Gateway"),
-                        "name a Gateway, or remove `group` and `kind`",
-                    ),
-                    _ => (
-                        finding("/spec/parentRef/name").label("its parent"),
-                        "correct the name or the namespace, or add the Gateway",
-                    ),
-                };
-                let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
-                let near = near.find_for(namespace, &named);
-                match near.filter(|near| near.is(is_gateway)) {
-                    Some(near) => {
-                        let reference = (object, "/spec/parentRef", namespace);
-                        near.explain(finding, &named.to_string(), reference)
-                    }
-                    None => finding.help(help),
-                }
-            }
+            Detached::NoGateway => suggest(
+                finding("/spec/parentRef").label("no Gateway"),
+                "name a Gateway, or remove `group` and `kind`",
+            ),
+            Detached::NotFound(_) => suggest(
+                finding("/spec/parentRef/name").label("its parent"),
+                "correct the name or the namespace, or add the Gateway",
+            ),
             Detached::NotAllowed(gateway) => {
                 let gateway_object = self.gateways.get(*gateway).object;
                 let spec = gateway_object.root().get("spec");

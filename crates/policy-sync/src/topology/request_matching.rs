@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::NonZeroU16;
 
 use apimachinery::{PatternError, Spent, Work};
 
@@ -179,12 +180,11 @@ fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
     }
     let port = port
         .map(|port| {
-            let number = port.parse::<u16>().ok().filter(|number| *number > 0);
-            number
-                .map(i64::from)
-                .ok_or_else(|| no_request(format!("`{port}` is not a port")))
+            let number = port.parse::<NonZeroU16>();
+            number.map_err(|_| no_request(format!("`{port}` is not a port")))
         })
         .transpose()?;
+    let port = port.map(|port| i64::from(port.get()));
     Ok((host.trim_end_matches('.').to_ascii_lowercase(), port))
 }
 
@@ -300,31 +300,21 @@ impl Candidate {
     /// Why it comes before another one: what decides first.
     pub fn because(&self, other: &Self) -> &'static str {
         let (one, two) = (&self.rank, &other.rank);
-        let reasons = [
-            (
-                one.whole_hostname != two.whole_hostname,
-                "its route names this host, and not a wildcard",
-            ),
-            (
-                one.hostname != two.hostname,
-                "the hostname of its route is longer",
-            ),
-            (
-                one.path != two.path,
-                "an exact path comes before a regular expression, and that before a prefix",
-            ),
-            (one.path_length != two.path_length, "its path is longer"),
-            (one.method != two.method, "it matches the method"),
-            (one.headers != two.headers, "it matches more headers"),
-            (
-                one.parameters != two.parameters,
-                "it matches more query parameters",
-            ),
-        ];
-        if let Some((_, reason)) = reasons.into_iter().find(|(differs, _)| *differs) {
-            return reason;
-        }
-        if one.route == two.route {
+        if one.whole_hostname != two.whole_hostname {
+            "its route names this host, and not a wildcard"
+        } else if one.hostname != two.hostname {
+            "the hostname of its route is longer"
+        } else if one.path != two.path {
+            "an exact path comes before a regular expression, and that before a prefix"
+        } else if one.path_length != two.path_length {
+            "its path is longer"
+        } else if one.method != two.method {
+            "it matches the method"
+        } else if one.headers != two.headers {
+            "it matches more headers"
+        } else if one.parameters != two.parameters {
+            "it matches more query parameters"
+        } else if one.route == two.route {
             "it is first in its route"
         } else if one.route.is_older(&two.route) {
             "its route is older"

@@ -45,7 +45,7 @@ fn sources(files: &[Vec<usize>]) -> Sources {
             room: Room::Hub,
             relative: path.clone(),
             shown: path,
-            documents: chunks.iter().map(DocumentRange::of).collect(),
+            documents: chunks.iter().map(DocumentRange::from_chunk).collect(),
             text: Arc::new(text),
         });
     }
