@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
 use super::inventory::{DirectoryFiles, INVENTORY, PLAN, write_line};
-use super::root::{Compared, Disk, Hash, Root, compare, misplaced, open, replace, temporary};
+use super::root::{Compared, Disk, Hash, Root, compare, make, misplaced, open, replace, temporary};
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::tree::{Tree, directory_of, is_safe_path, name_of};
 use crate::parallel;
@@ -261,13 +261,7 @@ fn make_directory(root: &Root<'_>, directory: &str) -> Result<Directory, OutputE
         .map_err(|blocked| root.blocked(Action::Write, blocked))?;
     for prefix in prefixes(directory) {
         let name = name_of(prefix);
-        match root.storage.create_dir(&open, name) {
-            // Another thread (or run) was faster, or it was there.
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(root.error(Action::Write, prefix, error));
-            }
-            _ => {}
-        }
+        make(root.storage, &open, name).map_err(|error| root.error(Action::Write, prefix, error))?;
         open = open.enter(name).map_err(|mut blocked| {
             blocked.at = prefix;
             root.blocked(Action::Write, blocked)

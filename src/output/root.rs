@@ -178,8 +178,8 @@ pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<
     }
 }
 
-/// Makes a directory, unless another run was faster; whether it was made.
-fn make(storage: &dyn Storage, parent: &Directory, name: &str) -> io::Result<bool> {
+/// Makes a directory, unless it is there, or another thread or run was faster; whether it was made.
+pub(super) fn make(storage: &dyn Storage, parent: &Directory, name: &str) -> io::Result<bool> {
     match storage.create_dir(parent, name) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),

@@ -45,10 +45,21 @@ pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
 
 /// The first `most` names, and how many more there are: `a, b and 3 more`.
 pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
-    let (shown, left_out) = split(names, most);
-    match and_more(left_out, "") {
-        Some(more) => format!("{} {more}", shown.join(", ")),
-        None => shown.join(", "),
+    listed(names, most, " ")
+}
+
+/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
+pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    listed(names, most, ", ")
+}
+
+fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize, before_and: &str) -> String {
+    let mut names = names.into_iter();
+    let shown = names.by_ref().take(most).map(|name| name.as_ref().to_owned());
+    let shown = shown.collect::<Vec<String>>().join(", ");
+    match and_more(names.count(), "") {
+        Some(more) => [&shown, before_and, &more].concat(),
+        None => shown,
     }
 }
 
@@ -69,25 +80,6 @@ pub fn with_article(kind: &str) -> String {
     };
     let article = if sounds.contains(first) { "an" } else { "a" };
     format!("{article} {kind}")
-}
-
-/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
-pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
-    let (mut shown, left_out) = split(names, most);
-    shown.extend(and_more(left_out, ""));
-    shown.join(", ")
-}
-
-fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec<String>, usize) {
-    let (mut shown, mut left_out) = (Vec::new(), 0_usize);
-    for name in names {
-        if shown.len() < most {
-            shown.push(name.as_ref().to_owned());
-        } else {
-            left_out = left_out.saturating_add(1);
-        }
-    }
-    (shown, left_out)
 }
 
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always

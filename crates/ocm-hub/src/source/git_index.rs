@@ -462,12 +462,10 @@ impl<'d> WorkTree<'d> {
             let content = self.disk.read(real);
             content.is_ok_and(|content| self.index.points_to(path, &content))
         };
-        let directory = if entry == TreeEntry::Directory {
-            Some(path)
-        } else {
-            path.parent()
+        let directory = match entry {
+            TreeEntry::Directory => path,
+            _ => path.parent().unwrap_or(path),
         };
-        let directory = directory.unwrap_or(path);
         let mut above = directory.ancestors().filter(|path| !path.as_os_str().is_empty());
         if self.clear.borrow().as_path() != directory && above.any(|path| self.is_submodule(path)) {
             return TreeEntry::Submodule;
