@@ -383,12 +383,8 @@ pub fn existing_files<'p>(
             Err(blocked) => return Err(root.blocked(Action::Read, blocked)),
         };
         let entry = directory.entry(name_of(path));
-        if entry
-            .map_err(|error| root.error(Action::Read, path, error))?
-            .is_some()
-        {
-            existing.push(path.clone());
-        }
+        let entry = entry.map_err(|error| root.error(Action::Read, path, error))?;
+        existing.extend(entry.map(|_| path.clone()));
     }
     Ok(existing)
 }

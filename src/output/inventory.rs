@@ -95,12 +95,11 @@ impl Inventory {
         let line = line.filter(|line| line.len() <= LONGEST_LINE);
         let line = line.ok_or(malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
-        let split = listed
-            .split_at_checked(64)
-            .and_then(|(digits, rest)| Some((digits, rest.strip_prefix("  ")?)));
-        let Some((digits, listed, hash)) =
-            split.and_then(|(digits, path)| Some((digits, path, from_hex(digits)?)))
-        else {
+        let split = listed.split_at_checked(64).and_then(|(digits, rest)| {
+            let path = rest.strip_prefix("  ")?;
+            Some((digits, path, from_hex(digits)?))
+        });
+        let Some((digits, listed, hash)) = split else {
             // Two branches that rendered conflict here alone: the files of both sides are ours, and the next run writes the
             // lines that are left.
             let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
