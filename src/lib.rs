@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module for each stage. A module imports only from those before it in this list:
-//! `beneath`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub` (in the crate `ocm-hub`);
+//! `sandbox`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub` (in the crate `ocm-hub`);
 //! `placing`, `topology`, `policy`, `sync`, `outcome` (in the crate `policy-sync`); [`output`], [`render`], [`report`].
 //! [`pipeline`] runs them in order, and the command line is made of nothing else.
 //! An embedder begins at [`pipeline`]. Modules without a link are of no use to embedders.
@@ -17,6 +17,6 @@ pub mod report;
 // The rooms that read the input, and those that decide, are crates of their own.
 pub use ocm_hub::hub::{Hub, Objects, PassedOver};
 pub use ocm_hub::object::{Object, Origin};
-use ocm_hub::{api, beneath, hub, object, parallel};
+use ocm_hub::{api, hub, object, parallel, sandbox};
 pub use ocm_hub::{diagnostic, progress, source};
 use policy_sync::{outcome, placing, policy, sync, topology};

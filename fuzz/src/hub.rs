@@ -30,6 +30,7 @@ const ROOT: &str = "/fleet";
 const WIDTH: usize = 80;
 
 /// Files that are nowhere on disk.
+#[derive(Debug)]
 pub(crate) struct InMemory(BTreeMap<PathBuf, String>);
 
 impl InMemory {
@@ -244,8 +245,8 @@ pub(crate) fn forms(findings: &Findings, locate: &dyn Locate) -> String {
     let mut said = String::new();
     for text in [
         Human::default().render(findings, locate),
-        github::render(findings, locate),
-        junit::render(findings, locate),
+        github(findings, locate),
+        junit(findings, locate),
     ] {
         said += &shown(&text);
     }

@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
 use super::inventory::{DirectoryFiles, INVENTORY, PLAN, write_line};
-use super::place::{misplaced, open};
-use super::root::{Compared, Disk, Hash, Root, compare, replace, temporary};
+use super::root::{Compared, Disk, Hash, Root, compare, make, misplaced, open, replace, temporary};
 use super::scan::{FILES_PER_TASK, Scan, State};
-use super::tree::{Tree, directory_of, is_safe_path, name_of, prefixes};
-use crate::beneath::{Directory, Directory as Open, Entry, Obstruction};
+use super::tree::{Tree, directory_of, is_safe_path, name_of};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
+use crate::sandbox::{Directory, Entry, Obstruction, prefixes};
 
 /// How much of a plan is collected before it is written.
 const CHUNK: usize = 64 * 1024;
@@ -112,7 +111,10 @@ fn write_wanted(
     scan: &Scan,
     progress: &Progress,
 ) -> Result<(), OutputError> {
-    let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
+    let differs = |index: &usize| {
+        let state = scan.files.get(*index).map(|(state, _)| state);
+        matches!(state, Some(State::Missing | State::Changed))
+    };
     let steps = progress.count(Stage::Writing, (0..tree.len()).filter(differs).count());
     let failures = Failures::default();
     let around: BTreeSet<&str> = scan
@@ -127,14 +129,12 @@ fn write_wanted(
             return Vec::new();
         }
         let is_new = cfg!(unix) && !directory.exists && !around.contains(directory.path.as_str());
-        let mut made = None;
-        let make = || {
-            made = Some(Ground::make(root, directory, is_new)?);
-            Ok(())
-        };
-        let failure = failures.run(make);
-        let Some(ground) = made else {
-            return failure.into_iter().collect();
+        if failures.any() {
+            return Vec::new();
+        }
+        let ground = match Ground::make(root, directory, is_new) {
+            Ok(ground) => ground,
+            Err(error) => return failures.note(Err(error)).into_iter().collect(),
         };
         let tasks: Vec<&[usize]> = indices.chunks(FILES_PER_TASK).collect();
         let errors = parallel::map(&tasks, |indices| {
@@ -165,9 +165,9 @@ fn write_wanted(
 /// Where the files of one directory are written.
 struct Ground {
     /// The directory, or the one that will be it.
-    open: Open,
+    open: Directory,
     /// If it will be it: the directory around it, and its temporary name there.
-    unfinished: Option<(Open, String)>,
+    unfinished: Option<(Directory, String)>,
 }
 
 impl Ground {
@@ -249,7 +249,7 @@ impl Ground {
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
 /// an error.
-fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError> {
+fn make_directory(root: &Root<'_>, directory: &str) -> Result<Directory, OutputError> {
     match root.directory.enter(directory) {
         Ok(open) => return Ok(open),
         Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => {}
@@ -261,13 +261,7 @@ fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError>
         .map_err(|blocked| root.blocked(Action::Write, blocked))?;
     for prefix in prefixes(directory) {
         let name = name_of(prefix);
-        match root.storage.create_dir(&open, name) {
-            // Another thread (or run) was faster, or it was there.
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(root.error(Action::Write, prefix, error));
-            }
-            _ => {}
-        }
+        make(root.storage, &open, name).map_err(|error| root.error(Action::Write, prefix, error))?;
         open = open.enter(name).map_err(|mut blocked| {
             blocked.at = prefix;
             root.blocked(Action::Write, blocked)
@@ -278,7 +272,7 @@ fn make_directory(root: &Root<'_>, directory: &str) -> Result<Open, OutputError>
 
 fn delete(root: &Root<'_>, paths: &[String]) -> Result<(), OutputError> {
     let failures = Failures::default();
-    let remove = |open: &Open, path: &str| match root.storage.remove_file(open, name_of(path)) {
+    let remove = |open: &Directory, path: &str| match root.storage.remove_file(open, name_of(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(root.error(Action::Delete, path, error)),
         _ => Ok(()),
     };
@@ -389,12 +383,8 @@ pub fn existing_files<'p>(
             Err(blocked) => return Err(root.blocked(Action::Read, blocked)),
         };
         let entry = directory.entry(name_of(path));
-        if entry
-            .map_err(|error| root.error(Action::Read, path, error))?
-            .is_some()
-        {
-            existing.push(path.clone());
-        }
+        let entry = entry.map_err(|error| root.error(Action::Read, path, error))?;
+        existing.extend(entry.map(|_| path.clone()));
     }
     Ok(existing)
 }

@@ -11,8 +11,8 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use super::error::{Action, InventoryFault, OutputError, TreeFault};
 use super::root::{Hash, Root};
-use super::tree::{Tree, directory_of, is_safe_path, prefixes};
-use crate::beneath::Entry;
+use super::tree::{Tree, directory_of, is_safe_path};
+use crate::sandbox::{Entry, prefixes};
 
 /// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
@@ -58,7 +58,7 @@ impl Inventory {
     }
 
     /// The same of a text that is not on disk; `None` where a line is none.
-    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::parse(bytes).ok()?.ok()
     }
 
@@ -95,12 +95,11 @@ impl Inventory {
         let line = line.filter(|line| line.len() <= LONGEST_LINE);
         let line = line.ok_or(malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
-        let split = listed
-            .split_at_checked(64)
-            .and_then(|(digits, rest)| Some((digits, rest.strip_prefix("  ")?)));
-        let Some((digits, listed, hash)) =
-            split.and_then(|(digits, path)| Some((digits, path, from_hex(digits)?)))
-        else {
+        let split = listed.split_at_checked(64).and_then(|(digits, rest)| {
+            let path = rest.strip_prefix("  ")?;
+            Some((digits, path, from_hex(digits)?))
+        });
+        let Some((digits, listed, hash)) = split else {
             // Two branches that rendered conflict here alone: the files of both sides are ours, and the next run writes the
             // lines that are left.
             let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
@@ -265,7 +264,7 @@ impl FilesByDirectory {
     ///
     /// # Errors
     /// When the tree breaks the rules of [`Tree`].
-    pub(super) fn of(tree: &dyn Tree) -> Result<Self, OutputError> {
+    pub(super) fn new(tree: &dyn Tree) -> Result<Self, OutputError> {
         let fault = |path: &str, fault| OutputError::Tree {
             path: path.to_owned(),
             fault,
@@ -373,7 +372,7 @@ mod tests {
         }
         let inventory = Inventory {
             canonical: true,
-            ..Inventory::of_bytes(&text).unwrap()
+            ..Inventory::from_bytes(&text).unwrap()
         };
         let holds = |paths: &[&str]| inventory.holds(paths.iter().map(|path| (*path, hash)));
         assert!(holds(&["a", "b"]));

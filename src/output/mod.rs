@@ -8,7 +8,6 @@
 mod apply;
 mod error;
 mod inventory;
-mod place;
 mod read;
 mod root;
 mod scan;
@@ -22,8 +21,8 @@ pub use apply::{WrittenFiles, existing_files, write_files, write_named};
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub use inventory::INVENTORY;
 pub(crate) use inventory::position;
-pub(crate) use place::{misplaced, same_or_inside};
 pub use read::{Earlier, TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
 pub use root::{Hash, sha256};
+pub(crate) use root::{misplaced, same_or_inside};
 pub use tree::{FileKind, Tree, Turn, stream};
 pub use write::{Change, ChangeKind, Options, Output, Summary, write, write_into};

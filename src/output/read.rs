@@ -6,13 +6,12 @@ use std::path::Path;
 
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, Record, position, stale};
-use super::place::open_to_read;
-use super::root::{Directories, Root, sha256};
+use super::root::{Directories, Root, open_to_read, sha256};
 use super::scan::{FILES_PER_TASK, unexpected};
 use super::tree::{Tree, name_of};
-use crate::beneath::{Directory, Entry, Obstruction};
 use crate::diagnostic::Finding;
 use crate::parallel;
+use crate::sandbox::{Directory, Entry, Obstruction};
 
 /// A file of an output tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
 
 /// The paths that an inventory lists, and that a tree which speaks for them does not want, sorted; none if it is damaged.
 pub fn unwanted(tree: &dyn Tree, inventory: &[u8]) -> Vec<String> {
-    Inventory::of_bytes(inventory).map_or_else(Vec::new, |list| stale(tree, &list))
+    Inventory::from_bytes(inventory).map_or_else(Vec::new, |list| stale(tree, &list))
 }
 
 /// The files of a tree that was read to be compared.

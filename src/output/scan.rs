@@ -14,11 +14,13 @@ use std::io;
 
 use super::error::{Obstacle, Offender};
 use super::inventory::{DirectoryFiles, FilesByDirectory, INVENTORY, Inventory, PLAN, Record, position};
-use super::root::{Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, sha256, start_of};
-use super::tree::{Tree, directory_of, is_git_directory, name_of, prefixes};
-use crate::beneath::{Directory, Directory as Open, Entry, Obstruction};
+use super::root::{
+    Compared, Directories, Hash, Root, compare, hash_of, mark, mark_of, obstacle, sha256, start_of,
+};
+use super::tree::{Tree, directory_of, is_git_directory, name_of};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
+use crate::sandbox::{Directory, Entry, Obstruction, join, prefixes};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
 /// directory between threads.
@@ -44,10 +46,8 @@ pub(super) enum State {
 /// Everything there is to know before the first write.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Of every wanted file, by index; meaningless where the state is [`State::Blocked`].
-    pub(super) hashes: Vec<Hash>,
-    /// Of every wanted file, by index.
-    pub(super) states: Vec<State>,
+    /// The state and the hash of every wanted file, by index. The hash is meaningless if the state is [`State::Blocked`].
+    pub(super) files: Vec<(State, Hash)>,
     /// The directories that wanted files are in, sorted.
     pub(super) directories: Vec<DirectoryFiles>,
     /// Files that are no longer wanted and are still there, sorted.
@@ -86,8 +86,8 @@ impl Scan {
         tree: &'s dyn Tree,
         also: &'s [(String, Hash)],
     ) -> Vec<(Cow<'s, str>, Hash)> {
-        let wanted = self.hashes.iter().enumerate();
-        let wanted = wanted.map(|(index, hash)| (tree.path(index), *hash));
+        let wanted = self.files.iter().enumerate();
+        let wanted = wanted.map(|(index, (_, hash))| (tree.path(index), *hash));
         let also = also.iter().map(|(path, hash)| (Cow::from(path), *hash));
         let mut lines: Vec<_> = wanted.chain(also).collect();
         lines.sort_unstable();
@@ -122,15 +122,13 @@ pub(super) fn scan(
     drop(steps);
 
     let mut scan = Scan {
-        hashes: vec![[0; 32]; tree.len()],
-        states: vec![State::Blocked; tree.len()],
+        files: vec![(State::Blocked, [0; 32]); tree.len()],
         ..Scan::default()
     };
     for (directory, part) in directories.iter_mut().zip(parts) {
         for (index, hash, state) in part.files {
-            if let (Some(slot), Some(known)) = (scan.hashes.get_mut(index), scan.states.get_mut(index)) {
-                *slot = hash;
-                *known = state;
+            if let Some(known) = scan.files.get_mut(index) {
+                *known = (state, hash);
             }
         }
         if part.perhaps_empty {
@@ -148,7 +146,7 @@ pub(super) fn scan(
         more.retain(|offender| !scan.unfinished.contains(&offender.path));
         scan.offenders.extend(more);
     }
-    scan.older_plan = beyond(tree, &scan.hashes, record.plan.as_ref());
+    scan.older_plan = beyond(tree, &scan.files, record.plan.as_ref());
     scan.kept = kept(root, tree, record);
     directories.retain(|directory| !directory.wanted.is_empty());
     scan.directories = directories;
@@ -162,9 +160,11 @@ pub(super) fn scan(
 }
 
 /// What a plan lists that is not wanted, as a path or with these bytes.
-fn beyond(tree: &dyn Tree, hashes: &[Hash], plan: Option<&Inventory>) -> Vec<(String, Hash)> {
-    let is_wanted =
-        |path: &str, hash: &Hash| position(tree, path).and_then(|index| hashes.get(index)) == Some(hash);
+fn beyond(tree: &dyn Tree, files: &[(State, Hash)], plan: Option<&Inventory>) -> Vec<(String, Hash)> {
+    let is_wanted = |path: &str, hash: &Hash| {
+        let file = position(tree, path).and_then(|index| files.get(index));
+        file.is_some_and(|(_, wanted)| wanted == hash)
+    };
     let planned = plan.into_iter().flat_map(Inventory::iter);
     planned
         .filter(|(path, hash)| !is_wanted(path, hash) && tree.owns(path))
@@ -247,24 +247,22 @@ impl Comparison<'_> {
 
     /// A directory, if it is there. It must be one, and so must all on the way to it: a link on the way would lead us
     /// elsewhere.
-    fn ground(&self, directory: &str) -> Result<Option<Open>, Offender> {
+    fn ground(&self, directory: &str) -> Result<Option<Directory>, Offender> {
         let Some(root) = self.root else {
             return Ok(None);
         };
-        let blocked = match root.directory.enter(directory) {
-            Ok(open) => return Ok(Some(open)),
-            Err(blocked) => blocked,
-        };
-        let obstacle = match blocked.by {
-            Obstruction::Nothing => return Ok(None),
-            Obstruction::Link => Obstacle::Symlink,
-            Obstruction::NoDirectory => Obstacle::NotADirectory,
-            Obstruction::Failure(error) => Obstacle::Unreadable(error.to_string()),
-        };
-        Err(Offender::new(blocked.at, obstacle))
+        match root.directory.enter(directory) {
+            Ok(open) => Ok(Some(open)),
+            Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => Ok(None),
+            Err(blocked) => {
+                let obstacle = obstacle(blocked.by);
+                let obstacle = obstacle.unwrap_or_else(|error| Obstacle::Unreadable(error.to_string()));
+                Err(Offender::new(blocked.at, obstacle))
+            }
+        }
     }
 
-    fn list(&self, open: &Open, directory: &str, part: &mut Part) -> io::Result<Listing> {
+    fn list(&self, open: &Directory, directory: &str, part: &mut Part) -> io::Result<Listing> {
         let mut listing = Listing::new();
         let mut marks: Option<Marks<'_>> = None;
         for entry in open.entries()? {
@@ -273,8 +271,7 @@ impl Comparison<'_> {
                 && let Some(mark) = mark_of(name)
             {
                 let marks = marks.get_or_insert_with(|| self.marks(directory));
-                let separator = if directory.is_empty() { "" } else { "/" };
-                let path = format!("{directory}{separator}{name}");
+                let path = join(directory, name);
                 match kind {
                     Entry::File if marks.files.contains(mark) => part.leftovers.push(path),
                     Entry::Directory => {
@@ -317,7 +314,7 @@ impl Comparison<'_> {
 
     /// The names in a temporary directory that was made for the directory at `path`, if all of them are files that the
     /// record lists there. One that has anything else in it is somebody's.
-    fn unfinished(&self, open: &Open, name: &str, path: &str) -> Option<Vec<String>> {
+    fn unfinished(&self, open: &Directory, name: &str, path: &str) -> Option<Vec<String>> {
         let entries = open.enter(name).ok()?.entries().ok()?;
         let ours = |entry: io::Result<(OsString, Entry)>| {
             let (name, kind) = entry.ok()?;
@@ -328,7 +325,7 @@ impl Comparison<'_> {
         entries.map(ours).collect()
     }
 
-    fn wanted(&self, indices: &[usize], found: Option<&(Open, Listing)>) -> Part {
+    fn wanted(&self, indices: &[usize], found: Option<&(Directory, Listing)>) -> Part {
         let mut part = Part {
             files: Vec::with_capacity(indices.len()),
             ..Part::default()
@@ -379,12 +376,12 @@ impl Comparison<'_> {
         part
     }
 
-    fn has_shape(&self, open: &Open, path: &str) -> io::Result<bool> {
+    fn has_shape(&self, open: &Directory, path: &str) -> io::Result<bool> {
         let start = open.open(name_of(path)).and_then(start_of)?;
         Ok(self.tree.has_shape(path, &start))
     }
 
-    fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
+    fn stale(&self, path: &str, open: &Directory, listing: &Listing, part: &mut Part) {
         match listing.get(OsStr::new(name_of(path))) {
             None => {}
             Some(Entry::File) if matches!(self.has_shape(open, path), Ok(false)) => {
@@ -486,11 +483,7 @@ pub(super) fn unexpected(
         };
         for (name, entry) in entries.flatten() {
             let name = name.to_string_lossy();
-            let path = if here.is_empty() {
-                name.to_string()
-            } else {
-                format!("{here}/{name}")
-            };
+            let path = join(&here, &name);
             match entry {
                 // No commit contains one.
                 _ if is_git_directory(&name) => {}

@@ -87,13 +87,6 @@ pub(super) fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// The directories on the way to a directory, outermost first, itself last, the root left out.
-pub(super) fn prefixes(directory: &str) -> impl Iterator<Item = &str> {
-    let ends = directory.match_indices('/').map(|(at, _)| at);
-    ends.chain((!directory.is_empty()).then_some(directory.len()))
-        .filter_map(|end| directory.get(..end))
-}
-
 /// Where Git keeps what it runs and believes.
 const GIT: &str = ".git";
 
@@ -179,6 +172,7 @@ fn names(path: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::prefixes;
 
     #[test]
     fn a_path_that_leaves_the_root_or_names_our_bookkeeping_is_not_safe() {

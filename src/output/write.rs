@@ -71,8 +71,7 @@ use std::path::{Path, PathBuf};
 use super::apply::apply;
 use super::error::{Offender, OutputError};
 use super::inventory::{FilesByDirectory, INVENTORY, PLAN, Record};
-use super::place::open;
-use super::root::{Disk, Root, Storage};
+use super::root::{Disk, Root, Storage, open};
 use super::scan::{Scan, State, scan};
 use super::tree::Tree;
 use crate::progress::Progress;
@@ -230,7 +229,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
-    let (directories, record) = rayon::join(|| FilesByDirectory::of(tree), record);
+    let (directories, record) = rayon::join(|| FilesByDirectory::new(tree), record);
     let (directories, record) = (directories?, record?);
     let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
     scan.offenders
@@ -253,7 +252,7 @@ fn compare_or_write(
 }
 
 fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
-    let wanted = scan.states.iter().enumerate().filter_map(|(index, state)| {
+    let wanted = scan.files.iter().enumerate().filter_map(|(index, (state, _))| {
         let kind = match state {
             State::Missing => ChangeKind::Missing,
             State::Changed => ChangeKind::Changed,
@@ -263,7 +262,7 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
         Some(Change { path, kind })
     });
     let differing: Vec<Change> = wanted.collect();
-    let unchanged = scan.states.iter().filter(|state| **state == State::Same);
+    let unchanged = scan.files.iter().filter(|(state, _)| *state == State::Same);
     let mut summary = Summary {
         written: differing.len(),
         unchanged: unchanged.count(),
@@ -286,7 +285,7 @@ fn bookkeeping(tree: &dyn Tree, record: &Record, scan: &Scan) -> Vec<Change> {
     let inventory = match &record.inventory {
         None => Some(ChangeKind::Missing),
         // Where something is in the way, the wanted inventory is not known.
-        Some(_) if scan.states.contains(&State::Blocked) => None,
+        Some(_) if scan.files.iter().any(|(state, _)| *state == State::Blocked) => None,
         Some(inventory) if inventory.holds(scan.lines(tree, &scan.kept).into_iter()) => None,
         Some(_) => Some(ChangeKind::Changed),
     };

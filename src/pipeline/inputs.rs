@@ -366,11 +366,12 @@ fn read_config(
     findings: &mut Findings,
 ) -> Option<(RenderConfig, DocumentId)> {
     let path = places.config_file.as_ref()?;
-    let (text, document) = if places.named_config {
-        files.read_text(path, sources, findings)?
+    let read = if places.named_config {
+        files.read_text(path, sources)
     } else {
-        files.read_found_text(path, sources, findings)?
+        files.read_found_text(path, sources)
     };
+    let (text, document) = read.map_err(|finding| findings.push(*finding)).ok()?;
     let (config, wrong) = config::read(&text, document);
     findings.extend(wrong);
     Some((config, document))

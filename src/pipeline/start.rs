@@ -8,7 +8,6 @@ use std::path::Path;
 use kube_json::Value;
 
 use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
-use crate::diagnostic::Findings;
 use crate::hub::{is_list, refers};
 use crate::object::Object;
 use crate::source::{Files, Sources};
@@ -113,8 +112,8 @@ pub fn without_owner(directory: &Path) -> Vec<&'static str> {
     let mut paths = TOOLS.map(|(_, (path, _))| path).to_vec();
     paths.retain(|path| {
         let (path, mut sources) = (directory.join(path), Sources::default());
-        let mut text = || Files::Disk.read_found_text(&path, &mut sources, &mut Findings::new());
-        Files::Disk.has_name(&path) && text().is_some_and(|(text, _)| text.contains(WITHOUT_OWNER))
+        let mut text = || Files::Disk.read_found_text(&path, &mut sources);
+        Files::Disk.has_name(&path) && text().is_ok_and(|(text, _)| text.contains(WITHOUT_OWNER))
     });
     paths
 }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, Span, row, widths};
+use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, Span, fitting_names, row, widths};
 use crate::hub::Hub;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
@@ -19,27 +19,31 @@ use crate::placing::{Decided, place_of};
 /// A table of placements that fits `width` columns: how many clusters, who decided, how an evaluation ends, which ones.
 pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
     let headings = ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned);
-    let mut rows = vec![(headings, FirstNames::of(["SELECTED".to_owned()], width))];
-    let placements = document.report.placements.each();
-    rows.extend(placements.map(|(_, placed)| table_row(placed, width)));
+    let placements = || document.report.placements.each().map(|(_, placed)| placed);
+    let mut rows = vec![headings];
+    rows.extend(placements().map(|placed| table_row(&placed)));
     if rows.len() == 1 {
         return "no Placement in the input\n".to_owned();
     }
-    let cells = rows.iter().map(|(cells, _)| cells.each_ref());
-    let widths = widths(cells.map(|cells| cells.map(|cell| cell.chars().count())));
+    let widths = widths(
+        rows.iter()
+            .map(|cells| cells.each_ref().map(|cell| cell.chars().count())),
+    );
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();
-    for ([name, clusters, by, outcome], selected) in &rows {
-        let selected = selected.fitting(room);
+    // The names of all clusters, of which a row shows a few, are only in memory for one row.
+    let selected = placements().map(|placed| fitting_names(placed.clusters, room));
+    let selected = std::iter::once(fitting_names(["SELECTED"], room)).chain(selected);
+    for ([name, clusters, by, outcome], selected) in rows.iter().zip(selected) {
         text.push(row(&[name, clusters, by, outcome, &selected], &widths));
     }
     text.into_text()
 }
 
-/// A row of the table, with as many names of clusters as may fit.
-fn table_row(placed: PlacedPlacement, width: usize) -> ([String; 4], FirstNames<String>) {
-    let placement = placed.evaluated;
+/// A row of the table, without the names of the clusters.
+fn table_row(placed: &PlacedPlacement) -> [String; 4] {
+    let placement = &placed.evaluated;
     let mut conditions = placement.conditions.iter();
     let outcome = if conditions.any(|condition| condition.reason == "Misconfigured") {
         "Misconfigured".to_owned()
@@ -55,8 +59,7 @@ fn table_row(placed: PlacedPlacement, width: usize) -> ([String; 4], FirstNames<
     };
     let name = format!("{}/{}", placement.namespace, placement.name);
     let count = placed.clusters.len().to_string();
-    let cells = [name, count, by.to_owned(), outcome];
-    (cells, FirstNames::of(placed.clusters, width))
+    [name, count, by.to_owned(), outcome]
 }
 
 /// Why each Placement has, or has not, selected a cluster.

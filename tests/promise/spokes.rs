@@ -615,6 +615,7 @@ const ROOT: &str = "input";
 const LABEL: &str = "gateway.networking.k8s.io/policy";
 
 /// Texts as a tree of files.
+#[derive(Debug)]
 struct Memory<'a>(&'a Texts);
 
 impl Memory<'_> {

@@ -8,12 +8,12 @@
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
 pub mod api;
-pub mod beneath;
 pub mod diagnostic;
 pub mod hub;
 pub mod object;
 pub mod parallel;
 pub mod progress;
+pub mod sandbox;
 pub mod source;
 
 #[cfg(test)]

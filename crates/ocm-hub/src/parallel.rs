@@ -12,33 +12,35 @@ const MOST_PIECES: usize = 256;
 
 /// What `make` makes of each item.
 pub fn map<'t, T: Sync, R: Send>(items: &'t [T], make: impl Fn(&'t T) -> R + Sync) -> Vec<R> {
-    let size = piece_size(items.len());
-    in_pieces(items.len(), &|number, made| {
-        for item in items.chunks(size).nth(number).unwrap_or_default() {
-            made.push(make(item));
-        }
-    })
+    map_each(items.iter().collect(), make)
 }
 
 /// What `make` makes of each item, which it takes.
 pub fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> R + Sync) -> Vec<R> {
     let count = items.len();
-    let size = piece_size(count);
-    let mut pieces = Vec::new();
+    let size = count.div_ceil(MOST_PIECES).max(1);
+    let mut pieces = Vec::with_capacity(count.div_ceil(size));
     while items.len() > size {
         let last = items.len().saturating_sub(1) / size * size;
-        pieces.push(Mutex::new(items.split_off(last)));
+        pieces.push(Mutex::new((items.split_off(last), Vec::new())));
     }
-    pieces.push(Mutex::new(items));
+    pieces.push(Mutex::new((items, Vec::new())));
     pieces.reverse();
-    in_pieces(count, &|number, made| {
+    run(pieces.len(), &|number| {
         if let Some(piece) = pieces.get(number) {
-            let items = std::mem::take(&mut *piece.lock().unwrap_or_else(PoisonError::into_inner));
-            for item in items {
+            let (items, made) = &mut *piece.lock().unwrap_or_else(PoisonError::into_inner);
+            made.reserve_exact(items.len());
+            for item in std::mem::take(items) {
                 made.push(make(item));
             }
         }
-    })
+    });
+    let mut all = Vec::with_capacity(count);
+    for piece in pieces {
+        let (_, mut made) = piece.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.append(&mut made);
+    }
+    all
 }
 
 /// Sorts items by keys that take longer to make than to compare. Items of one key keep their order.
@@ -46,32 +48,6 @@ pub(crate) fn sort_by_key<T: Send, K: Ord + Send>(items: &mut Vec<T>, key: impl 
     let mut keyed = map_each(std::mem::take(items), |item| (key(&item), item));
     keyed.sort_by(|(key, _), (other, _)| key.cmp(other));
     items.extend(keyed.into_iter().map(|(_, item)| item));
-}
-
-/// How many of so many items are one piece.
-fn piece_size(count: usize) -> usize {
-    count.div_ceil(MOST_PIECES).max(1)
-}
-
-/// What `add` adds for each piece of `count` items, given its number.
-fn in_pieces<R: Send>(count: usize, add: &(dyn Fn(usize, &mut Vec<R>) + Sync)) -> Vec<R> {
-    let pieces = count.div_ceil(piece_size(count));
-    let mut results = Vec::with_capacity(pieces);
-    for _ in 0..pieces {
-        results.push(Mutex::new(Vec::new()));
-    }
-    run(pieces, &|number| {
-        if let Some(result) = results.get(number) {
-            let mut made = Vec::with_capacity(piece_size(count));
-            add(number, &mut made);
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = made;
-        }
-    });
-    let mut all = Vec::with_capacity(count);
-    for result in results {
-        all.append(&mut result.into_inner().unwrap_or_else(PoisonError::into_inner));
-    }
-    all
 }
 
 /// Calls `piece` with each number below `pieces`. A piece that panics panics here.

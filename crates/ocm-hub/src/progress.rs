@@ -1,7 +1,7 @@
 //! The progress of a run: stages that begin, count, and end, reported to an observer. Stages never overlap or count
 //! past their end.
 
-use std::fmt;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -52,7 +52,7 @@ impl Stage {
 }
 
 /// The receiver of progress. It is called from any thread, never for two stages at once.
-pub trait Observer: Send + Sync {
+pub trait Observer: Debug + Send + Sync {
     /// A stage begins; `total` is how much there is to count, where that is known.
     fn begin(&self, stage: Stage, total: Option<usize>);
 
@@ -64,10 +64,11 @@ pub trait Observer: Send + Sync {
 }
 
 /// An observer, or none, which costs nothing. Copies report to the same observer.
-#[derive(Clone, Default)]
-pub struct Progress(Option<Arc<Told>>);
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Option<Arc<Observed>>);
 
-struct Told {
+#[derive(Debug)]
+struct Observed {
     observer: Arc<dyn Observer>,
     /// Whether a stage is under way. A stage that begins meanwhile, because two inputs are read at once, is not
     /// reported.
@@ -77,7 +78,7 @@ struct Told {
 impl Progress {
     /// Tells this observer.
     pub fn to(observer: Arc<dyn Observer>) -> Self {
-        Self(Some(Arc::new(Told {
+        Self(Some(Arc::new(Observed {
             observer,
             is_busy: AtomicBool::new(false),
         })))
@@ -94,41 +95,32 @@ impl Progress {
     }
 
     fn start(&self, stage: Stage, total: Option<usize>) -> Steps<'_> {
-        let told = self
+        let observed = self
             .0
             .as_deref()
-            .filter(|told| !told.is_busy.swap(true, Ordering::AcqRel));
-        if let Some(told) = told {
-            told.observer.begin(stage, total);
+            .filter(|observed| !observed.is_busy.swap(true, Ordering::AcqRel));
+        if let Some(observed) = observed {
+            observed.observer.begin(stage, total);
         }
         Steps {
-            told,
+            observed,
             left: AtomicUsize::new(total.unwrap_or_default()),
         }
     }
 }
 
-impl fmt::Debug for Progress {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.0.is_some() {
-            "Progress"
-        } else {
-            "Progress(none)"
-        })
-    }
-}
-
 /// A stage that is under way.
+#[derive(Debug)]
 #[must_use = "the stage ends when this is dropped"]
 pub struct Steps<'a> {
-    told: Option<&'a Told>,
+    observed: Option<&'a Observed>,
     left: AtomicUsize,
 }
 
 impl Steps<'_> {
     /// Adds to what is done; an excess over the total is not reported.
     pub fn advance(&self, by: usize) {
-        let Some(told) = self.told else { return };
+        let Some(observed) = self.observed else { return };
         let before = self
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -136,23 +128,17 @@ impl Steps<'_> {
             });
         let step = by.min(before.unwrap_or_default());
         if step > 0 {
-            told.observer.advance(step);
+            observed.observer.advance(step);
         }
     }
 }
 
 impl Drop for Steps<'_> {
     fn drop(&mut self) {
-        if let Some(told) = self.told {
-            told.observer.end();
-            told.is_busy.store(false, Ordering::Release);
+        if let Some(observed) = self.observed {
+            observed.observer.end();
+            observed.is_busy.store(false, Ordering::Release);
         }
-    }
-}
-
-impl fmt::Debug for Steps<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Steps").field(&self.left).finish()
     }
 }
 
@@ -164,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Default)]
+    #[derive(Debug, Default)]
     struct Heard(Mutex<Vec<String>>);
 
     impl Heard {

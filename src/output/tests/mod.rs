@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use super::root::{Disk, Storage};
 use super::write::write_with;
 use super::{Action, ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
-use crate::beneath::Directory;
+use crate::sandbox::Directory;
 
 /// A tree in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
     }
     wanted.insert(INVENTORY.to_owned(), Node::File(inventory));
     for (path, content) in tree.0.iter().chain(&foreign.0) {
-        for directory in super::tree::prefixes(super::tree::directory_of(path)) {
+        for directory in crate::sandbox::prefixes(super::tree::directory_of(path)) {
             wanted.insert(directory.to_owned(), Node::Directory);
         }
         wanted.insert(path.clone(), Node::File(content.clone()));

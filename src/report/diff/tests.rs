@@ -10,6 +10,7 @@ use super::*;
 use crate::diagnostic::{Locate, Place, Span};
 use crate::output::TreeFile;
 
+#[derive(Debug)]
 struct Nowhere;
 
 impl Locate for Nowhere {

@@ -1,7 +1,4 @@
-//! The stable list of finding codes: name, default severity, meaning.
-//!
-//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: which
-//! stage reports a code.
+//! The stable list of finding codes: name, default severity, meaning, and which of them a user may configure.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kube_json::Text;
 
-use super::within::Within;
+use super::place::Within;
 use super::{Code, DocumentId, Finding, Place, Severity, counted};
 
 /// Leaves out what others explain.

@@ -1,8 +1,5 @@
-//! The text format, in the style of rustc: code and message, place, the line with a caret, related places, reason,
-//! help.
-//!
-//! Owns: the layout. Flows in: findings in the order in which to show them, width, color, limit.
-//! Flows out: text. Must not know: terminals or the environment; the caller decides about color.
+//! The text formats: in the style of rustc ([`Human`]: code and message, place, the line with a caret, related places, reason,
+//! help), and one line for each finding ([`Brief`]).
 //!
 //! The layout is drawn here and not by annotate-snippets, because that crate reads the whole file once for each
 //! finding, derives the column from the text it is given (so that a long line could not be cut before it) and
@@ -13,10 +10,14 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::secrecy::Secrecy;
-use super::text::wrapped_hanging;
-use super::visible::{Excerpt, columns, one_line};
+use super::place::{floor_boundary, origin};
+use super::redact::Secrecy;
+use super::sanitize::{ELLIPSIS, Lines, columns, one_line, shown, width, without_marker};
+use super::text::{counted, wrapped_hanging};
 use super::{Finding, FindingCounts, Findings, Locate, Place, Severity, Span};
+
+/// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
+const TAB: &str = "    ";
 
 /// Longest message, label, note, path or help line shown, in characters: any of them may quote the input.
 const LONGEST_TEXT: usize = 1000;
@@ -290,7 +291,7 @@ impl Page<'_> {
 }
 
 /// The colors of one finding.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Palette {
     severity: Style,
     strong: Style,
@@ -300,11 +301,7 @@ struct Palette {
 impl Palette {
     fn new(colour: bool, severity: Severity) -> Self {
         if !colour {
-            return Self {
-                severity: Style::new(),
-                strong: Style::new(),
-                gutter: Style::new(),
-            };
+            return Self::default();
         }
         let severity = match severity {
             Severity::Error => AnsiColor::BrightRed,
@@ -316,6 +313,221 @@ impl Palette {
             gutter: AnsiColor::BrightBlue.on_default().bold(),
         }
     }
+}
+
+/// The line of a span's first byte, cut to what fits, and where the caret is under it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// Printable, one line, no wider than asked for.
+    pub(super) line: String,
+    /// Columns before the caret.
+    pub(super) caret: usize,
+    /// Columns under the caret, at least 1.
+    pub(super) width: usize,
+}
+
+impl Excerpt {
+    /// Cuts the line at the start of `span` out of its text, at most `room` columns wide. A span of several
+    /// lines is underlined as far as its first line goes. Looks at no more than some `8 * room` bytes, however
+    /// long the line is.
+    pub(super) fn new(span: &Span<'_>, room: usize) -> Self {
+        let room = room.max(4 * ELLIPSIS.len());
+        // A character has at most 4 bytes: on either side this is always enough to fill the room.
+        let reach = room.saturating_mul(4);
+        let text = span.text;
+        let start = floor_boundary(text, span.start);
+
+        let from = floor_boundary(text, start.saturating_sub(reach));
+        let before = text.get(from..start).unwrap_or_default();
+        let (before, cut_before) = match before.rsplit_once('\n') {
+            Some((_, line)) => (line, false),
+            None => (before, from > 0),
+        };
+
+        let to = floor_boundary(text, start.saturating_add(reach));
+        let after = text.get(start..to).unwrap_or_default();
+        let (after, cut_after) = match after.split_once('\n') {
+            Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), false),
+            None => (after, to < text.len()),
+        };
+        let spanned = floor_boundary(after, span.end.saturating_sub(start));
+        let (inside, after) = after.split_at(spanned);
+
+        let mut excerpt = Self::fit(
+            &Shown::new(before, cut_before),
+            inside,
+            &Shown::new(after, cut_after),
+            room,
+        );
+        excerpt.line = without_marker(excerpt.line);
+        excerpt
+    }
+
+    /// Shortens what is too wide: first on the right, then on the left, then the span itself.
+    fn fit(before: &Shown, inside: &str, after: &Shown, room: usize) -> Self {
+        let inside = Shown::new(inside, false);
+        let width = inside.columns.max(1);
+        let all = before.columns + width + after.columns;
+        if all <= room && !before.cut && !after.cut {
+            return Self {
+                line: before.text.clone() + &inside.text + &after.text,
+                caret: before.columns,
+                width,
+            };
+        }
+        let mut line = if before.cut || before.columns + width.min(room / 2) + ELLIPSIS.len() > room {
+            let keep = (room / 3).max(room.saturating_sub(width + after.columns + ELLIPSIS.len()));
+            ELLIPSIS.to_owned() + tail(&before.text, keep.saturating_sub(ELLIPSIS.len()))
+        } else {
+            before.text.clone()
+        };
+        let caret = columns(&line);
+        let left = room.saturating_sub(caret);
+        if !after.cut && inside.columns + after.columns <= left {
+            line.push_str(&inside.text);
+            line.push_str(&after.text);
+            return Self { line, caret, width };
+        }
+        let left = left.saturating_sub(ELLIPSIS.len());
+        let shown = head(&inside.text, left);
+        line.push_str(shown);
+        let width = columns(shown).max(1);
+        line.push_str(head(&after.text, left.saturating_sub(width)));
+        line.push_str(ELLIPSIS);
+        Self { line, caret, width }
+    }
+}
+
+/// A piece of a line as it is printed.
+struct Shown {
+    text: String,
+    columns: usize,
+    /// Whether the line goes on beyond the piece.
+    cut: bool,
+}
+
+impl Shown {
+    fn new(text: &str, cut: bool) -> Self {
+        let mut printed = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character == '\t' {
+                printed.push_str(TAB);
+            } else {
+                printed.push(shown(character));
+            }
+        }
+        Self {
+            columns: columns(&printed),
+            text: printed,
+            cut,
+        }
+    }
+}
+
+/// The longest beginning that takes at most `room` columns.
+fn head(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices() {
+        used += width(character);
+        if used > room {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The longest end that takes at most `room` columns.
+fn tail(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices().rev() {
+        used += width(character);
+        if used > room {
+            return text.get(at + character.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// Characters of a message, or of a help line, that [`Brief`] shows.
+const LONGEST_IN_BRIEF: usize = 400;
+
+/// One line for each of the first findings, and how many more there are, without color: for where space is short. Argo CD puts a
+/// plugin's stderr into a condition of the Application, where everybody who may see the Application reads it
+/// (docs/systems/gitops.md#plugin-output). So no line of the input is quoted, because it could be a Secret's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brief {
+    /// How many findings get a line.
+    pub limit: usize,
+}
+
+impl Default for Brief {
+    /// Ten lines: enough to act on, and they still fit into a condition.
+    fn default() -> Self {
+        Self { limit: 10 }
+    }
+}
+
+impl Brief {
+    /// The findings as text. Warnings are included only if there is no error, because errors have to be read first.
+    ///
+    /// ```
+    /// use ocm_hub::diagnostic::{Brief, Code, Finding, Findings, Place};
+    /// use ocm_hub::source::Sources;
+    ///
+    /// let mut findings = Findings::new();
+    /// findings.push(Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything"));
+    /// assert_eq!(
+    ///     Brief::default().render(&findings, &Sources::default()),
+    ///     "error[empty/nothing-rendered]: no cluster receives anything\n"
+    /// );
+    /// ```
+    pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
+        let severity = if findings.has_errors() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let mut text = Lines::default();
+        for finding in findings
+            .iter()
+            .filter(|finding| finding.counts_as(severity))
+            .take(self.limit)
+        {
+            brief_line(&mut text, finding, locate);
+        }
+        let hidden = findings.count(severity).saturating_sub(self.limit);
+        let warnings = findings.count(Severity::Warning);
+        let mut more = Vec::new();
+        if hidden > 0 {
+            more.push(counted(hidden, &format!("more {}", severity.as_str())));
+        }
+        if severity == Severity::Error && warnings > 0 {
+            more.push(counted(warnings, Severity::Warning.as_str()));
+        }
+        if !more.is_empty() {
+            text.push(format_args!(
+                "and {}: `spokewright check` lists them",
+                more.join(" and ")
+            ));
+        }
+        text.into_text()
+    }
+}
+
+fn brief_line(text: &mut Lines, finding: &Finding, locate: &dyn Locate) {
+    let mut line = format!(
+        "{}[{}]: {}",
+        finding.severity.as_str(),
+        finding.code.name(),
+        one_line(&finding.message, LONGEST_IN_BRIEF)
+    );
+    if let Some(origin) = origin(&finding.place, locate) {
+        let _ = write!(line, " ({})", one_line(&origin, LONGEST_IN_BRIEF));
+    }
+    if let Some(help) = &finding.help {
+        let _ = write!(line, "; help: {}", one_line(help, LONGEST_IN_BRIEF));
+    }
+    text.push(line);
 }
 
 #[cfg(test)]

@@ -1,11 +1,25 @@
-//! Where a finding is: a [`Place`], symbolic while the pipeline runs. [`Locate`] resolves it to lines only when something
-//! is printed.
+//! Where a finding is: symbolic while the pipeline runs, resolved to lines only when something is printed ([`Locate`]). Also which
+//! places are in a value, inside it, or around it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
 
 use kube_json::Text;
+use serde::Serialize;
+
+use super::sanitize::one_line;
 
 /// Index of an input file in the order of its path (the `source` module hands them out).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u32);
+
+impl SourceId {
+    /// The file at a position.
+    pub(crate) fn at(position: usize) -> Self {
+        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    }
+}
 
 /// One document of one input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +31,12 @@ pub struct DocumentId {
 }
 
 impl DocumentId {
+    /// The document at a position of a file.
+    pub(crate) fn at(source: SourceId, position: usize) -> Self {
+        let index = u32::try_from(position).unwrap_or(u32::MAX);
+        Self { source, index }
+    }
+
     /// The first document of the first file.
     pub const FIRST: Self = Self {
         source: SourceId(0),
@@ -85,6 +105,15 @@ impl Place {
             document,
             pointer: pointer.into(),
             part: Part::Value,
+        }
+    }
+
+    /// A byte range of a file's text.
+    pub(crate) const fn text(source: SourceId, range: &Range<usize>) -> Self {
+        Self::Text {
+            source,
+            start: range.start,
+            end: range.end,
         }
     }
 
@@ -176,7 +205,7 @@ impl<'a> Span<'a> {
 }
 
 /// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
-pub trait Locate: Sync {
+pub trait Locate: fmt::Debug + Sync {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
 
@@ -189,5 +218,210 @@ pub trait Locate: Sync {
     /// A name for all the texts together, such as their directory: it distinguishes the runs of one repository.
     fn run_name(&self) -> String {
         String::new()
+    }
+}
+
+/// Lines and columns of a span, from 1, columns in characters, the end exclusive. Lines end at LF, so the CR of
+/// a CRLF belongs to the line it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Region {
+    /// Line of the first character.
+    #[serde(rename = "startLine")]
+    pub line: usize,
+    /// Column of the first character.
+    #[serde(rename = "startColumn")]
+    pub column: usize,
+    /// Line of the first character after the span.
+    pub end_line: usize,
+    /// Column of the first character after the span.
+    pub end_column: usize,
+}
+
+impl Span<'_> {
+    /// Start and end as lines and columns. Reads the bytes of the span once.
+    pub fn region(&self) -> Region {
+        let start = floor_boundary(self.text, self.start);
+        let end = floor_boundary(self.text, self.end).max(start);
+        let inside = self.text.get(start..end).unwrap_or_default();
+        let (lines, last) = match inside.rsplit_once('\n') {
+            Some((earlier, last)) => (1 + earlier.matches('\n').count(), last),
+            None => (0, inside),
+        };
+        let before = if lines == 0 { self.column } else { 1 };
+        Region {
+            line: self.line,
+            column: self.column,
+            end_line: self.line + lines,
+            end_column: before + last.chars().count(),
+        }
+    }
+}
+
+/// A place as the formats print it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Location<'a> {
+    /// As shown to people: relative to the root where it can be, with `/`.
+    pub(super) path: &'a str,
+    /// Missing where the place is a file as such.
+    pub(super) region: Option<Region>,
+}
+
+/// Where `place` is; `None` for the run as a whole and for a place that cannot be found.
+pub(super) fn resolve<'a>(place: &'a Place, locate: &'a dyn Locate) -> Option<Location<'a>> {
+    match place {
+        Place::Run => None,
+        Place::Path(path) => Some(Location { path, region: None }),
+        Place::Field { .. } | Place::Embedded { .. } | Place::Text { .. } => {
+            locate.locate(place).map(|span| Location {
+                path: span.path,
+                region: Some(span.region()),
+            })
+        }
+    }
+}
+
+/// `path:line:column`, as far as there is one.
+pub(super) fn origin(place: &Place, locate: &dyn Locate) -> Option<String> {
+    let location = resolve(place, locate)?;
+    let path = one_line(location.path, usize::MAX);
+    Some(match location.region {
+        Some(region) => format!("{path}:{}:{}", region.line, region.column),
+        None => path,
+    })
+}
+
+/// The greatest character boundary of `text` that is not beyond `at`.
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The least of what was noted of places, by every value that they are in, and whether it was noted of this very value.
+#[derive(Debug)]
+pub(super) struct Within<'p, T>(HashMap<(DocumentId, &'p str), (T, bool)>);
+
+impl<T> Default for Within<'_, T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<'p, T: Copy + Ord> Within<'p, T> {
+    /// Notes `least` of a place, unless less is noted already.
+    pub(super) fn add(&mut self, place: &'p Place, least: T) {
+        let Some((document, pointer)) = place.field() else {
+            return;
+        };
+        for outer in outwards(pointer) {
+            let (noted, is_here) = self.0.entry((document, outer)).or_insert((least, false));
+            *noted = least.min(*noted);
+            *is_here |= outer.len() == pointer.len();
+        }
+    }
+
+    /// The least that was noted of a field, by its document and pointer, or below it.
+    pub(super) fn least(&self, field: (DocumentId, &str)) -> Option<T> {
+        self.0.get(&field).map(|(least, _)| *least)
+    }
+
+    /// Whether anything was noted of the same field of the same document, or of a value around it.
+    pub(super) fn is_around(&self, place: &Place) -> bool {
+        let is_noted = |field| self.0.get(&field).is_some_and(|(_, is_here)| *is_here);
+        place
+            .field()
+            .is_some_and(|(document, pointer)| outwards(pointer).any(|outer| is_noted((document, outer))))
+    }
+}
+
+/// A pointer, and those of the values around it, inmost first.
+fn outwards(pointer: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(pointer), |inner| {
+        inner.rfind('/').and_then(|end| inner.get(..end))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(text: &str, start: usize, end: usize, line: usize, column: usize) -> (usize, usize) {
+        let region = Span {
+            path: "a.yaml",
+            text,
+            start,
+            end,
+            line,
+            column,
+        }
+        .region();
+        assert_eq!((region.line, region.column), (line, column));
+        (region.end_line, region.end_column)
+    }
+
+    #[test]
+    fn the_end_is_exclusive_and_counted_in_characters() {
+        assert_eq!(region("ä: öü\n", 4, 8, 1, 4), (1, 6));
+        assert_eq!(region("a", 0, 0, 1, 1), (1, 1));
+    }
+
+    #[test]
+    fn lines_end_at_lf_also_in_crlf_files() {
+        assert_eq!(region("a:\r\n  b: 1\r\n  c: 2\r\n", 6, 18, 2, 3), (3, 7));
+        assert_eq!(region("a:\n  b\n", 5, 7, 2, 3), (3, 1));
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_ends_with_it() {
+        assert_eq!(region("abc", 1, 99, 1, 2), (1, 4));
+        assert_eq!(region("é", 1, 1, 1, 1), (1, 1));
+    }
+
+    fn at(index: u32, pointer: &str) -> Place {
+        let source = SourceId(0);
+        Place::value(DocumentId { source, index }, pointer)
+    }
+
+    fn is_within(inner: &Place, outer: &Place) -> bool {
+        let (Some((document, pointer)), Some((of, root))) = (inner.field(), outer.field()) else {
+            return false;
+        };
+        let below = pointer.strip_prefix(root);
+        document == of && below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    #[test]
+    fn it_says_what_asking_each_of_them_says() {
+        let pointers = ["", "/a", "/a/b", "/a/b/c", "/ab", "/a~1b", "/a/0", "/b"];
+        let noted = [(0, "/a/b", 2), (0, "/a/b/c", 1), (0, "/ab", 0), (1, "/b", 3)];
+        let mut within = Within::default();
+        let places = noted.map(|(document, pointer, number)| (at(document, pointer), number));
+        for (place, number) in &places {
+            within.add(place, *number);
+        }
+        within.add(&Place::Run, 0);
+        assert_eq!(Place::Run.field().and_then(|field| within.least(field)), None);
+        assert!(!within.is_around(&Place::Run));
+        for document in 0..3 {
+            for outer in pointers.map(|pointer| at(document, pointer)) {
+                let asked = noted
+                    .iter()
+                    .filter(|(document, pointer, _)| is_within(&at(*document, pointer), &outer))
+                    .map(|(_, _, number)| *number)
+                    .min();
+                assert_eq!(
+                    outer.field().and_then(|field| within.least(field)),
+                    asked,
+                    "{outer:?}"
+                );
+                let mut noted = noted.iter();
+                let is_around =
+                    noted.any(|(document, pointer, _)| is_within(&outer, &at(*document, pointer)));
+                assert_eq!(within.is_around(&outer), is_around, "{outer:?}");
+            }
+        }
     }
 }

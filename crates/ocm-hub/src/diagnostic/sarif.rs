@@ -6,16 +6,15 @@
 //! result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::github::origin;
-use super::position::{Location as Found, Region, resolve};
-use super::visible::one_line;
+use super::place::{Location as Found, Region, origin, resolve};
+use super::sanitize::one_line;
 use super::{CODES, Code, Finding, Findings, Locate, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -45,7 +44,7 @@ struct Run<'a> {
 }
 
 /// The results, made one by one while they are written: there may be a hundred thousand.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Results<'a> {
     findings: &'a Findings,
     locate: &'a dyn Locate,
@@ -58,21 +57,16 @@ impl Serialize for Results<'_> {
         let any_suppressed = self.findings.suppressed() > 0;
         let results = self.findings.iter().filter_map(|finding| {
             let found = resolve(&finding.place, self.locate)?;
-            let mut result = result(finding, &found, self.locate, &mut seen);
-            result.suppressions = any_suppressed.then(|| suppressions(finding));
-            Some(result)
+            Some(SarifResult {
+                suppressions: any_suppressed.then(|| suppressions(finding)),
+                ..result(finding, &found, self.locate, &mut seen)
+            })
         });
         let mut list = serializer.serialize_seq(None)?;
         for result in results {
             list.serialize_element(&result)?;
         }
         list.end()
-    }
-}
-
-impl fmt::Debug for Results<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Results").field(self.findings).finish()
     }
 }
 
@@ -189,12 +183,9 @@ impl<'a> SarifLog<'a> {
 /// `spokewright/hub/`: the part after the last slash would name one run of many, and nothing distinguishes it from a
 /// repeat.
 fn run_id(run_name: &str) -> String {
-    let mut id = "spokewright/".to_owned();
-    for part in run_name.split('/').filter(|part| !part.is_empty()) {
-        id.push_str(part);
-        id.push('/');
-    }
-    id
+    let parts = run_name.split('/').filter(|part| !part.is_empty());
+    let parts = std::iter::once("spokewright").chain(parts);
+    parts.map(|part| format!("{part}/")).collect()
 }
 
 /// All rules; those of `codes` with their pages, because the others are never read.
@@ -317,14 +308,11 @@ pub(super) fn fingerprint(
         digest.update(part.as_bytes());
         digest.update([0]);
     }
-    let mut text = String::with_capacity(40);
-    for byte in digest.finalize().iter().take(16) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    let count = seen.entry(text.clone()).or_default();
+    let digest = digest.finalize();
+    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let count = seen.entry(digits.clone()).or_default();
     *count += 1;
-    let _ = write!(text, ":{count}");
-    text
+    format!("{digits}:{count}")
 }
 
 /// `path` as a URI reference (RFC 3986): relative where the path is; everything but unreserved characters and

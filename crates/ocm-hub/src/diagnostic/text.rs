@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use super::visible::{columns, is_printed_as_it_is};
+use super::sanitize::{columns, is_printed_as_it_is};
 
 /// What is between two columns of a table.
 pub const GAP: &str = "  ";
@@ -45,10 +45,21 @@ pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
 
 /// The first `most` names, and how many more there are: `a, b and 3 more`.
 pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
-    let (shown, left_out) = split(names, most);
-    match and_more(left_out, "") {
-        Some(more) => format!("{} {more}", shown.join(", ")),
-        None => shown.join(", "),
+    listed(names, most, " ")
+}
+
+/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
+pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    listed(names, most, ", ")
+}
+
+fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize, before_and: &str) -> String {
+    let mut names = names.into_iter();
+    let shown = names.by_ref().take(most).map(|name| name.as_ref().to_owned());
+    let shown = shown.collect::<Vec<String>>().join(", ");
+    match and_more(names.count(), "") {
+        Some(more) => [&shown, before_and, &more].concat(),
+        None => shown,
     }
 }
 
@@ -71,81 +82,26 @@ pub fn with_article(kind: &str) -> String {
     format!("{article} {kind}")
 }
 
-/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
-pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
-    let (mut shown, left_out) = split(names, most);
-    shown.extend(and_more(left_out, ""));
-    shown.join(", ")
-}
-
-fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec<String>, usize) {
-    let (mut shown, mut left_out) = (Vec::new(), 0_usize);
-    for name in names {
-        if shown.len() < most {
-            shown.push(name.as_ref().to_owned());
-        } else {
-            left_out = left_out.saturating_add(1);
-        }
-    }
-    (shown, left_out)
-}
-
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always
 /// there.
 pub fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
-    FirstNames::of(names, room).fitting(room)
-}
-
-/// The first of some names, and how many there are: all that a line needs of thousands.
-#[derive(Debug)]
-pub struct FirstNames<N> {
-    first: Vec<N>,
-    count: usize,
-}
-
-impl<N: AsRef<str>> FirstNames<N> {
-    /// Those that may fit into so many columns.
-    pub fn of(names: impl IntoIterator<Item = N>, most: usize) -> Self {
-        let (mut first, mut columns, mut count) = (Vec::new(), 0_usize, 0_usize);
-        for name in names {
-            count = count.saturating_add(1);
-            if columns <= most {
-                columns = columns.saturating_add(columns_of(name.as_ref()));
-                first.push(name);
+    let names: Vec<N> = names.into_iter().collect();
+    // With the comma and the blank.
+    let columns = |name: &N| name.as_ref().chars().count().saturating_add(2);
+    let fits = names.iter().map(columns).sum::<usize>().saturating_sub(2) <= room;
+    let (mut shown, mut taken) = (String::new(), 0_usize);
+    for (index, name) in names.iter().enumerate() {
+        taken = taken.saturating_add(columns(name));
+        if index > 0 {
+            let more = format!(", +{} more", names.len().saturating_sub(index));
+            if !fits && taken.saturating_sub(2).saturating_add(more.len()) > room {
+                return shown + &more;
             }
+            shown.push_str(", ");
         }
-        Self { first, count }
+        shown.push_str(name.as_ref());
     }
-
-    /// The line of names, in no more columns than they were chosen for.
-    pub fn fitting(&self, room: usize) -> String {
-        let names: Vec<&str> = self.first.iter().map(AsRef::as_ref).collect();
-        let columns: usize = names.iter().map(|name| columns_of(name)).sum();
-        if names.len() == self.count && columns.saturating_sub(2) <= room {
-            return names.join(", ");
-        }
-        let mut shown = String::new();
-        let more = |shown: usize| format!(", +{} more", self.count.saturating_sub(shown));
-        for (index, name) in names.iter().enumerate() {
-            let longer = shown.chars().count().saturating_add(columns_of(name));
-            if index > 0 && longer.saturating_add(more(index).len()) > room {
-                return shown + &more(index);
-            }
-            if index > 0 {
-                shown.push_str(", ");
-            }
-            shown.push_str(name);
-        }
-        if names.len() < self.count {
-            shown.push_str(&more(names.len()));
-        }
-        shown
-    }
-}
-
-/// The columns of a name and of the comma and the blank before it.
-fn columns_of(name: &str) -> usize {
-    name.chars().count().saturating_add(2)
+    shown
 }
 
 /// What is said of one, or of any other number.
@@ -364,20 +320,6 @@ mod tests {
         assert_eq!(first_names(["a", "b"], 2), "a, b");
         assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
-        // The first ones alone give the line of all, in any room.
-        let names: Vec<String> = (0..60).map(|number| "n".repeat(1 + number % 7)).collect();
-        for count in 0..names.len() {
-            let names = &names[..count];
-            for room in 0..100 {
-                let whole = FirstNames {
-                    first: names.iter().collect(),
-                    count,
-                }
-                .fitting(room);
-                assert_eq!(FirstNames::of(names, 100).fitting(room), whole);
-                assert_eq!(fitting_names(names, room), whole);
-            }
-        }
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
         assert_eq!(fitting_names(["eu-1", "eu-2"], 1), "eu-1, +1 more");
     }

@@ -9,10 +9,10 @@ use kube_json::Value;
 
 use super::Room;
 use super::disk::read_at_most;
-use super::paths::show;
-use super::texts::{DocumentRange, SourceFile, Sources};
-use crate::beneath::Enclosure;
+use super::source_map::{DocumentRange, SourceFile, Sources};
+use super::tree::show;
 use crate::diagnostic::{DocumentId, SourceId};
+use crate::sandbox::SandboxDir;
 
 /// A file of more bytes is not a manifest written by hand.
 const MOST_BYTES: usize = 4 << 20;
@@ -50,14 +50,14 @@ pub fn attribute(sources: &mut Sources, generated: Vec<Generated>, roots: &[Path
         if left.is_empty() {
             break;
         }
-        let Ok(beneath) = Enclosure::open(root) else {
+        let Ok(files) = SandboxDir::open(root) else {
             continue;
         };
-        let mut files: HashMap<String, Option<Known>> = HashMap::new();
+        let mut read_files: HashMap<String, Option<Known>> = HashMap::new();
         left.retain(|one| {
-            let known = files
+            let known = read_files
                 .entry(one.path.clone())
-                .or_insert_with(|| read(sources, &beneath, root, &one.path));
+                .or_insert_with(|| read(sources, &files, root, &one.path));
             let Some(known) = known else { return true };
             let Some(index) = known.documents.get(&one.object) else {
                 return true;
@@ -74,8 +74,8 @@ pub fn attribute(sources: &mut Sources, generated: Vec<Generated>, roots: &[Path
 }
 
 /// Reads a file beneath a root; nothing if there is none, or if it is not YAML.
-fn read(sources: &mut Sources, beneath: &Enclosure, root: &Path, path: &str) -> Option<Known> {
-    let file = beneath.file(Path::new(path)).ok()?;
+fn read(sources: &mut Sources, files: &SandboxDir, root: &Path, path: &str) -> Option<Known> {
+    let file = files.file(Path::new(path)).ok()?;
     let bytes = read_at_most(file, MOST_BYTES).ok()?;
     if bytes.len() > MOST_BYTES {
         return None;
@@ -85,7 +85,7 @@ fn read(sources: &mut Sources, beneath: &Enclosure, root: &Path, path: &str) -> 
     let mut ranges = Vec::new();
     let mut documents = HashMap::new();
     for (index, chunk) in (0_u32..).zip(kube_yaml::split(&text).ok()?) {
-        ranges.push(DocumentRange::of(&chunk));
+        ranges.push(DocumentRange::from_chunk(&chunk));
         if let Ok((value, _)) = kube_yaml::read_located(&chunk, &limits)
             && let Some(name) = object_name(&value)
         {

@@ -11,15 +11,14 @@ use std::path::{Path, PathBuf};
 
 use kube_yaml::Limits;
 
-use super::paths::reason;
-use super::tree::{FileTree, Lead, TreeEntry, TreeError};
-use crate::beneath::{Enclosure, Entry, RealPaths};
+use super::tree::{FileTree, Lead, TreeEntry, TreeError, reason};
+use crate::sandbox::{Entry, RealPaths, SandboxDir};
 
 /// The files on disk, as they are now.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
     /// Open directories by their canonical paths.
-    roots: BTreeMap<PathBuf, Enclosure>,
+    roots: BTreeMap<PathBuf, SandboxDir>,
     real_paths: RealPaths,
 }
 
@@ -40,7 +39,7 @@ impl Disk {
             let repository = repository(directory);
             for root in [Some(directory), repository].into_iter().flatten() {
                 if !disk.roots.contains_key(root)
-                    && let Ok(files) = Enclosure::open(root)
+                    && let Ok(files) = SandboxDir::open(root)
                 {
                     disk.roots.insert(root.to_owned(), files);
                 }
@@ -50,7 +49,7 @@ impl Disk {
     }
 
     /// The open directory that a canonical path lies beneath, the innermost, and the rest of the path.
-    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&Enclosure, &'p Path)> {
+    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&SandboxDir, &'p Path)> {
         path.ancestors()
             .find_map(|root| Some((self.roots.get(root)?, path.strip_prefix(root).ok()?)))
             .ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is not below a named path"))
@@ -105,10 +104,6 @@ impl FileTree for Disk {
         "name another path"
     }
 
-    fn must_have_inputs(&self) -> bool {
-        true
-    }
-
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
@@ -124,11 +119,7 @@ impl FileTree for Disk {
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
-        match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(Some(kind(metadata.file_type()))),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
-            Err(_) => Ok(None),
-        }
+        found(fs::symlink_metadata(path).map(Entry::from).map(Some))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
@@ -139,13 +130,9 @@ impl FileTree for Disk {
         match fs::metadata(path) {
             Ok(metadata) => {
                 // A pipe that a shell names (`/dev/fd/63`) can be read, and has no path of its own.
-                let real = if is_descriptor(path) {
-                    None
-                } else {
-                    self.real_paths.of(path)
-                };
-                let real = real.unwrap_or_else(|| path.to_owned());
-                Ok(Lead::To(real, kind(metadata.file_type())))
+                let real = (!is_descriptor(path)).then(|| self.real_paths.of(path));
+                let real = real.flatten().unwrap_or_else(|| path.to_owned());
+                Ok(Lead::To(real, Entry::from(metadata).into()))
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
             // Missing, below a file, or a loop of links: all the same to whoever wants to read it.
@@ -155,7 +142,7 @@ impl FileTree for Disk {
 }
 
 /// The entries of an open directory, sorted: it lists them in an order of its own, and findings would come in that order.
-fn entries(files: &Enclosure, directory: &Path) -> io::Result<Vec<(OsString, TreeEntry)>> {
+fn entries(files: &SandboxDir, directory: &Path) -> io::Result<Vec<(OsString, TreeEntry)>> {
     let entries = files.entries(directory)?;
     let entries = entries.map(|entry| entry.map(|(name, entry)| (name, entry.into())));
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
@@ -178,15 +165,12 @@ pub(super) fn read_at_most(file: File, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn kind(kind: fs::FileType) -> TreeEntry {
-    if kind.is_file() {
-        TreeEntry::File
-    } else if kind.is_dir() {
-        TreeEntry::Directory
-    } else if kind.is_symlink() {
-        TreeEntry::Link
-    } else {
-        TreeEntry::Other
+/// What was found at a path. What is missing, below a file, or behind a loop of links is nothing.
+fn found(entry: io::Result<Option<Entry>>) -> Result<Option<TreeEntry>, TreeError> {
+    match entry {
+        Ok(entry) => Ok(entry.map(TreeEntry::from)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
+        Err(_) => Ok(None),
     }
 }
 
@@ -208,7 +192,7 @@ pub(super) fn help_for(error: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub struct Checkout {
     root: PathBuf,
-    files: Enclosure,
+    files: SandboxDir,
 }
 
 impl Checkout {
@@ -218,7 +202,7 @@ impl Checkout {
     /// The system refuses it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let root = path.canonicalize()?;
-        let files = Enclosure::open(&root)?;
+        let files = SandboxDir::open(&root)?;
         Ok(Self { root, files })
     }
 }
@@ -236,20 +220,12 @@ impl FileTree for Checkout {
         "name a path inside the repository"
     }
 
-    fn must_have_inputs(&self) -> bool {
-        true
-    }
-
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         entries(&self.files, directory).map_err(|error| refused(&error))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
-        match self.files.entry(path) {
-            Ok(entry) => Ok(entry.map(TreeEntry::from)),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(refused(&error)),
-            Err(_) => Ok(None),
-        }
+        found(self.files.entry(path))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {

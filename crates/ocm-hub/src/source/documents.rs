@@ -2,7 +2,6 @@
 //! the size of a file, and how much the aliases of all of them may expand to.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,10 +9,9 @@ use apimachinery::Work;
 use kube_json::Value;
 
 use super::disk::{Disk, help_for, read_at_most};
-use super::lfs::is_pointer;
-use super::paths::{reason, show};
-use super::texts::{DocumentRange, SourceFile, Sources};
-use super::tree::FileTree;
+use super::git::is_pointer;
+use super::source_map::{DocumentRange, SourceFile, Sources};
+use super::tree::{FileTree, reason, show};
 use super::walk::{Discovered, Request, Room, pointer};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::parallel;
@@ -59,7 +57,9 @@ pub(super) fn load(
         }
     }
     inputs.extend(stdin.map(|bytes| (&piped, Content::Known(bytes.into()))));
-    read_inputs(inputs, request, sources, findings)
+    let (documents, found) = read_inputs(inputs, request, sources);
+    findings.extend(found);
+    documents
 }
 
 /// Where the bytes of an input are.
@@ -77,21 +77,15 @@ pub(super) fn read_inputs(
     inputs: Vec<Input<'_>>,
     request: &Request,
     sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
+) -> (Vec<Document>, Vec<Finding>) {
     let steps = request.progress.count(Stage::Reading, inputs.len());
-    let limits = kube_yaml::Limits::default();
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
         inputs.into_iter().enumerate().collect(),
         |(index, (file, content))| {
-            let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
+            let id = SourceId::at(first.saturating_add(index));
             let shown = show(&file.path);
-            let text = text_of(content, &shown, &limits);
-            let (text, unread) = match text {
-                Ok(text) => (text, None),
-                Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
-            };
+            let (text, unread) = text_of(content, &shown, id);
             let is_read = unread.is_none();
             let mut read = FileRead {
                 file: SourceFile {
@@ -106,28 +100,28 @@ pub(super) fn read_inputs(
                 findings: unread.into_iter().collect(),
             };
             if is_read {
-                read_documents(id, &mut read, is_json(&file.path), &limits);
+                read_documents(id, &mut read, is_json(&file.path));
             }
             steps.advance(1);
             read
         },
     );
     drop(steps);
-    let mut documents = Vec::new();
+    let (mut documents, mut findings) = (Vec::new(), Vec::new());
     let mut aliases = Aliases::default();
     for mut read in read {
         for id in std::mem::take(&mut read.with_aliases) {
-            if !aliases.read(id, &mut read, &limits) {
+            if !aliases.read(id, &mut read) {
                 sources.note_unread(id.source);
             }
         }
         read.documents.sort_by_key(|document| document.id);
         sources.push(read.file);
         documents.append(&mut read.documents);
-        findings.extend(read.findings);
+        findings.append(&mut read.findings);
     }
     findings.extend(aliases.finding());
-    documents
+    (documents, findings)
 }
 
 /// Whether a path has the extension of JSON, in any case.
@@ -150,6 +144,9 @@ struct FileRead {
 /// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
 pub(super) const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
+/// The maximum size, in bytes, of a file.
+const MOST_BYTES: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
+
 /// How much aliases may expand to in every document: one value for this many bytes of its text.
 pub(super) const BYTES_FOR_A_VALUE: usize = 8;
 /// The work for a value from an alias beyond that, which takes up to a quarter of a kilobyte (docs/reference/limits.md).
@@ -166,7 +163,7 @@ struct Aliases {
 
 impl Aliases {
     /// Reads a document of a file; whether it could afford to.
-    fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) -> bool {
+    fn read(&mut self, id: DocumentId, read: &mut FileRead) -> bool {
         if let Some((_, unread)) = &mut self.beyond {
             *unread = unread.saturating_add(1);
             return false;
@@ -179,17 +176,17 @@ impl Aliases {
         let chunk = range.chunk(text.get(range.start..range.end).unwrap_or_default());
         let free = chunk.text.len() / BYTES_FOR_A_VALUE;
         let left = self.work.left(STEPS_PER_VALUE).saturating_add(free);
+        let limits = kube_yaml::Limits::default();
         let bounded = kube_yaml::Limits {
             alias_nodes: left.min(limits.alias_nodes),
-            ..limits.clone()
+            ..limits
         };
         let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
         self.work.pay(copied.saturating_sub(free), STEPS_PER_VALUE);
         match value {
             Err(error) if copied > bounded.alias_nodes => {
-                let Range { start, end } = error.shifted(range.start).range;
-                let source = id.source;
-                self.beyond = Some((Place::Text { source, start, end }, 1));
+                let error = error.shifted(range.start);
+                self.beyond = Some((Place::text(id.source, &error.range), 1));
             }
             value => read.take(id, &chunk, value, &Secrecy::new(&text)),
         }
@@ -205,68 +202,33 @@ impl Aliases {
     }
 }
 
-/// Keeps one file as a single text, without looking for documents: the configuration. `None`, and a finding, when it
-/// cannot be read.
+/// Keeps one file as a single text, without looking for documents: the configuration.
+///
+/// # Errors
+/// It cannot be read.
 pub(super) fn read_text(
-    content: Result<Content<'_>, Box<Unread>>,
+    content: Result<Content<'_>, Box<Finding>>,
     path: &Path,
     sources: &mut Sources,
-    findings: &mut Findings,
-) -> Option<(Arc<String>, DocumentId)> {
+) -> Result<(Arc<String>, DocumentId), Box<Finding>> {
     let shown = show(path);
-    let text = content.and_then(|content| text_of(content, &shown, &kube_yaml::Limits::default()));
-    let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
-    let (text, unread) = match text {
-        Ok(text) => (text, None),
-        Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(source))),
+    let source = sources.next_id();
+    let (text, unread) = match content {
+        Ok(content) => text_of(content, &shown, source),
+        Err(finding) => (Arc::default(), Some(*finding)),
     };
-    let whole = DocumentRange {
-        start: 0,
-        end: text.len(),
-        line: 1,
-        syntax: kube_yaml::Syntax::Yaml,
-    };
-    let relative = path
-        .file_name()
-        .map_or_else(|| shown.clone(), |name| show(Path::new(name)));
+    let whole = DocumentRange::whole(&text, kube_yaml::Syntax::Yaml);
+    let name = path.file_name();
     sources.push(SourceFile {
         room: Room::Hub,
-        relative,
+        relative: name.map_or_else(|| shown.clone(), |name| show(Path::new(name))),
         shown,
         text: Arc::clone(&text),
         documents: vec![whole],
     });
-    if let Some(finding) = unread {
-        findings.push(finding);
-        return None;
-    }
-    Some((text, DocumentId { source, index: 0 }))
-}
-
-/// Why a file has no text that can be read as YAML.
-pub(super) struct Unread {
-    /// As far as there is one.
-    text: Arc<String>,
-    /// Where it is in the text.
-    at: Option<Range<usize>>,
-    finding: Finding,
-}
-
-impl Unread {
-    pub(super) fn of(finding: Finding) -> Box<Self> {
-        Box::new(Self {
-            text: Arc::default(),
-            at: None,
-            finding,
-        })
-    }
-
-    fn finding(self, source: SourceId) -> Finding {
-        let mut finding = self.finding;
-        if let Some(Range { start, end }) = self.at {
-            finding.place = Place::Text { source, start, end };
-        }
-        finding
+    match unread {
+        Some(finding) => Err(Box::new(finding)),
+        None => Ok((text, DocumentId { source, index: 0 })),
     }
 }
 
@@ -285,21 +247,42 @@ impl Discovered {
     }
 }
 
-fn text_of(
-    content: Content<'_>,
-    shown: &str,
-    limits: &kube_yaml::Limits,
-) -> Result<Arc<String>, Box<Unread>> {
-    let (disk, at) = match content {
-        Content::Known(bytes) => return decode(bytes.into_owned(), shown, limits),
-        Content::OnDisk(disk, at) => (disk, at),
+/// The text of a file, as far as there is one, and why it cannot be read as YAML.
+fn text_of(content: Content<'_>, shown: &str, source: SourceId) -> (Arc<String>, Option<Finding>) {
+    let bytes = match bytes_of(content, shown) {
+        Ok(bytes) => bytes,
+        Err(finding) => return (Arc::default(), Some(*finding)),
     };
-    let unreadable = |error| Unread::of(unreadable(shown, &error));
-    let file = disk.open(at).map_err(unreadable)?;
-    let length = file.metadata().map_err(unreadable)?.len();
-    check_length(length, shown, limits)?;
-    let bytes = read_at_most(file, limits.document_bytes).map_err(unreadable)?;
-    decode(bytes, shown, limits)
+    let text = match kube_yaml::decode(&bytes) {
+        // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
+        // missing.
+        Ok(text) if is_pointer(text.as_bytes()) => return (Arc::default(), Some(pointer(Path::new(shown)))),
+        // The bytes are the text, nearly always: a copy would double the memory of a large file.
+        Ok(Cow::Borrowed(_)) => None,
+        Ok(Cow::Owned(text)) => Some(text),
+        Err(undecodable) => {
+            let kube_yaml::Undecodable { error, text, .. } = *undecodable;
+            let place = Place::text(source, &error.range);
+            let finding = Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help);
+            return (Arc::new(text), Some(finding));
+        }
+    };
+    let text = text.map_or_else(|| String::from_utf8(bytes), Ok);
+    (Arc::new(text.unwrap_or_default()), None)
+}
+
+fn bytes_of(content: Content<'_>, shown: &str) -> Result<Vec<u8>, Box<Finding>> {
+    let bytes = match content {
+        Content::Known(bytes) => bytes.into_owned(),
+        Content::OnDisk(disk, at) => {
+            let unreadable = |error| Box::new(unreadable(shown, &error));
+            let file = disk.open(at).map_err(unreadable)?;
+            check_length(file.metadata().map_err(unreadable)?.len(), shown)?;
+            read_at_most(file, MOST_BYTES).map_err(unreadable)?
+        }
+    };
+    check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown)?;
+    Ok(bytes)
 }
 
 pub(super) fn unreadable(shown: &str, error: &std::io::Error) -> Finding {
@@ -307,52 +290,25 @@ pub(super) fn unreadable(shown: &str, error: &std::io::Error) -> Finding {
     Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown.to_owned()), message).help(help_for(error))
 }
 
-fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {
-    if length <= limits.document_bytes as u64 {
+fn check_length(length: u64, shown: &str) -> Result<(), Box<Finding>> {
+    if length <= MOST_BYTES as u64 {
         return Ok(());
     }
-    let most = limits.document_bytes;
-    let message = format!("`{shown}` has {length} bytes; at most {most} are read");
+    let message = format!("`{shown}` has {length} bytes; at most {MOST_BYTES} are read");
     let finding = Finding::new(Code::YAML_LIMIT, Place::Path(shown.to_owned()), message);
-    Err(Unread::of(finding.help(
+    Err(Box::new(finding.help(
         "split the file, or list it under `exclude` in spokewright.yaml",
     )))
 }
 
-fn decode(bytes: Vec<u8>, shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<String>, Box<Unread>> {
-    check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
-    let text = match kube_yaml::decode(&bytes) {
-        // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
-        // missing.
-        Ok(text) if is_pointer(text.as_bytes()) => return Err(Unread::of(pointer(shown))),
-        // The bytes are the text, nearly always: a copy would double the memory of a large file.
-        Ok(Cow::Borrowed(_)) => None,
-        Ok(Cow::Owned(text)) => Some(text),
-        Err(undecodable) => {
-            let kube_yaml::Undecodable { error, text, .. } = *undecodable;
-            let place = Place::Path(shown.to_owned());
-            return Err(Box::new(Unread {
-                text: Arc::new(text),
-                at: Some(error.range),
-                finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
-            }));
-        }
-    };
-    let text = text.map_or_else(|| String::from_utf8(bytes), Ok);
-    Ok(Arc::new(text.unwrap_or_default()))
-}
-
-fn read_documents(id: SourceId, read: &mut FileRead, json: bool, limits: &kube_yaml::Limits) {
+fn read_documents(id: SourceId, read: &mut FileRead, json: bool) {
     let text = Arc::clone(&read.file.text);
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
         // An array is a value, but not an object: `hub` decides how to treat it.
-        Ok(vec![kube_yaml::Chunk {
-            text: &text,
-            offset: 0,
-            line: 1,
-            syntax: kube_yaml::Syntax::Json,
-        }])
+        Ok(vec![
+            DocumentRange::whole(&text, kube_yaml::Syntax::Json).chunk(&text),
+        ])
     } else if json {
         kube_yaml::split_json(&text)
     } else {
@@ -361,11 +317,10 @@ fn read_documents(id: SourceId, read: &mut FileRead, json: bool, limits: &kube_y
     match split {
         Ok(chunks) => {
             // Each by itself, so in parallel: one big file must not take longer than many small ones.
-            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits));
+            let values = parallel::map(&chunks, read_chunk);
             for (chunk, value) in chunks.iter().zip(values) {
-                let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
-                let document = DocumentId { source: id, index };
-                read.file.documents.push(DocumentRange::of(chunk));
+                let document = DocumentId::at(id, read.file.documents.len());
+                read.file.documents.push(DocumentRange::from_chunk(chunk));
                 match value {
                     ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
                     ChunkRead::NeedsAliases => read.with_aliases.push(document),
@@ -390,13 +345,13 @@ enum ChunkRead {
     TooLarge,
 }
 
-fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> ChunkRead {
+fn read_chunk(chunk: &kube_yaml::Chunk<'_>) -> ChunkRead {
     if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {
         return ChunkRead::TooLarge;
     }
     let bounded = kube_yaml::Limits {
         alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
-        ..limits.clone()
+        ..kube_yaml::Limits::default()
     };
     let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
     if value.is_err() && copied > bounded.alias_nodes {
@@ -424,11 +379,7 @@ fn too_large(
     let place = if secrecy.covers_document(chunk.text) {
         Place::Path(file.shown.clone())
     } else {
-        Place::Text {
-            source,
-            start: chunk.offset,
-            end: chunk.offset,
-        }
+        Place::text(source, &(chunk.offset..chunk.offset))
     };
     let bytes = chunk.text.len();
     let message = format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}");
@@ -470,11 +421,7 @@ pub(super) fn wrong(source: SourceId, error: kube_yaml::Error, offset: usize, te
 /// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
 fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
     let error = if may_be_secret { error.unquoted() } else { error };
-    let at = |range: &std::ops::Range<usize>| Place::Text {
-        source,
-        start: range.start,
-        end: range.end,
-    };
+    let at = |range| Place::text(source, range);
     let code = match error.kind {
         kube_yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
         kube_yaml::ErrorKind::Limit => Code::YAML_LIMIT,

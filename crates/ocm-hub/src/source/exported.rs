@@ -16,8 +16,8 @@ use super::documents::{
     BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, is_json, may_be_a_list, read_inputs,
     unreadable, wrong,
 };
-use super::paths::show;
-use super::texts::{DocumentRange, SourceFile, Sources};
+use super::source_map::{DocumentRange, SourceFile, Sources};
+use super::tree::show;
 use super::walk::{Discovered, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::parallel;
@@ -48,8 +48,9 @@ pub fn read_exported<T: Send>(
 ) -> Vec<T> {
     let finding = request.progress.begin(Stage::Finding);
     let disk = Disk::below(request.named());
-    let walked = walk(request, (&disk, None), findings);
+    let walked = walk(request, &disk, None);
     drop(finding);
+    findings.extend(walked.findings);
     sources.add_charts(walked.charts);
     let count = walked.files.len().saturating_add(stdin.iter().len());
     let steps = request.progress.count(Stage::Reading, count);
@@ -118,8 +119,7 @@ impl<'r, T: Send> Reading<'r, T> {
         self.bytes = 0;
         let first = self.sources.files().len();
         let files = std::mem::take(&mut self.small);
-        let mut found = Findings::new();
-        let documents = read_inputs(files, &Request::default(), self.sources, &mut found);
+        let (documents, found) = read_inputs(files, &Request::default(), self.sources);
         let mut asked_for = BTreeSet::new();
         for finding in &found {
             if let Place::Text { source, .. } = finding.place {
@@ -133,7 +133,7 @@ impl<'r, T: Send> Reading<'r, T> {
             asked_for.extend(is_asked_for.then_some(source));
         }
         for at in first..self.sources.files().len() {
-            let source = SourceId(u32::try_from(at).unwrap_or(u32::MAX));
+            let source = SourceId::at(at);
             let length = self.sources.file(source).map_or(0, |file| file.text.len());
             // Others are only asked for if two files have the same object.
             let most = MOST_KEPT.saturating_mul(if asked_for.contains(&source) { 2 } else { 1 });
@@ -146,7 +146,7 @@ impl<'r, T: Send> Reading<'r, T> {
     }
 
     fn read_large(&mut self, file: &Discovered, start: Vec<u8>, reader: &mut dyn Read) {
-        let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
+        let source = self.sources.next_id();
         let is_json = is_json(&file.path) || start.trim_ascii_start().starts_with(b"{");
         let first = self.made.len();
         let mut large = Large {
@@ -262,8 +262,7 @@ impl<T: Send> Large<'_, '_, T> {
                 value if piece.what == What::Frame && is_list(&value) => return Ok(None),
                 value => value,
             };
-            let index = u32::try_from(*index).unwrap_or(u32::MAX);
-            let id = DocumentId { source, index };
+            let id = DocumentId::at(source, *index);
             let room = Room::Hub;
             Ok(Some(make(Document { id, room, value })))
         });
@@ -272,11 +271,8 @@ impl<T: Send> Large<'_, '_, T> {
             let text = String::from_utf8_lossy(&piece.text);
             let room = MOST_KEPT.saturating_sub(self.reading.kept);
             let fits = text.len() <= room.saturating_sub(self.text.len()) && piece.what != What::Frame;
-            let blanks = piece
-                .text
-                .len()
-                .saturating_sub(piece.text.trim_ascii_start().len());
-            let blank_lines = newlines(piece.text.get(..blanks).unwrap_or_default());
+            let blanks = piece.text.iter().take_while(|byte| byte.is_ascii_whitespace());
+            let blank_lines = blanks.filter(|byte| **byte == b'\n').count();
             let place = if is_asked_for && fits {
                 self.keep(&text, piece.line, piece.syntax)
             } else {
@@ -310,15 +306,14 @@ impl<T: Send> Large<'_, '_, T> {
         if !text.is_empty() {
             self.text.extend([text, "\n"]);
         }
-        let index = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
+        let document = DocumentId::at(self.source, self.documents.len());
         self.documents.push(DocumentRange {
             start,
             end: start.saturating_add(text.len()),
             line,
             syntax,
         });
-        let source = self.source;
-        Place::value(DocumentId { source, index }, "")
+        Place::value(document, "")
     }
 }
 
@@ -560,12 +555,7 @@ impl<T: Send> Large<'_, '_, T> {
     fn not_json(&mut self) -> Stop {
         let ahead = self.ahead();
         let text = String::from_utf8_lossy(ahead.get(..MOST_BYTES_OF_AN_OBJECT).unwrap_or(ahead));
-        let chunk = kube_yaml::Chunk {
-            text: &text,
-            offset: 0,
-            line: 1,
-            syntax: Syntax::Json,
-        };
+        let chunk = DocumentRange::whole(&text, Syntax::Json).chunk(&text);
         match kube_yaml::read(&chunk, &kube_yaml::Limits::default()) {
             Err(error) if error.kind == kube_yaml::ErrorKind::Syntax => {
                 let at = error.range.start;

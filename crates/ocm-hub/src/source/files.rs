@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::committed::WorkTree;
 use super::disk::{Checkout, Disk};
-use super::documents::{Content, Document, Unread, load, read_text};
-use super::paths::show;
-use super::texts::Sources;
-use super::tree::{FileTree, Lead, TreeEntry};
-use super::walk::{Request, Walked, link_to_nothing, walk};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use super::documents::{Content, Document, load, read_text};
+use super::git_index::WorkTree;
+use super::source_map::Sources;
+use super::tree::{FileTree, Lead, TreeEntry, about};
+use super::walk::{Request, link_to_nothing, walk};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::progress::Stage;
+use crate::sandbox::or_here;
 
 /// A choice of files; paths mean the same in each.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub enum Files<'a> {
     /// Those on disk.
     Disk,
@@ -58,18 +58,15 @@ impl Files<'_> {
 
     /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
     pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
-        let or_here = |path: Option<&'_ Path>| match path {
-            Some(path) if !path.as_os_str().is_empty() => path.to_owned(),
-            _ => PathBuf::from("."),
-        };
+        let parent = or_here(path.parent().unwrap_or(Path::new("")));
         let list = |tree: &dyn FileTree| {
-            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(&or_here(path.parent()))?) else {
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(parent)?) else {
                 return None;
             };
             tree.list(&real).ok()
         };
         let entries = match self {
-            Self::Disk => list(&Disk::below([or_here(Some(root)).as_path()])),
+            Self::Disk => list(&Disk::below([or_here(root)])),
             Self::Tree(tree) => list(tree),
         };
         let directories = entries.into_iter().flatten();
@@ -80,20 +77,20 @@ impl Files<'_> {
     }
 
     /// Reads one file named on the command line as a single text, without looking for documents: the configuration.
-    /// `None`, and a finding, when it cannot be read.
+    ///
+    /// # Errors
+    /// It cannot be read.
     pub fn read_text(
         self,
         path: &Path,
         sources: &mut Sources,
-        findings: &mut Findings,
-    ) -> Option<(Arc<String>, DocumentId)> {
+    ) -> Result<(Arc<String>, DocumentId), Box<Finding>> {
         if let Self::Tree(tree) = self {
             if let Some(Lead::To(real, _)) = self.lead(path) {
-                return read_text(content(tree, &real, path), path, sources, findings);
+                return read_text(content(tree, &real, path), path, sources);
             }
             if tree.name().is_none() {
-                findings.push(leaves_the_repository(path));
-                return None;
+                return Err(Box::new(leaves_the_repository(path)));
             }
         }
         let disk = Disk::below([path]);
@@ -101,17 +98,19 @@ impl Files<'_> {
             Ok(Lead::To(real, _)) => real,
             _ => path.to_owned(),
         };
-        read_text(Ok(Content::OnDisk(&disk, &real)), path, sources, findings)
+        read_text(Ok(Content::OnDisk(&disk, &real)), path, sources)
     }
 
     /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
     /// of one, its directory.
+    ///
+    /// # Errors
+    /// It cannot be read, or must not be.
     pub fn read_found_text(
         self,
         path: &Path,
         sources: &mut Sources,
-        findings: &mut Findings,
-    ) -> Option<(Arc<String>, DocumentId)> {
+    ) -> Result<(Arc<String>, DocumentId), Box<Finding>> {
         let on_disk;
         let tree: &dyn FileTree = match self {
             Self::Disk => {
@@ -122,27 +121,17 @@ impl Files<'_> {
                 match &on_disk {
                     Some(checkout) => checkout,
                     // Reading it reports why.
-                    None => return self.read_text(path, sources, findings),
+                    None => return self.read_text(path, sources),
                 }
             }
             Self::Tree(tree) => tree,
         };
-        let lead = by_name(tree, path).map(|at| tree.resolve(&at));
-        match lead {
-            Some(Ok(Lead::To(real, _))) => read_text(content(tree, &real, path), path, sources, findings),
-            Some(Ok(Lead::Nowhere)) => {
-                findings.push(link_to_nothing(path).help("remove the link"));
-                None
-            }
-            Some(Err(error)) => {
-                findings.push(error.finding(tree, path));
-                None
-            }
-            None | Some(Ok(Lead::Outside)) => {
-                findings.push(leaves_the_repository(path));
-                None
-            }
-        }
+        Err(Box::new(match by_name(tree, path).map(|at| tree.resolve(&at)) {
+            Some(Ok(Lead::To(real, _))) => return read_text(content(tree, &real, path), path, sources),
+            Some(Ok(Lead::Nowhere)) => link_to_nothing(path).help("remove the link"),
+            Some(Err(error)) => error.finding(tree, path),
+            None | Some(Ok(Lead::Outside)) => leaves_the_repository(path),
+        }))
     }
 
     /// The documents of all input files, and of standard input.
@@ -155,36 +144,29 @@ impl Files<'_> {
     ) -> Vec<Document> {
         let finding = request.progress.begin(Stage::Finding);
         let disk = Disk::below(request.named().chain([request.root()]));
-        let tree: &dyn FileTree = match self {
-            Self::Disk => &disk,
-            Self::Tree(tree) => tree,
+        let (tree, disk): (&dyn FileTree, Option<&Disk>) = match self {
+            Self::Disk => (&disk, Some(&disk)),
+            Self::Tree(tree) => (tree, None),
         };
-        let work_tree = match self {
-            Self::Disk => WorkTree::around(request.root(), &disk),
-            Self::Tree(_) => None,
-        };
-        let Walked { files, charts, .. } = walk(request, (tree, work_tree.as_ref()), findings);
+        let work_tree = disk.and_then(|disk| WorkTree::around(request.root(), disk));
+        let walked = walk(request, tree, work_tree.as_ref());
         drop(finding);
-        sources.add_charts(charts);
-        let disk = matches!(self, Self::Disk).then_some(&disk);
-        load(&files, (tree, disk), stdin, request, sources, findings)
+        findings.extend(walked.findings);
+        sources.add_charts(walked.charts);
+        load(&walked.files, (tree, disk), stdin, request, sources, findings)
     }
 }
 
-fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Unread>> {
-    let bytes = tree
-        .read(at)
-        .map_err(|error| Unread::of(error.finding(tree, path)))?;
-    Ok(Content::Known(bytes.into()))
+fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Finding>> {
+    match tree.read(at) {
+        Ok(bytes) => Ok(Content::Known(bytes.into())),
+        Err(error) => Err(Box::new(error.finding(tree, path))),
+    }
 }
 
 /// Where a name is in a tree, whatever has it: a link is not followed.
 fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
-    let directory = match path.parent()? {
-        here if here.as_os_str().is_empty() => Path::new("."),
-        directory => directory,
-    };
-    let at = tree.locate(directory)?;
+    let at = tree.locate(or_here(path.parent()?))?;
     match tree.resolve(&at).ok()? {
         Lead::To(real, _) => Some(real.join(path.file_name()?)),
         _ => None,
@@ -213,24 +195,13 @@ pub fn in_repository(path: &Path) -> Option<PathBuf> {
 }
 
 fn real_directory(directory: &Path) -> Option<PathBuf> {
-    let is_here = directory.as_os_str().is_empty();
-    let directory = if is_here { Path::new(".") } else { directory };
-    directory.canonicalize().ok()
+    or_here(directory).canonicalize().ok()
 }
 
 fn leaves_the_repository(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("the symbolic link `{shown}` leaves the repository");
-    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note("its target is not the same on every machine")
-        .help("replace the link with a copy of the file")
-}
-
-impl std::fmt::Debug for Files<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Disk => "Disk",
-            Self::Tree(_) => "Tree",
-        })
-    }
+    about(Code::INPUT_OUTSIDE, path, |shown| {
+        format!("the symbolic link `{shown}` leaves the repository")
+    })
+    .note("its target is not the same on every machine")
+    .help("replace the link with a copy of the file")
 }

@@ -1,21 +1,32 @@
-//! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
+//! A Git repository: its trees and blobs with limits on reading them, and a revision as a tree of files, read straight from the
+//! object store: no `git` program, nothing written.
 //!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
 //! like any other. [`open`] decides which directories count as repositories, and which of their settings are trusted.
+//!
+//! The size of a repository does not limit the size of its contents: two megabytes can unpack to two gigabytes, and ten
+//! nested trees of ten entries each are ten billion paths. So nothing is unpacked before its size is known.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ffi::OsString;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
+use apimachinery::Work;
 use gix::config::Source;
+use gix::objs::tree::EntryKind;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
+use sha2::{Digest as _, Sha256};
 
-use super::objects::{ALLOCATION, Entry, Objects, whole};
-use super::tree::{FileTree, TreeEntry, TreeError, key};
+use super::disk::read_at_most;
+use super::tree::{FileTree, SMALLER, STEPS_PER_COPY, TreeEntry, TreeError, key};
 use crate::diagnostic::{nearest, shell_name, shell_word};
+use crate::parallel;
+use crate::sandbox::SandboxDir;
 
 /// Why a revision cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,9 +79,6 @@ pub struct GitTree {
     listed: RefCell<HashMap<ObjectId, Rc<Vec<Entry>>>>,
 }
 
-/// A tree, and its entries.
-type Listed = (ObjectId, Rc<Vec<Entry>>);
-
 /// Whether a revision is relative to another, as in `HEAD~1`: no server knows such a name.
 fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
@@ -107,18 +115,19 @@ impl GitTree {
         &self.revision
     }
 
-    /// The tree at a directory, with its entries; `None` where there is no directory.
-    fn directory(&self, directory: &str) -> Result<Option<Listed>, TreeError> {
+    /// The tree at a directory; `None` where there is no directory.
+    fn directory(&self, directory: &Path) -> Result<Option<ObjectId>, TreeError> {
+        let Some(directory) = key(directory) else {
+            return Ok(None);
+        };
         let mut id = self.tree;
-        let mut entries = self.entries(id)?;
         for name in directory.split('/').filter(|name| !name.is_empty()) {
-            match named(&entries, name) {
+            match named(&self.entries(id)?, name) {
                 Some(entry) if entry.entry == TreeEntry::Directory => id = entry.id,
                 _ => return Ok(None),
             }
-            entries = self.entries(id)?;
         }
-        Ok(Some((id, entries)))
+        Ok(Some(id))
     }
 
     fn entries(&self, id: ObjectId) -> Result<Rc<Vec<Entry>>, TreeError> {
@@ -131,10 +140,13 @@ impl GitTree {
     }
 
     fn item(&self, path: &Path) -> Result<Option<(TreeEntry, ObjectId)>, TreeError> {
-        let Some(path) = key(path) else { return Ok(None) };
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let directory = self.directory(parent)?;
-        Ok(directory.and_then(|(_, entries)| named(&entries, name).map(|entry| (entry.entry, entry.id))))
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+            return Ok(None);
+        };
+        let Some(directory) = self.directory(parent)? else {
+            return Ok(None);
+        };
+        Ok(named(&self.entries(directory)?, name).map(|entry| (entry.entry, entry.id)))
     }
 }
 
@@ -157,23 +169,20 @@ impl FileTree for GitTree {
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
-        let Some(directory) = key(directory) else {
+        let Some(directory) = self.directory(directory)? else {
             return Ok(Vec::new());
         };
-        let Some((_, entries)) = self.directory(&directory)? else {
-            return Ok(Vec::new());
-        };
+        let entries = self.entries(directory)?;
+        let entries = entries.iter();
         Ok(entries
-            .iter()
             .map(|entry| (OsString::from(&entry.name), entry.entry))
             .collect())
     }
 
     /// Its id: the same tree may be at many paths.
     fn identity(&self, directory: &Path) -> Result<PathBuf, TreeError> {
-        let found = key(directory).map(|directory| self.directory(&directory));
-        let id = found.transpose()?.flatten().map(|(id, _)| id.to_string());
-        Ok(id.map_or_else(|| directory.to_owned(), PathBuf::from))
+        let id = self.directory(directory)?;
+        Ok(id.map_or_else(|| directory.to_owned(), |id| PathBuf::from(id.to_string())))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
@@ -365,18 +374,12 @@ fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitErro
 }
 
 fn no_revision(repository: &Repository, revision: &str) -> GitError {
-    let names: Vec<String> = repository
-        .references()
-        .ok()
-        .and_then(|references| {
-            let all = references.all().ok()?;
-            Some(
-                all.filter_map(Result::ok)
-                    .map(|reference| reference.name().shorten().to_string())
-                    .collect(),
-            )
-        })
-        .unwrap_or_default();
+    let references = repository.references().ok();
+    let references = references.as_ref().and_then(|references| references.all().ok());
+    let references = references.into_iter().flatten().filter_map(Result::ok);
+    let names: Vec<String> = references
+        .map(|reference| reference.name().shorten().to_string())
+        .collect();
     let nearest = nearest(revision, names.iter().map(String::as_str));
     let is_shallow = repository.is_shallow().unwrap_or(false);
     let kind = if is_shallow { "shallow clone" } else { "repository" };
@@ -400,4 +403,212 @@ fn no_revision(repository: &Repository, revision: &str) -> GitError {
             .to_owned(),
     };
     GitError::unreadable(format!("there is no revision `{revision}` in this {kind}"), help)
+}
+
+/// The maximum size of one file, as on disk.
+const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
+/// The maximum size of the target of a link: Linux accepts no longer path (`PATH_MAX`).
+const MOST_OF_A_LINK: usize = 4096;
+/// The maximum size of one directory: 400,000 names.
+const MOST_OF_A_DIRECTORY: usize = 16 << 20;
+/// The maximum total size of all files that are taken over from a work tree.
+const MOST_TOGETHER: usize = 256 << 20;
+/// Bytes of files that are read in one step.
+const BYTES_PER_STEP: usize = 9;
+/// The work for a byte of a file that is the same as another: each of its documents is an object of its own, which takes
+/// sixty times its text.
+const STEPS_PER_COPIED_BYTE: u64 = 7;
+
+/// The memory that gix may use for one object on the way to another: the base of a delta may be larger than its result.
+pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
+
+/// The objects of a repository.
+#[derive(Debug)]
+pub(super) struct Objects {
+    repository: Repository,
+    /// Contents of files that are known already, by their names.
+    offered: RefCell<HashMap<ObjectId, Vec<u8>>>,
+    read: RefCell<HashSet<ObjectId>>,
+    work: Work,
+}
+
+/// One entry of a tree.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) entry: TreeEntry,
+    pub(super) id: ObjectId,
+}
+
+impl Objects {
+    pub(super) fn new(repository: Repository) -> Self {
+        Self {
+            repository,
+            offered: RefCell::default(),
+            read: RefCell::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// Whether Git's own directory has one of this name.
+    pub(super) fn has_directory(&self, name: &str) -> bool {
+        self.repository.common_dir().join(name).is_dir()
+    }
+
+    /// Takes over the files of a work tree that these objects are: most of them, and opening one is faster than unpacking
+    /// an object, which a partial clone may lack. Its content proves that it is the same, and nothing else does. It counts
+    /// as if it were unpacked.
+    pub(super) fn take_over<'p>(&self, root: &Path, files: impl Iterator<Item = (&'p Path, ObjectId)>) {
+        let Ok(work_tree) = SandboxDir::open(root) else {
+            return;
+        };
+        let kind = self.repository.object_hash();
+        let held = AtomicUsize::new(0);
+        let same = |&(path, id): &(&Path, ObjectId)| {
+            let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
+            let is_held = bytes.len() <= MOST_OF_A_FILE
+                && is_blob_of(kind, id, &bytes)
+                && held.fetch_add(bytes.len(), Relaxed) <= MOST_TOGETHER;
+            is_held.then_some((id, bytes))
+        };
+        let same = parallel::map(&files.collect::<Vec<_>>(), same);
+        self.offered.borrow_mut().extend(same.into_iter().flatten());
+    }
+
+    /// The entries of a tree, in the order of their names.
+    ///
+    /// # Errors
+    /// It is missing, damaged, or too large, or has a name that leads out of it.
+    pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<Entry>, TreeError> {
+        self.check_size(id, MOST_OF_A_DIRECTORY)?;
+        let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
+        let mut entries = Vec::new();
+        for entry in tree.iter() {
+            let entry = entry.map_err(|error| missing(&error))?;
+            // A name that is not UTF-8 cannot be typed, and does not belong to a manifest.
+            let Ok(name) = std::str::from_utf8(entry.filename()) else {
+                continue;
+            };
+            if !is_name(name) {
+                let reason = format!("it has an entry named `{name}`, which Git never checks out");
+                return Err(TreeError::new(reason, "check it: `git fsck`"));
+            }
+            entries.push(Entry {
+                name: name.to_owned(),
+                entry: match entry.mode().kind() {
+                    EntryKind::Tree => TreeEntry::Directory,
+                    EntryKind::Blob | EntryKind::BlobExecutable => TreeEntry::File,
+                    EntryKind::Link => TreeEntry::Link,
+                    EntryKind::Commit => TreeEntry::Submodule,
+                },
+                id: entry.object_id(),
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// The bytes of a file or a link.
+    ///
+    /// # Errors
+    /// It is missing, damaged, or too large, alone or with what was read before.
+    pub(super) fn file(&self, id: ObjectId, entry: TreeEntry) -> Result<Vec<u8>, TreeError> {
+        let most = if entry == TreeEntry::Link {
+            MOST_OF_A_LINK
+        } else {
+            MOST_OF_A_FILE
+        };
+        let offered = (entry == TreeEntry::File).then(|| self.offered.borrow_mut().remove(&id));
+        if let Some(bytes) = offered.flatten() {
+            let is_too_much = self.count(id, 1, bytes.len())?;
+            return Ok(if is_too_much { Vec::new() } else { bytes });
+        }
+        let size = self.check_size(id, most)?;
+        if self.count(id, 1, size)? {
+            return Ok(Vec::new());
+        }
+        let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
+        Ok(blob.take_data())
+    }
+
+    /// The size in the object's header; the object database enforces it.
+    fn check_size(&self, id: ObjectId, most: usize) -> Result<usize, TreeError> {
+        let size = self
+            .repository
+            .find_header(id)
+            .map_err(|error| missing(&error))?
+            .size();
+        usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= most)
+            .ok_or_else(|| TreeError::new(format!("it has {size} bytes; at most {most} are read"), SMALLER))
+    }
+
+    /// Counts a directory of so many entries, or a file of so many bytes. Whether there is no more to read, as it was too
+    /// much before.
+    ///
+    /// # Errors
+    /// When it is too much now.
+    pub(super) fn count(&self, id: ObjectId, entries: usize, bytes: usize) -> Result<bool, TreeError> {
+        // It is reported once; what comes then is empty.
+        if self.work.is_spent() {
+            return Ok(true);
+        }
+        if !self.read.borrow_mut().insert(id) {
+            self.work.pay(entries, STEPS_PER_COPY);
+            self.work.pay(bytes, STEPS_PER_COPIED_BYTE);
+        }
+        if self.work.pay(bytes / BYTES_PER_STEP, 1) {
+            return Ok(false);
+        }
+        Err(TreeError::too_costly())
+    }
+}
+
+/// Whether Git gives a file of this content this name.
+pub(super) fn is_blob_of(kind: gix::hash::Kind, id: ObjectId, content: &[u8]) -> bool {
+    gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|found| found == id)
+}
+
+/// Whether Git itself would take a name into a tree or an index (git/git read-cache.c@v2.44.0 `verify_path`, fsck.c
+/// `fsck_tree`). Any other leads around in circles, or out.
+pub(super) fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+        && !name.bytes().any(|byte| matches!(byte, b'/' | b'\0'))
+        && !name.eq_ignore_ascii_case(".git")
+}
+
+/// An object that a complete clone would have.
+fn missing(error: &dyn std::error::Error) -> TreeError {
+    let help = "a partial clone lacks objects: `git fetch --refetch --no-filter`; else check it: `git fsck`";
+    TreeError::new(whole(error), help)
+}
+
+/// An error with all its causes: the first message alone explains little.
+pub(super) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let words = deeper.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = deeper.source();
+    }
+    text
+}
+
+/// Whether a file is a pointer of Git LFS, of any version. It stands for a file that is stored outside the repository; the format
+/// is in the specification of Git LFS, "The Pointer".
+pub(super) fn is_pointer(start: &[u8]) -> bool {
+    start.starts_with(b"version https://git-lfs.github.com/spec/")
+}
+
+/// The pointer that Git LFS puts into the repository for a content. Its keys are sorted and its form is fixed, so one content
+/// has one pointer.
+pub(super) fn pointer(content: &[u8]) -> String {
+    let digest = Sha256::digest(content);
+    let oid: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let size = content.len();
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
 }

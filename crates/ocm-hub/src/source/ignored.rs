@@ -1,5 +1,6 @@
-//! Files that are not input although they are inside it: hidden names, `.gitignore`, `exclude`.
+//! Which names are input: extensions, hidden names, `.gitignore`, `exclude`.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -8,6 +9,16 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::tree::TreeError;
 use crate::diagnostic::{Code, Finding, Findings, Place};
+
+/// The names of files that are read without being named.
+pub(super) const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Whether a file of this name is read.
+pub(super) fn is_manifest(name: &OsStr) -> bool {
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    // As editors and other systems write them, too: a policy in `auth.YAML` must not be missing.
+    extension.is_some_and(|extension| EXTENSIONS.iter().any(|read| read.eq_ignore_ascii_case(extension)))
+}
 
 /// At most so many bytes of a pattern, as of a path: a longer one takes much memory.
 const LONGEST: usize = 4096;
@@ -76,14 +87,9 @@ pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Finding
     for glob in exclude {
         let error = too_long(glob).map(|why| format!("it {why}"));
         if let Some(error) = error.or_else(|| Some(builder.add_line(None, glob).err()?.to_string())) {
-            findings.push(
-                Finding::new(
-                    Code::CONFIG_INVALID,
-                    Place::Run,
-                    format!("`exclude` has an invalid glob: {error}"),
-                )
-                .help("write it as in .gitignore, for example \"charts/**\""),
-            );
+            let message = format!("`exclude` has an invalid glob: {error}");
+            let finding = Finding::new(Code::CONFIG_INVALID, Place::Run, message);
+            findings.push(finding.help("write it as in .gitignore, for example \"charts/**\""));
         }
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())

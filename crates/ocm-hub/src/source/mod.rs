@@ -4,7 +4,6 @@
 //! in [`Sources`], so any symbolic place can become a line and a column. [`Files`] is the choice of the tree.
 
 mod authored;
-mod committed;
 mod disk;
 mod documents;
 mod exported;
@@ -12,11 +11,7 @@ mod files;
 mod git;
 mod git_index;
 mod ignored;
-mod lfs;
-mod lookups;
-mod objects;
-mod paths;
-mod texts;
+mod source_map;
 mod tree;
 mod walk;
 mod watched;
@@ -31,7 +26,7 @@ pub use exported::{Make, read_exported};
 pub use files::{Files, in_repository, repository_around, repository_or};
 pub use git::{GitError, GitTree};
 pub use git_index::{Held, IndexError, IndexTree, Staged};
-pub use texts::{RootRelative, SourceFile, Sources};
+pub use source_map::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};
 pub use watched::{Change, Watched};

@@ -1,13 +1,13 @@
-//! A tree of files: the disk, a Git revision, Git's index. Links inside a tree that is not on disk are followed here.
+//! A tree of files: the disk, a Git revision, Git's index. Links inside a tree that is not on disk are followed here. Also paths as
+//! people see them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs;
+use std::fmt::Debug;
 use std::path::{Component, Path, PathBuf};
 
-use super::paths::show;
-use crate::beneath::MOST_LINKS;
 use crate::diagnostic::{Code, Finding, Place};
+use crate::sandbox::{MOST_LINKS, join, resolved};
 
 /// The kind of entry at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,10 +57,11 @@ impl TreeError {
 
     /// As a finding about what people call `path`.
     pub(super) fn finding(&self, tree: &dyn FileTree, path: &Path) -> Finding {
-        let shown = show(path);
         let prefix = tree.name().map(|name| format!("{name}:")).unwrap_or_default();
-        let message = format!("cannot read `{prefix}{shown}`: {}", self.reason);
-        Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(self.help.clone())
+        about(Code::INPUT_UNREADABLE, path, |shown| {
+            format!("cannot read `{prefix}{shown}`: {}", self.reason)
+        })
+        .help(self.help.clone())
     }
 }
 
@@ -68,24 +69,21 @@ impl TreeError {
 ///
 /// Its real paths have no link on the way: one file has one. On disk they are canonical; in any other tree they are
 /// relative to its root, with `/` between components, and the empty path is the root.
-pub trait FileTree {
+pub trait FileTree: Debug {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
-    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
+    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`. The disk has no name.
     fn name(&self) -> Option<&str>;
 
     /// How to fix a path that leads out of the tree: the end of a help line.
     fn instead(&self) -> &str;
 
-    /// Whether a missing input is an error. A file that another tree lacks may be new on disk.
-    fn must_have_inputs(&self) -> bool {
-        false
-    }
-
-    /// Where a path that was typed is in the tree; `None` outside it.
+    /// Where a path that was typed is in the tree; `None` outside it. By default, relative to the root; a path that is not (or
+    /// no longer) on disk is found by the directories above it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
-        inside(self.root(), path)
+        let real = resolved(path, |_| true).ok()?;
+        real.strip_prefix(self.root()).ok().map(Path::to_owned)
     }
 
     /// The root of the repository around a real directory: above it, no `.gitignore` counts.
@@ -140,26 +138,6 @@ pub enum Lead {
     Nowhere,
     /// Out of the tree.
     Outside,
-}
-
-/// A path of a tree that is not on disk, relative to `root`. A path that is not (or no longer) on disk is found by the
-/// directories above it.
-fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
-    let absolute = std::path::absolute(path).ok()?;
-    let (existing, canonical) = absolute
-        .ancestors()
-        .find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)))?;
-    let mut whole = canonical;
-    for component in absolute.strip_prefix(existing).ok()?.components() {
-        match component {
-            Component::ParentDir => {
-                whole.pop();
-            }
-            Component::Normal(name) => whole.push(name),
-            _ => {}
-        }
-    }
-    whole.strip_prefix(root).ok().map(Path::to_owned)
 }
 
 /// Follows a path through a tree that is not on disk.
@@ -218,11 +196,35 @@ pub(super) fn key(path: &Path) -> Option<String> {
         .map(|path| path.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
-/// A path below a directory of a tree that is not on disk.
-pub(super) fn join(directory: &str, name: &str) -> String {
-    if directory.is_empty() {
-        name.to_owned()
+/// A path for people and reports: `/` between components, whatever the platform.
+pub(super) fn show(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' {
+        text.into_owned()
     } else {
-        format!("{directory}/{name}")
+        text.replace('\\', "/")
+    }
+}
+
+/// A finding about a path, with a message that has it as people see it.
+pub(super) fn about(code: Code, path: &Path, message: impl FnOnce(&str) -> String) -> Finding {
+    let shown = show(path);
+    let message = message(&shown);
+    Finding::new(code, Place::Path(shown), message)
+}
+
+/// `./a.yaml` and `a.yaml` are one file.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
+}
+
+/// The words of an I/O error without its number.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
     }
 }

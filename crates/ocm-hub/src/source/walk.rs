@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use apimachinery::Work;
 use ignore::gitignore::Gitignore;
 
-use super::committed::WorkTree;
-use super::ignored::{Rules, exclusions};
-use super::paths::{EXTENSIONS, is_manifest, show, without_dots};
-use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError};
-use crate::diagnostic::{Code, Finding, Findings, Place};
+use super::git_index::WorkTree;
+use super::ignored::{EXTENSIONS, Rules, exclusions, is_manifest};
+use super::tree::{FileTree, Lead, STEPS_PER_COPY, TreeEntry, TreeError, about, show, without_dots};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::progress::Progress;
+use crate::sandbox::or_here;
 
 /// What to read.
 #[derive(Debug, Clone, Default)]
@@ -58,8 +58,7 @@ impl Request {
 
     /// The root, as a directory that can be opened.
     pub fn root(&self) -> &Path {
-        let is_here = self.root.as_os_str().is_empty();
-        if is_here { Path::new(".") } else { &self.root }
+        or_here(&self.root)
     }
 }
 
@@ -92,40 +91,43 @@ pub(super) struct Discovered {
 pub(super) struct Walked {
     /// The files that will be read, sorted by room and relative path, each once whatever paths lead to it.
     pub(super) files: Vec<Discovered>,
-    /// The real directories that were walked: where a new file would be input.
-    pub(super) directories: BTreeSet<PathBuf>,
+    /// The real directories that were walked.
+    directories: BTreeSet<PathBuf>,
     /// Directories that are Helm charts: their templates are not read.
     pub(super) charts: BTreeSet<String>,
+    /// What is wrong with what was asked for, and on the way.
+    pub(super) findings: Findings,
 }
 
 /// Linux takes no longer path (`PATH_MAX`).
 const LONGEST_PATH: usize = 4096;
 
-/// Lists the input files of a tree; of the disk, as Git knows it.
-pub(super) fn walk(
-    request: &Request,
-    (tree, committed): (&dyn FileTree, Option<&WorkTree<'_>>),
-    findings: &mut Findings,
-) -> Walked {
+/// Lists the input files of a tree; of the disk, as Git knows it (`committed`).
+pub(super) fn walk(request: &Request, tree: &dyn FileTree, committed: Option<&WorkTree<'_>>) -> Walked {
     let real = |path: &PathBuf| match tree.resolve(&tree.locate(path)?) {
         Ok(Lead::To(real, _)) => Some(real),
         _ => None,
     };
     let spokes = request.spokes.as_ref().and_then(real);
+    let mut walked = Walked::default();
+    let exclude = exclusions(
+        &without_dots(&request.root),
+        &request.exclude,
+        &mut walked.findings,
+    );
     let mut walk = Walk {
         request,
         tree,
         committed,
         seen: HashSet::new(),
         work: Work::default(),
-        exclude: exclusions(&without_dots(&request.root), &request.exclude, findings),
+        exclude,
         skip: request.skip.iter().filter_map(real).collect(),
         skipped_names: request.skip.iter().map(|path| without_dots(path)).collect(),
         spokes,
         definitions: request.definitions.iter().filter_map(real).collect(),
         outputs: request.own_outputs.iter().filter_map(real).collect(),
-        walked: Walked::default(),
-        findings,
+        walked,
     };
     for path in &request.hub {
         walk.input(path, &Room::Hub);
@@ -166,7 +168,6 @@ struct Walk<'a> {
     /// The real paths of output trees of which nothing is to be said: [`Request::own_outputs`], and those reported.
     outputs: BTreeSet<PathBuf>,
     walked: Walked,
-    findings: &'a mut Findings,
 }
 
 /// A directory that is still to be walked.
@@ -183,6 +184,22 @@ struct Directory {
 }
 
 impl Directory {
+    /// What an entry of it leads to.
+    fn child(&self, name: &OsStr, real: PathBuf) -> Self {
+        let mut ways = self.ways.clone();
+        match ways.last_mut() {
+            Some((_, to)) if real == self.real.join(name) => to.clone_from(&real),
+            _ => ways.push((real.clone(), real.clone())),
+        }
+        Self {
+            shown: self.shown.join(name),
+            way: self.way.join(name),
+            rules: self.rules.clone(),
+            ways,
+            real,
+        }
+    }
+
     /// Whether the way down to here goes through `real`: a link to it is a loop.
     fn is_below(&self, real: &Path) -> bool {
         self.ways
@@ -195,20 +212,17 @@ impl Walk<'_> {
     /// One input path: a file is read whatever its name, a directory is walked.
     fn input(&mut self, path: &Path, room: &Room) {
         let Some(at) = self.tree.locate(path) else {
-            self.findings.push(outside_of_the_tree(self.tree, path));
-            return;
+            return self.report(outside_of_the_tree(self.tree, path));
         };
         let (real, entry) = match self.tree.resolve(&at) {
             Ok(Lead::To(real, entry)) => (real, entry),
             Ok(lead) => {
-                if self.tree.must_have_inputs() {
-                    let is_outside = lead == Lead::Outside;
-                    let finding = if is_outside {
-                        outside_of_the_tree(self.tree, path)
-                    } else {
-                        no_such_input(path)
-                    };
-                    self.findings.push(finding);
+                // A file that another tree lacks may be new on disk.
+                if self.tree.name().is_none() {
+                    self.report(match lead {
+                        Lead::Outside => outside_of_the_tree(self.tree, path),
+                        _ => no_such_input(path),
+                    });
                 }
                 return;
             }
@@ -218,13 +232,12 @@ impl Walk<'_> {
         if within.is_some_and(|within| !real.starts_with(within))
             && !self.request.from_command_line.iter().any(|named| named == path)
         {
-            self.findings.push(outside_of_the_repository(path));
-            return;
+            return self.report(outside_of_the_repository(path));
         }
         match self.committed(&real, entry) {
-            TreeEntry::Directory => self.descend(path, real, room),
+            TreeEntry::Directory => self.descend(path, &real, room),
             TreeEntry::Submodule => self.submodule(path),
-            TreeEntry::Pointer => self.findings.push(pointer(&show(path))),
+            TreeEntry::Pointer => self.report(pointer(path)),
             _ => self.take(path, real, room),
         }
     }
@@ -235,7 +248,7 @@ impl Walk<'_> {
             return;
         };
         if self.spokes.is_none() && self.committed.is_some_and(|git| git.is_left_out(spokes)) {
-            self.findings.push(left_out(spokes));
+            self.report(left_out(spokes));
         }
         let is_outside = self.tree.locate(spokes).is_none();
         // Outside of the tree nothing of it is read; only whether somebody expects that it is.
@@ -249,22 +262,27 @@ impl Walk<'_> {
                 file.room = room;
                 self.walked.files.push(file);
             } else {
-                self.findings.push(of_no_cluster(&file.path));
+                self.report(of_no_cluster(&file.path));
             }
         }
     }
 
     /// Everything below an input. A stack of our own: no depth of a tree may end ours.
-    fn descend(&mut self, path: &Path, root: PathBuf, room: &Room) {
-        let mut pending = vec![Directory {
-            shown: path.to_owned(),
-            way: root.clone(),
-            rules: self.rules_above(&root),
-            ways: vec![(root.clone(), root.clone())],
-            real: root.clone(),
-        }];
+    fn descend(&mut self, path: &Path, root: &Path, room: &Room) {
+        let mut pending = vec![self.outermost(path, root)];
         while let Some(directory) = pending.pop() {
-            self.directory(directory, &root, room, &mut pending);
+            self.directory(directory, root, room, &mut pending);
+        }
+    }
+
+    fn outermost(&mut self, shown: &Path, real: &Path) -> Directory {
+        let real = real.to_owned();
+        Directory {
+            shown: shown.to_owned(),
+            way: real.clone(),
+            rules: self.rules_above(&real),
+            ways: vec![(real.clone(), real.clone())],
+            real,
         }
     }
 
@@ -324,7 +342,7 @@ impl Walk<'_> {
         let is_output = find(entries, marker) == Some(TreeEntry::File)
             && !matches!(self.tree.read(&here.real.join(marker)), Ok(text) if text.trim_ascii().is_empty());
         if is_output && self.outputs.insert(here.real.clone()) {
-            self.findings.push(output_elsewhere(&here.shown, marker));
+            self.report(output_elsewhere(&here.shown, marker));
         }
         is_output
     }
@@ -339,13 +357,7 @@ impl Walk<'_> {
         else {
             return;
         };
-        let mut pending = vec![Directory {
-            shown: self.request.root.clone(),
-            way: root.clone(),
-            rules: self.rules_above(&root),
-            ways: Vec::new(),
-            real: root.clone(),
-        }];
+        let mut pending = vec![self.outermost(&self.request.root, &root)];
         while let Some(mut here) = pending.pop() {
             // A directory that cannot be listed is reported if it is input.
             let entries = self.tree.list(&here.real).unwrap_or_default();
@@ -361,16 +373,11 @@ impl Walk<'_> {
             {
                 here.rules = rules;
             }
-            for (name, entry) in &entries {
-                let (way, shown) = (here.way.join(name), here.shown.join(name));
-                if *entry == TreeEntry::Directory && !self.is_left_out(&here, &way, &shown, true) {
-                    pending.push(Directory {
-                        real: here.real.join(name),
-                        shown,
-                        way,
-                        rules: here.rules.clone(),
-                        ways: Vec::new(),
-                    });
+            let directories = entries.iter().filter(|(_, entry)| *entry == TreeEntry::Directory);
+            for (name, _) in directories {
+                let directory = here.child(name, here.real.join(name));
+                if !self.is_left_out(&here, &directory.way, &directory.shown, true) {
+                    pending.push(directory);
                 }
             }
         }
@@ -394,18 +401,13 @@ impl Walk<'_> {
         }
         let (real, entry) = if entry == TreeEntry::Link {
             match self.tree.resolve(&at) {
-                Ok(Lead::To(real, entry)) if real.starts_with(root) => {
-                    let entry = self.committed(&real, entry);
-                    (real, entry)
-                }
-                found => {
-                    self.lost(here, name, (&way, &shown), found);
-                    return;
-                }
+                Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
+                found => return self.lost(here, name, (&way, &shown), found),
             }
         } else {
-            (at.clone(), self.committed(&at, entry))
+            (at, entry)
         };
+        let entry = self.committed(&real, entry);
         let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
         let is_dir = matches!(entry, TreeEntry::Directory | TreeEntry::Submodule);
         if self.is_left_out(here, &way, &shown, is_dir) || self.skip.contains(&real) || is_elsewhere {
@@ -418,24 +420,10 @@ impl Walk<'_> {
                 if is_spokes || here.is_below(&real) {
                     return;
                 }
-                let mut ways = here.ways.clone();
-                if real == at {
-                    if let Some((_, to)) = ways.last_mut() {
-                        to.clone_from(&real);
-                    }
-                } else {
-                    ways.push((real.clone(), real.clone()));
-                }
-                pending.push(Directory {
-                    real,
-                    shown,
-                    way,
-                    rules: here.rules.clone(),
-                    ways,
-                });
+                pending.push(here.child(name, real));
             }
             TreeEntry::Submodule => self.submodule(&shown),
-            TreeEntry::Pointer if is_manifest(name) => self.findings.push(pointer(&show(&shown))),
+            TreeEntry::Pointer if is_manifest(name) => self.report(pointer(&shown)),
             TreeEntry::File if is_manifest(name) => self.take(&shown, real, room),
             _ => {}
         }
@@ -461,8 +449,8 @@ impl Walk<'_> {
             return;
         }
         match found {
-            Ok(Lead::Nowhere) => self.findings.push(link_to_nothing(shown)),
-            Ok(_) => self.findings.push(link_refused(shown)),
+            Ok(Lead::Nowhere) => self.report(link_to_nothing(shown)),
+            Ok(_) => self.report(link_refused(shown)),
             Err(error) => self.unreadable(shown, &error),
         }
     }
@@ -558,22 +546,24 @@ impl Walk<'_> {
             self.is_left_out(here, &way, &shown, false)
         };
         if !is_excluded && !self.skipped_names.contains(&without_dots(&shown)) {
-            self.findings.push(left_out(&shown));
+            self.report(left_out(&shown));
         }
     }
 
     fn submodule(&mut self, path: &Path) {
-        let shown = show(path);
-        let message = format!("`{shown}` is a submodule: its files are in another repository");
-        let instead = self.tree.instead();
-        self.findings.push(
-            Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
-                .help(format!("exclude it in spokewright.yaml, or {instead}")),
-        );
+        let help = format!("exclude it in spokewright.yaml, or {}", self.tree.instead());
+        let submodule = about(Code::INPUT_UNREADABLE, path, |shown| {
+            format!("`{shown}` is a submodule: its files are in another repository")
+        });
+        self.report(submodule.help(help));
     }
 
     fn unreadable(&mut self, path: &Path, error: &TreeError) {
-        self.findings.push(error.finding(self.tree, path));
+        self.report(error.finding(self.tree, path));
+    }
+
+    fn report(&mut self, finding: Finding) {
+        self.walked.findings.push(finding);
     }
 }
 
@@ -603,85 +593,83 @@ fn spoke_of(path: &Path, spokes: &Path) -> Option<Room> {
 
 /// A manifest directly in the directory of the spokes.
 fn of_no_cluster(path: &Path) -> Finding {
-    let shown = show(&without_dots(path));
-    let message = format!("`{shown}` is in no cluster's directory, so nothing reads it");
-    Finding::new(Code::SPOKE_UNKNOWN_CLUSTER, Place::Path(shown), message)
-        .help("move it to `spokes/CLUSTER/`, or, if every cluster has these objects, to `spokes/_all/`")
+    about(Code::SPOKE_UNKNOWN_CLUSTER, &without_dots(path), |shown| {
+        format!("`{shown}` is in no cluster's directory, so nothing reads it")
+    })
+    .help("move it to `spokes/CLUSTER/`, or, if every cluster has these objects, to `spokes/_all/`")
 }
 
 /// A file that is read as such, although Git has only a pointer to its content.
-pub(super) fn pointer(shown: &str) -> Finding {
-    let message = format!("`{shown}` is a Git LFS pointer: its content is not in the repository");
-    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown.to_owned()), message)
-        .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS")
+pub(super) fn pointer(path: &Path) -> Finding {
+    about(Code::INPUT_UNREADABLE, path, |shown| {
+        format!("`{shown}` is a Git LFS pointer: its content is not in the repository")
+    })
+    .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS")
 }
 
 /// A file, or a directory with files, that Git has and the work tree lacks on purpose.
 fn left_out(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("sparse checkout leaves `{shown}` out of the work tree");
-    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
-        .note("Git has it, so the result would not be that of the repository")
-        .help("check out everything: `git sparse-checkout disable`, or exclude it in spokewright.yaml")
+    about(Code::INPUT_UNREADABLE, path, |shown| {
+        format!("sparse checkout leaves `{shown}` out of the work tree")
+    })
+    .note("Git has it, so the result would not be that of the repository")
+    .help("check out everything: `git sparse-checkout disable`, or exclude it in spokewright.yaml")
 }
 
 fn no_such_input(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("cannot read `{shown}`: there is no such file or directory");
-    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
-        .help("name an existing file or directory, or `-` for standard input")
+    about(Code::INPUT_UNREADABLE, path, |shown| {
+        format!("cannot read `{shown}`: there is no such file or directory")
+    })
+    .help("name an existing file or directory, or `-` for standard input")
 }
 
 fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
-    let shown = show(path);
     let Some(name) = tree.name() else {
-        let message = format!("`{shown}` is outside the repository");
-        return Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        let outside = |shown: &str| format!("`{shown}` is outside the repository");
+        return about(Code::INPUT_OUTSIDE, path, outside)
             .note("files there may belong to somebody else")
             .help("name a path inside the repository, relative to the directory of the Application");
     };
-    let message = format!("`{shown}` is not in the work tree of the repository");
-    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note(format!(
-            "`{name}` is read from the repository at `{}`",
-            tree.root().display()
-        ))
-        .help(tree.instead())
+    let root = tree.root().display();
+    about(Code::INPUT_OUTSIDE, path, |shown| {
+        format!("`{shown}` is not in the work tree of the repository")
+    })
+    .note(format!("`{name}` is read from the repository at `{root}`"))
+    .help(tree.instead())
 }
 
 fn output_elsewhere(path: &Path, marker: &str) -> Finding {
-    let shown = show(&without_dots(path));
-    let message =
-        format!("`{shown}` is an output tree that this configuration does not write, so it is not read");
-    Finding::new(Code::OUTPUT_ELSEWHERE, Place::Path(shown), message)
-        .note("tools that apply it to a cluster still do so")
-        .help(format!(
-            "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
-        ))
+    about(Code::OUTPUT_ELSEWHERE, &without_dots(path), |shown| {
+        format!("`{shown}` is an output tree that this configuration does not write, so it is not read")
+    })
+    .note("tools that apply it to a cluster still do so")
+    .help(format!(
+        "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
+    ))
 }
 
 fn outside_of_the_repository(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("the configuration names `{shown}`, which is outside the repository");
-    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
-        .help("name it on the command line, or move it into the repository")
+    about(Code::INPUT_OUTSIDE, path, |shown| {
+        format!("the configuration names `{shown}`, which is outside the repository")
+    })
+    .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
+    .help("name it on the command line, or move it into the repository")
 }
 
 fn link_refused(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("the symbolic link `{shown}` leaves the input");
-    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note("its target is not the same on every machine")
-        .help("copy the file, exclude the link, or name its target as an input of its own")
+    about(Code::INPUT_OUTSIDE, path, |shown| {
+        format!("the symbolic link `{shown}` leaves the input")
+    })
+    .note("its target is not the same on every machine")
+    .help("copy the file, exclude the link, or name its target as an input of its own")
 }
 
 /// A link that leads to nothing.
 pub(super) fn link_to_nothing(path: &Path) -> Finding {
-    let shown = show(path);
-    let message = format!("the symbolic link `{shown}` has no target");
-    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
-        .help("remove the link, or exclude it in spokewright.yaml")
+    about(Code::INPUT_UNREADABLE, path, |shown| {
+        format!("the symbolic link `{shown}` has no target")
+    })
+    .help("remove the link, or exclude it in spokewright.yaml")
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 //! A look walks the input by the same rules as reading it: a file that is not read (output, `.git`, ignored or excluded
 //! files) is never a change, whatever happens to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::disk::Disk;
-use super::paths::{show, without_dots};
+use super::tree::{show, without_dots};
 use super::walk::{Request, walk};
-use crate::diagnostic::Findings;
 use crate::parallel;
 
 /// The input of one moment.
@@ -58,11 +57,7 @@ impl Watched {
         let config_found = config.and_then(fingerprint);
         let request = &request();
         // The run reports what is wrong with the input.
-        let walked = walk(
-            request,
-            (&Disk::below(request.named()), None),
-            &mut Findings::new(),
-        );
+        let walked = walk(request, &Disk::below(request.named()), None);
         let mut watched = Self::default();
         let shown = |path: &Path, found| Some((show(&without_dots(path)), found?));
         let found = parallel::map(&walked.files, |file| shown(&file.path, fingerprint(&file.path)));
@@ -90,21 +85,13 @@ impl Watched {
 
     /// The differences from an earlier look, by path.
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
-        let mut changes = Vec::new();
-        for (path, fingerprint) in &self.files {
-            match earlier.files.get(path) {
-                None => changes.push(Change::Added(path.clone())),
-                Some(before) if before != fingerprint => changes.push(Change::Changed(path.clone())),
-                Some(_) => {}
-            }
-        }
-        let gone = earlier
-            .files
-            .keys()
-            .filter(|path| !self.files.contains_key(*path));
-        changes.extend(gone.cloned().map(Change::Removed));
-        changes.sort_by(|a, b| a.path().cmp(b.path()));
-        changes
+        let paths: BTreeSet<&String> = self.files.keys().chain(earlier.files.keys()).collect();
+        let change = |path: &String| match (earlier.files.get(path), self.files.get(path)) {
+            (None, _) => Some(Change::Added(path.clone())),
+            (_, None) => Some(Change::Removed(path.clone())),
+            (before, now) => (before != now).then(|| Change::Changed(path.clone())),
+        };
+        paths.into_iter().filter_map(change).collect()
     }
 }
 

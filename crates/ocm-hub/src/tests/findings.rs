@@ -7,7 +7,7 @@ use kube_json::Text;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate, Part, Place, SourceId, Span};
 
 /// Files in memory. Fields are found by a table: pointer to the text that is there.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Texts {
     files: Vec<(String, String)>,
     fields: BTreeMap<(DocumentId, Text), (usize, usize)>,

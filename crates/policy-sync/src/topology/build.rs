@@ -1,20 +1,15 @@
 //! Links the hierarchy.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use apimachinery::{GroupKind, Identity, Work};
 
 use super::hierarchy::{
-    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
-    object_key, sorted,
+    BackendId, BackendNode, ClassId, ClassNode, GatewayNode, ListenerId, ListenerNode, NamespaceId,
+    NamespaceNode, Owned, Owner, RouteId, RouteNode, RuleNode, Topology, object_key, sorted,
 };
-use super::listener::ListenerNode;
-use super::node::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
-use super::parents::{missing_parents, parent_cycles};
-use super::route_attachment::MOST_PARENTS;
-use super::sources::{Controllers, Seniority, Sources};
-use super::suggestions::Suggestions;
+use super::route_attachment::{MOST_PARENTS, missing_parents, parent_cycles};
+use super::sources::{Controllers, Seniority, Sources, Suggestions};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
 use crate::diagnostic::{Finding, Findings};
@@ -173,19 +168,11 @@ impl<'a> Topology<'a> {
 
     /// Notes whose listeners these are.
     pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
-        let mut named = HashMap::new();
-        for listener in &listeners {
-            named
-                .entry(self.listeners.get(*listener).name)
-                .or_insert(*listener);
-        }
-        self.owned.insert(
-            owner,
-            Owned {
-                all: listeners,
-                named,
-            },
-        );
+        // Of several with one name, the first counts.
+        let named = listeners.iter().rev();
+        let named = named.map(|listener| (self.listeners.get(*listener).name, *listener));
+        let (named, all) = (named.collect(), listeners);
+        self.owned.insert(owner, Owned { all, named });
     }
 
     /// Gives up on all parents where they are too many: what is attached to what is a product.

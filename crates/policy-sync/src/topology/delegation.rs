@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apimachinery::{Identity, Work};
 
-use super::hierarchy::{Delegation, Delegations, RouteNode, Topology, sorted};
-use super::node::{DelegationId, RouteId, RuleId};
+use super::hierarchy::{Delegation, DelegationId, Delegations, RouteId, RouteNode, RuleId, Topology, sorted};
 use super::route_match::{NamedMatch, RouteMatch};
 use super::sources::{Controllers, Sources};
 use crate::api::gateway::{GROUP, ObjectRef, ParentRef};
@@ -115,13 +114,8 @@ impl<'a> Topology<'a> {
 
     /// Attaches every route that gets requests from others to what those are attached to.
     fn inherit_gateways(&mut self) {
-        let ways: Vec<(RouteId, RouteId)> = self
-            .delegations
-            .all
-            .rows()
-            .iter()
-            .map(|delegation| (delegation.from.0, delegation.child))
-            .collect();
+        let ways = self.delegations.all.rows().iter();
+        let ways: Vec<(RouteId, RouteId)> = ways.map(|way| (way.from.0, way.child)).collect();
         // Parents come before children.
         for (parent, child) in ways {
             let parent = self.routes.get(parent);
@@ -257,34 +251,29 @@ impl<'a> Following<'_, 'a> {
     }
 
     /// The routes that a reference means.
-    fn meant(&mut self, route: &Object, reference: &ObjectRef) -> Vec<RouteId> {
+    fn meant(&self, route: &Object, reference: &ObjectRef) -> Vec<RouteId> {
         let own = route.namespace_or_empty();
         let namespace = reference.namespace_from(own);
-        if reference.kind == "label" {
+        let is_label = reference.kind == "label";
+        if !is_label && reference.name != "*" {
+            let kind = (GROUP, &*reference.kind);
+            let named = self.topology.find_route(kind, namespace, &reference.name);
+            return named.into_iter().collect();
+        }
+        let mut there: Vec<RouteId> = if is_label && namespace == ALL_NAMESPACES {
+            let all = self.topology.routes.iter().filter(|(_, route)| is_http(route));
+            all.map(|(id, _)| id).collect()
+        } else {
+            self.by_namespace.get(namespace).cloned().unwrap_or_default()
+        };
+        if !self.work.pay(there.len(), STEPS_PER_MATCH) {
+            return Vec::new();
+        }
+        if is_label {
             let key = format!("{}/label", reference.group);
-            let everywhere = namespace == ALL_NAMESPACES;
-            let there: Vec<RouteId> = if everywhere {
-                let all = self.topology.routes.iter().filter(|(_, route)| is_http(route));
-                all.map(|(id, _)| id).collect()
-            } else {
-                self.by_namespace.get(namespace).cloned().unwrap_or_default()
-            };
-            if !self.work.pay(there.len(), STEPS_PER_MATCH) {
-                return Vec::new();
-            }
-            let has_it =
-                |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(&*reference.name);
-            return there.into_iter().filter(has_it).collect();
+            there.retain(|id| self.topology.routes.get(*id).object.label(&key) == Some(&*reference.name));
         }
-        if reference.name == "*" {
-            let there = self.by_namespace.get(namespace).cloned().unwrap_or_default();
-            let can_afford = self.work.pay(there.len(), STEPS_PER_MATCH);
-            return if can_afford { there } else { Vec::new() };
-        }
-        let named = self
-            .topology
-            .find_route((GROUP, &reference.kind), namespace, &reference.name);
-        named.into_iter().collect()
+        there
     }
 
     /// What the rules of a route take of what a rule hands on to it; or why it takes nothing.

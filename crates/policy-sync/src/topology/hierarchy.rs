@@ -1,22 +1,198 @@
-//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port, and the
-//! [`Delegation`]s by which routes get requests from rules of other routes. Also the nodes that a path leads through, and
-//! the Gateways whose traffic reaches a node.
+//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port, with numbers and
+//! levels, and the [`Delegation`]s by which routes get requests from rules of other routes. Also the paths through it, and the
+//! Gateways whose traffic reaches a node.
 
 use std::collections::HashMap;
 
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, row_ids};
 use kube_json::Text;
+use serde::{Deserialize, Serialize};
 
-use super::listener::ListenerNode;
-use super::node::{
-    BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path,
-    PortId, RouteId, RuleId, Start,
-};
 use super::route_match::RouteMatch;
-use crate::api::gateway::{AdmittedNamespaces, Gateway};
+use crate::api::gateway::{Admission, AdmittedNamespaces, Gateway};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
+
+row_ids! {
+    /// A GatewayClass.
+    pub ClassId,
+    /// A Namespace.
+    pub NamespaceId,
+    /// A Gateway. What is rendered has numbers of its own: these count every Gateway of the input, of any class.
+    pub GatewayId,
+    /// A ListenerSet.
+    pub ListenerSetId,
+    /// A listener. Within a Gateway they are in the order of its spec, then those of its ListenerSets.
+    pub ListenerId,
+    /// A route.
+    pub RouteId,
+    /// A rule of a route. Within a route they are in the order of its spec.
+    pub RuleId,
+    /// A route that takes what a rule of another one hands on to it.
+    pub DelegationId,
+    /// A backend.
+    pub BackendId,
+    /// A port of a backend.
+    pub PortId,
+}
+
+/// A level of the hierarchy of GEP-713, least specific first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Level {
+    /// The mesh as a whole (Istio's root namespace).
+    Mesh,
+    /// The GatewayClass.
+    GatewayClass,
+    /// The Namespace of the Gateway.
+    GatewayNamespace,
+    /// The Gateway.
+    Gateway,
+    /// A listener.
+    Listener,
+    /// The Service that clients inside a mesh request.
+    Service,
+    /// The Namespace of the route.
+    RouteNamespace,
+    /// The route.
+    Route,
+    /// A rule of the route.
+    Rule,
+    /// The Namespace of the backend, for kinds that apply to workloads.
+    BackendNamespace,
+    /// The backend: a Service, or another object that a route forwards to.
+    Backend,
+    /// A port of the backend.
+    Port,
+}
+
+impl Level {
+    /// For people: `route rule`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::GatewayClass => "GatewayClass",
+            Self::GatewayNamespace => "Namespace of the Gateway",
+            Self::Gateway => "Gateway",
+            Self::Listener => "listener",
+            Self::Service => "Service of a mesh",
+            Self::RouteNamespace => "Namespace of the route",
+            Self::Route => "route",
+            Self::Rule => "route rule",
+            Self::BackendNamespace => "Namespace of the backend",
+            Self::Backend => "backend",
+            Self::Port => "backend port",
+        }
+    }
+}
+
+/// Where traffic begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Start {
+    /// At a Gateway, where it comes in.
+    Gateway(GatewayId),
+    /// At a Service that clients inside a mesh ask for, and that routes have as their parent
+    /// (docs/systems/gateway-api.md#meshes).
+    Service(BackendId),
+}
+
+impl Start {
+    /// The same as a node.
+    pub const fn node(self) -> Node {
+        match self {
+            Self::Gateway(gateway) => Node::Gateway(gateway),
+            Self::Service(service) => Node::Backend(service),
+        }
+    }
+}
+
+/// One thing of the hierarchy. A section carries its owner, so that nodes sort by owner first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    /// The mesh whose root namespace this is (Istio).
+    Mesh(NamespaceId),
+    /// A GatewayClass.
+    Class(ClassId),
+    /// A Namespace.
+    Namespace(NamespaceId),
+    /// A Gateway.
+    Gateway(GatewayId),
+    /// A ListenerSet.
+    ListenerSet(ListenerSetId),
+    /// A listener of a Gateway, or of one of its ListenerSets.
+    Listener(GatewayId, ListenerId),
+    /// A route.
+    Route(RouteId),
+    /// A rule of a route.
+    Rule(RouteId, RuleId),
+    /// A backend.
+    Backend(BackendId),
+    /// A port of a backend.
+    Port(BackendId, PortId),
+}
+
+/// A way from where traffic begins down to where an effective policy holds. Levels that do not matter are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path {
+    /// The Gateway, from which its class and Namespace follow, or the Service of a mesh.
+    pub start: Start,
+    /// The listener.
+    pub listener: Option<ListenerId>,
+    /// How the route comes by its requests, if rules of other routes hand them on to it.
+    pub via: Option<DelegationId>,
+    /// The route.
+    pub route: Option<RouteId>,
+    /// The rule of the route.
+    pub rule: Option<RuleId>,
+    /// The backend.
+    pub backend: Option<BackendId>,
+    /// The port of the backend.
+    pub port: Option<PortId>,
+}
+
+impl Path {
+    /// The path that ends where it begins.
+    pub const fn from(start: Start) -> Self {
+        Self {
+            start,
+            listener: None,
+            via: None,
+            route: None,
+            rule: None,
+            backend: None,
+            port: None,
+        }
+    }
+
+    /// The level where the path ends.
+    pub const fn end(&self) -> Level {
+        if self.port.is_some() {
+            Level::Port
+        } else if self.backend.is_some() {
+            Level::Backend
+        } else if self.rule.is_some() {
+            Level::Rule
+        } else if self.route.is_some() {
+            Level::Route
+        } else if self.listener.is_some() {
+            Level::Listener
+        } else {
+            match self.start {
+                Start::Gateway(_) => Level::Gateway,
+                Start::Service(_) => Level::Service,
+            }
+        }
+    }
+
+    /// The Gateway that it begins at.
+    pub const fn gateway(&self) -> Option<GatewayId> {
+        match self.start {
+            Start::Gateway(gateway) => Some(gateway),
+            Start::Service(_) => None,
+        }
+    }
+}
 
 /// The label by which any Namespace can be selected by its name.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -46,6 +222,31 @@ pub struct NamespaceNode<'a> {
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that live in it or that routes of it have as parents, sorted.
     pub services: Vec<BackendId>,
+}
+
+/// A listener.
+#[derive(Debug, Clone)]
+pub struct ListenerNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The Gateway or the ListenerSet that has it.
+    pub owner: &'a Object,
+    /// The ListenerSet that it comes from.
+    pub set: Option<ListenerSetId>,
+    /// The listener of its Gateway, or of an earlier ListenerSet, in whose favor it takes nothing.
+    pub gives_way_to: Option<ListenerId>,
+    /// Where it is in its owner.
+    pub pointer: &'a str,
+    /// Its hostname as written; none is any.
+    pub hostname: Option<&'a str>,
+    /// Its port; none is one that its implementation chooses.
+    pub port: Option<i64>,
+    /// Its protocol.
+    pub protocol: &'a str,
+    /// Whether TLS ends behind it, so that it sees no request.
+    pub(crate) passes_through: bool,
+    /// The routes that it accepts.
+    pub(crate) admission: &'a Admission,
 }
 
 /// A ListenerSet that is attached to a Gateway.
@@ -323,12 +524,6 @@ impl<'a> Delegations<'a> {
         self.handed_on.entry(from).or_default().push(id);
         id
     }
-
-    /// The routes to which a rule hands on its requests; none if it serves them itself.
-    pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
-        let known = self.handed_on.get(&(via, rule));
-        known.map(Vec::as_slice).unwrap_or_default()
-    }
 }
 
 impl Topology<'_> {
@@ -405,7 +600,7 @@ impl Topology<'_> {
         via: Option<DelegationId>,
         rule: RuleId,
     ) -> impl Iterator<Item = (DelegationId, RouteId)> {
-        let ways = self.delegations.from(via, rule).iter();
+        let ways = self.delegations.handed_on.get(&(via, rule)).into_iter().flatten();
         ways.map(|way| (*way, self.delegations.all.get(*way).child))
     }
 
@@ -419,9 +614,7 @@ impl Topology<'_> {
             }
         }
     }
-}
 
-impl Topology<'_> {
     /// The Gateways that traffic through a node comes from, sorted.
     pub fn gateways_of(&self, node: Node) -> Vec<GatewayId> {
         match node {

@@ -4,33 +4,27 @@ mod build;
 mod delegation;
 mod hierarchy;
 mod hostname_intersection;
-mod listener;
-mod listener_sets;
+mod listeners;
 mod names;
-mod node;
-mod parents;
 mod request_matching;
 mod route_attachment;
 mod route_match;
 mod sources;
-mod suggestions;
 
 #[cfg(test)]
 mod tests;
 
-pub use hierarchy::Topology;
+pub use hierarchy::{
+    BackendId, ClassId, GatewayId, Level, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, Path,
+    RouteId, RuleId, Start, Topology,
+};
 pub(crate) use hierarchy::{
     GatewayNode, ListenerSetNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key,
 };
 pub(crate) use hostname_intersection::covers;
-pub use listener::ListenerNode;
 pub(crate) use names::Located;
-pub use node::{
-    BackendId, ClassId, GatewayId, Level, ListenerId, ListenerSetId, NamespaceId, Node, Path, RouteId,
-    RuleId, Start,
-};
 pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
 pub(crate) use route_attachment::{Condition, Refusal};
 pub(crate) use route_match::{RouteMatch, items};
 pub use sources::{Controllers, Original, Seniority, Sources};
-pub(crate) use suggestions::{Suggestion, Suggestions};
+pub(crate) use sources::{Suggestion, Suggestions};

@@ -5,10 +5,30 @@ use std::collections::BTreeSet;
 
 use apimachinery::Identity;
 
-use super::hierarchy::{Owner, Topology};
-use super::node::{GatewayId, ListenerId, Node, Path};
+use super::hierarchy::{GatewayId, ListenerId, Node, Owner, Path, Topology};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
+
+/// Where a reference leads, as far as the hierarchy's own levels go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Located {
+    /// Here.
+    Node(Node),
+    /// It would be a GatewayClass, Namespace, Gateway, ListenerSet or route, and there is none.
+    Missing,
+    /// It is another kind: a backend, or virtual.
+    Elsewhere,
+}
+
+impl Located {
+    /// The node, if it is here.
+    pub(crate) fn node(self) -> Option<Node> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::Missing | Self::Elsewhere => None,
+        }
+    }
+}
 
 impl<'a> Topology<'a> {
     /// The object behind a node; a section's owner, `None` for what is not in the input.
@@ -110,30 +130,7 @@ impl<'a> Topology<'a> {
         let section = self.section(node).unwrap_or_default();
         format!("{identity}, {word} {section}")
     }
-}
 
-/// Where a reference leads, as far as the hierarchy's own levels go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Located {
-    /// Here.
-    Node(Node),
-    /// It would be a GatewayClass, Namespace, Gateway, ListenerSet or route, and there is none.
-    Missing,
-    /// It is another kind: a backend, or virtual.
-    Elsewhere,
-}
-
-impl Located {
-    /// The node, if it is here.
-    pub(crate) fn node(self) -> Option<Node> {
-        match self {
-            Self::Node(node) => Some(node),
-            Self::Missing | Self::Elsewhere => None,
-        }
-    }
-}
-
-impl Topology<'_> {
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
     /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
     /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
@@ -207,9 +204,7 @@ impl Topology<'_> {
         };
         found.map_or(Located::Missing, Located::Node)
     }
-}
 
-impl Topology<'_> {
     /// The sections of a node, in their order.
     pub fn sections(&self, node: Node) -> Vec<Node> {
         match node {
@@ -229,12 +224,7 @@ impl Topology<'_> {
                 let ports = self.backends.get(backend).ports.iter();
                 ports.map(|port| Node::Port(backend, *port)).collect()
             }
-            Node::Mesh(_)
-            | Node::Class(_)
-            | Node::Namespace(_)
-            | Node::Listener(..)
-            | Node::Rule(..)
-            | Node::Port(..) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -286,13 +276,7 @@ impl Topology<'_> {
             Node::Listener(_, listener) => Some(self.listeners.get(listener).name),
             Node::Rule(_, rule) => Some(&self.rules.get(rule).name),
             Node::Port(_, port) => Some(self.ports.get(port)),
-            Node::Mesh(_)
-            | Node::Class(_)
-            | Node::Namespace(_)
-            | Node::Gateway(_)
-            | Node::ListenerSet(_)
-            | Node::Route(_)
-            | Node::Backend(_) => None,
+            _ => None,
         }
     }
 

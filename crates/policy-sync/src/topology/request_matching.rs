@@ -6,13 +6,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::num::NonZeroU16;
 
 use apimachinery::{PatternError, Spent, Work};
 
-use super::hierarchy::Topology;
+use super::hierarchy::{DelegationId, GatewayId, ListenerId, ListenerNode, RouteId, RuleId, Topology};
 use super::hostname_intersection::covers;
-use super::listener::ListenerNode;
-use super::node::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
 use super::route_match::{NamedMatch, RouteMatch};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
@@ -181,12 +180,11 @@ fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
     }
     let port = port
         .map(|port| {
-            let number = port.parse::<u16>().ok().filter(|number| *number > 0);
-            number
-                .map(i64::from)
-                .ok_or_else(|| no_request(format!("`{port}` is not a port")))
+            let number = port.parse::<NonZeroU16>();
+            number.map_err(|_| no_request(format!("`{port}` is not a port")))
         })
         .transpose()?;
+    let port = port.map(|port| i64::from(port.get()));
     Ok((host.trim_end_matches('.').to_ascii_lowercase(), port))
 }
 
@@ -302,31 +300,21 @@ impl Candidate {
     /// Why it comes before another one: what decides first.
     pub fn because(&self, other: &Self) -> &'static str {
         let (one, two) = (&self.rank, &other.rank);
-        let reasons = [
-            (
-                one.whole_hostname != two.whole_hostname,
-                "its route names this host, and not a wildcard",
-            ),
-            (
-                one.hostname != two.hostname,
-                "the hostname of its route is longer",
-            ),
-            (
-                one.path != two.path,
-                "an exact path comes before a regular expression, and that before a prefix",
-            ),
-            (one.path_length != two.path_length, "its path is longer"),
-            (one.method != two.method, "it matches the method"),
-            (one.headers != two.headers, "it matches more headers"),
-            (
-                one.parameters != two.parameters,
-                "it matches more query parameters",
-            ),
-        ];
-        if let Some((_, reason)) = reasons.into_iter().find(|(differs, _)| *differs) {
-            return reason;
-        }
-        if one.route == two.route {
+        if one.whole_hostname != two.whole_hostname {
+            "its route names this host, and not a wildcard"
+        } else if one.hostname != two.hostname {
+            "the hostname of its route is longer"
+        } else if one.path != two.path {
+            "an exact path comes before a regular expression, and that before a prefix"
+        } else if one.path_length != two.path_length {
+            "its path is longer"
+        } else if one.method != two.method {
+            "it matches the method"
+        } else if one.headers != two.headers {
+            "it matches more headers"
+        } else if one.parameters != two.parameters {
+            "it matches more query parameters"
+        } else if one.route == two.route {
             "it is first in its route"
         } else if one.route.is_older(&two.route) {
             "its route is older"
@@ -362,9 +350,12 @@ impl Topology<'_> {
 
     /// The pointer of a rule inside its route.
     pub fn pointer_of_rule(&self, route: RouteId, rule: RuleId) -> String {
+        format!("/spec/rules/{}", self.position_of_rule(route, rule))
+    }
+
+    fn position_of_rule(&self, route: RouteId, rule: RuleId) -> usize {
         let mut rules = self.routes.get(route).rules.iter();
-        let position = rules.position(|known| *known == rule).unwrap_or_default();
-        format!("/spec/rules/{position}")
+        rules.position(|known| *known == rule).unwrap_or_default()
     }
 
     /// Adds the rules of a route that match, each by its best match, unless it is a route for something else.
@@ -384,14 +375,14 @@ impl Topology<'_> {
         let Some(hostname) = hostname_of(&route.route, &request.host) else {
             return;
         };
+        let asked = Asked {
+            matches,
+            request,
+            work,
+            hostname,
+        };
         for (position, rule) in route.rules.iter().copied().enumerate() {
             let listed = RouteMatch::of_route(object, position);
-            let asked = Asked {
-                matches,
-                request,
-                work,
-                hostname,
-            };
             self.match_rule((None, id, rule), &listed, &asked, taken);
         }
     }
@@ -404,19 +395,18 @@ impl Topology<'_> {
         asked: &Asked<'_>,
         taken: &mut Taken,
     ) {
-        let mut takes_itself = true;
+        let mut delegates = false;
         for (way, child) in self.handed_on(via, rule) {
-            takes_itself = false;
+            delegates = true;
             for (rule, listed) in &self.delegations.all.get(way).rules {
                 self.match_rule((Some(way), child, *rule), listed, asked, taken);
             }
         }
-        if !takes_itself {
+        if delegates {
             return;
         }
         let route = self.routes.get(id);
-        let position = route.rules.iter().position(|known| *known == rule);
-        let position = position.unwrap_or_default();
+        let position = self.position_of_rule(id, rule);
         let mut best: Option<Rank> = None;
         let mut unknown: Option<String> = None;
         for (which, listed) in listed.iter().enumerate() {
@@ -429,7 +419,7 @@ impl Topology<'_> {
                         position: (position, which),
                         ..rank
                     };
-                    best = Some(best.map_or_else(|| rank.clone(), |best| best.min(rank.clone())));
+                    best = best.into_iter().chain([rank]).min();
                 }
                 Ok(None) => {}
                 Err(because) => unknown = unknown.or(Some(because)),

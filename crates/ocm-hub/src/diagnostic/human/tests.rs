@@ -1,6 +1,8 @@
 //! Tests of the text form.
 
-use super::super::Code;
+use proptest::prelude::*;
+
+use super::super::{Code, is_unseen};
 use super::*;
 use crate::tests::findings::{Texts, sample};
 
@@ -400,4 +402,103 @@ fn no_line_of_a_document_with_a_secret_is_shown() {
             "{text}"
         );
     }
+}
+
+fn span(text: &str, start: usize, end: usize) -> Span<'_> {
+    Span {
+        path: "a.yaml",
+        text,
+        start,
+        end,
+        line: 1,
+        column: 1,
+    }
+}
+
+#[test]
+fn a_line_that_fits_is_shown_whole() {
+    let excerpt = Excerpt::new(&span("one\ntwo three\nfour", 8, 13), 12);
+    assert_eq!(
+        (excerpt.line.as_str(), excerpt.caret, excerpt.width),
+        ("two three", 4, 5)
+    );
+}
+
+#[test]
+fn what_is_cut_off_is_marked_on_its_side() {
+    let text = format!("{}X{}", "a".repeat(50), "b".repeat(50));
+    let shown = |at: usize| Excerpt::new(&span(&text, at, at + 1), 20).line;
+    assert_eq!(shown(0), "aaaaaaaaaaaaaaaaa...");
+    assert_eq!(shown(50), "...aaaXbbbbbbbbbb...");
+    assert_eq!(shown(100), "...bbbbbbbbbbbbbb");
+}
+
+#[test]
+fn a_span_outside_the_text_or_inside_a_character_is_no_harm() {
+    assert_eq!(Excerpt::new(&span("é", 1, 1), 80).line, "é");
+    assert_eq!(Excerpt::new(&span("é", 99, 7), 80).caret, 1);
+}
+
+#[test]
+fn no_character_is_shown_in_an_excerpt_that_nobody_sees() {
+    let all: Vec<char> = ('\0'..=char::MAX).collect();
+    for characters in all.chunks(200) {
+        let text: String = characters.iter().collect();
+        for start in [0, text.len() / 2] {
+            let line = Excerpt::new(&span(&text, start, text.len()), 800).line;
+            assert!(!line.contains(is_unseen), "{line:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn an_excerpt_is_printable_and_never_wider_than_its_room(
+        text in "(\\PC|[\\x00-\\x1f\\x7f\\u{80}-\\u{9f}\\n\\t\u{1b}日é\u{300}]){0,200}",
+        start in 0usize..220,
+        length in 0usize..220,
+        room in 0usize..90,
+    ) {
+        let excerpt = Excerpt::new(&span(&text, start, start + length), room);
+        prop_assert!(columns(&excerpt.line) <= room.max(12), "{:?}", excerpt);
+        prop_assert!(excerpt.caret + excerpt.width <= room.max(12) + 1, "{:?}", excerpt);
+        prop_assert!(!excerpt.line.contains(char::is_control), "{:?}", excerpt);
+    }
+}
+
+#[test]
+fn each_error_is_one_line_with_its_place_and_help_and_warnings_are_counted() {
+    let (texts, findings) = sample();
+    insta::assert_snapshot!(Brief::default().render(&findings, &texts), @r"
+    error[policy/target-not-found]: no Gateway gateways/prod-wbe in the input (hub/team a/limits.yaml:7:11); help: write `name: prod-web`
+    error[output/edited]: edited by hand (rendered/eu-1/a,b.yaml); help: pass --force to overwrite it
+    error[empty/nothing-rendered]: no cluster receives anything; help: pass --allow-empty if that is what you mean
+    and 1 warning: `spokewright check` lists them
+    ");
+}
+
+#[test]
+fn what_is_beyond_the_limit_is_counted() {
+    let (texts, findings) = sample();
+    let text = Brief { limit: 1 }.render(&findings, &texts);
+    assert_eq!(text.lines().count(), 2);
+    assert!(
+        text.ends_with("and 2 more errors and 1 warning: `spokewright check` lists them\n"),
+        "{text}"
+    );
+    let warnings = findings.only(Severity::Warning);
+    let text = Brief { limit: 0 }.render(&warnings, &texts);
+    assert_eq!(text, "and 1 more warning: `spokewright check` lists them\n");
+}
+
+#[test]
+fn no_line_of_the_input_is_quoted() {
+    let mut texts = Texts::default();
+    let file = texts.file("secret.yaml", "password: hunter2\n");
+    let mut findings = Findings::new();
+    findings.push(Finding::new(Code::YAML_SYNTAX, texts.text(file, "password"), "wrong").label("here"));
+    assert!(!Brief::default().render(&findings, &texts).contains("hunter2"));
+    assert_eq!(Brief::default().render(&Findings::new(), &texts), "");
+    findings.push(Finding::new(Code::CONFIG_INVALID, Place::Run, "a\u{1b}[31mb\nc"));
+    assert!(!Brief::default().render(&findings, &texts).contains('\u{1b}'));
 }

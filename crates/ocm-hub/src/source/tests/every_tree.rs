@@ -257,6 +257,7 @@ const CASES: &[Case] = &[
 ];
 
 /// A tree some of which cannot be read, whoever asks.
+#[derive(Debug)]
 struct Refusing<'a>(&'a dyn FileTree);
 
 impl Refusing<'_> {

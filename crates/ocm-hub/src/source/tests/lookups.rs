@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
-use super::super::texts::{DocumentRange, SourceFile, Sources};
+use super::super::source_map::{DocumentRange, Found, Lines, Lookups, MOST_BYTES, SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
 
@@ -15,7 +14,7 @@ fn sources(text: &str) -> Sources {
         relative: "a.yaml".to_owned(),
         shown: "a.yaml".to_owned(),
         text: Arc::new(text.to_owned()),
-        documents: chunks.iter().map(DocumentRange::of).collect(),
+        documents: chunks.iter().map(DocumentRange::from_chunk).collect(),
     });
     sources
 }
@@ -80,7 +79,7 @@ fn lines_and_columns_are_what_counting_says() {
         &"é🎉x\r\n".repeat(700),
         &format!("a\nb{}\nc", "é".repeat(2000)),
     ] {
-        let lines = Lines::of(text);
+        let lines = Lines::new(text);
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             let before = &text[..at];
             let counted = lines.before(text, at);

@@ -18,6 +18,7 @@ use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
 
 /// A tree in memory that stands for a directory on disk.
+#[derive(Debug)]
 struct Held {
     root: PathBuf,
     files: BTreeMap<String, (TreeEntry, Vec<u8>)>,
@@ -121,15 +122,15 @@ fn write(root: &Path, path: &str, text: &str) {
 
 /// What a walk finds, and its findings, as texts.
 fn walked(request: &Request, tree: &dyn FileTree) -> Vec<String> {
-    let mut findings = Findings::new();
-    let files = walk(request, (tree, None), &mut findings).files;
-    let mut said: Vec<String> = findings
+    let walked = walk(request, tree, None);
+    let mut said: Vec<String> = walked
+        .findings
         .iter()
         .map(|finding| format!("{}: {}", finding.code, finding.message))
         .collect();
     // Findings of the walk come in no particular order; they are sorted when a run ends.
     said.sort();
-    let files = files.iter();
+    let files = walked.files.iter();
     let files = files.map(|file| format!("{:?} {} {}", file.room, file.relative, file.path.display()));
     files.chain(said).collect()
 }
@@ -230,14 +231,13 @@ fn an_input_that_the_tree_does_not_have_yet_is_empty_and_one_outside_is_an_error
         output_marker: Some(".spokewright-inventory"),
         ..Request::default()
     };
-    let mut findings = Findings::new();
-    let new = request(directory.path().join("new/hub"));
-    assert!(walk(&new, (&tree, None), &mut findings).files.is_empty());
-    assert!(findings.is_empty(), "{findings:?}");
+    let new = walk(&request(directory.path().join("new/hub")), &tree, None);
+    assert!(new.files.is_empty());
+    assert!(new.findings.is_empty(), "{:?}", new.findings);
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    let outside = request(elsewhere.path().to_owned());
-    assert!(walk(&outside, (&tree, None), &mut findings).files.is_empty());
-    assert!(findings.has_errors());
+    let outside = walk(&request(elsewhere.path().to_owned()), &tree, None);
+    assert!(outside.files.is_empty());
+    assert!(outside.findings.has_errors());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::texts::{DocumentRange, SourceFile, Sources};
+use super::super::source_map::{DocumentRange, SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, Inside, Locate as _, Part, Place, Severity, SourceId, Span,
@@ -45,7 +45,7 @@ fn sources(files: &[Vec<usize>]) -> Sources {
             room: Room::Hub,
             relative: path.clone(),
             shown: path,
-            documents: chunks.iter().map(DocumentRange::of).collect(),
+            documents: chunks.iter().map(DocumentRange::from_chunk).collect(),
             text: Arc::new(text),
         });
     }

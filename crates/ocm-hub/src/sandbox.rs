@@ -7,7 +7,7 @@
 //!
 //! | type | a link beneath it | for |
 //! |---|---|---|
-//! | `Enclosure` | is followed as long as it stays beneath | input: a hub may contain links to its own files |
+//! | `SandboxDir` | is followed as long as it stays beneath | input: a hub may contain links to its own files |
 //! | [`Directory`] | is never followed | output: nothing that we write is a link |
 
 use std::collections::HashMap;
@@ -45,6 +45,12 @@ impl From<FileType> for Entry {
         } else {
             Self::Other
         }
+    }
+}
+
+impl From<fs::Metadata> for Entry {
+    fn from(metadata: fs::Metadata) -> Self {
+        Metadata::from_just_metadata(metadata).file_type().into()
     }
 }
 
@@ -102,28 +108,20 @@ impl Directory {
     ///
     /// One of the directories cannot be opened, or is a link: [`Blocked`] has its path.
     pub fn enter<'p>(&self, path: &'p str) -> Result<Self, Blocked<'p>> {
-        let blocked = |at, by| Blocked { at, by };
-        let mut here: Option<Dir> = None;
-        let ends = path.match_indices('/').map(|(at, _)| at);
-        let mut start = 0_usize;
-        for end in ends.chain((!path.is_empty()).then_some(path.len())) {
-            let at = path.get(..end).unwrap_or(path);
-            let name = path.get(start..end).unwrap_or_default();
-            start = end.saturating_add(1);
-            let from = here.as_ref().unwrap_or(&self.0);
-            let next = match one_name(name).and_then(|name| from.open_dir_nofollow(name)) {
-                Ok(next) => next,
-                Err(error) => return Err(blocked(at, obstruction(from, name, error))),
-            };
-            here = Some(next);
+        let unopened = |error| Blocked {
+            at: path,
+            by: Obstruction::Failure(error),
+        };
+        let mut here = self.0.try_clone().map_err(unopened)?;
+        for at in prefixes(path) {
+            let name = at.rsplit('/').next().unwrap_or(at);
+            let next = one_name(name).and_then(|name| here.open_dir_nofollow(name));
+            here = next.map_err(|error| Blocked {
+                at,
+                by: obstruction(&here, name, error),
+            })?;
         }
-        match here {
-            Some(here) => Ok(Self(here)),
-            None => match self.0.try_clone() {
-                Ok(same) => Ok(Self(same)),
-                Err(error) => Err(blocked(path, Obstruction::Failure(error))),
-            },
-        }
+        Ok(Self(here))
     }
 
     /// The entries directly in it.
@@ -215,9 +213,9 @@ impl Directory {
 
 /// An open directory beneath which links are followed as long as they stay there.
 #[derive(Debug)]
-pub(crate) struct Enclosure(Dir);
+pub(crate) struct SandboxDir(Dir);
 
-impl Enclosure {
+impl SandboxDir {
     /// The directory that a path leads to.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         open_dir(path).map(Self)
@@ -255,12 +253,16 @@ impl Enclosure {
 }
 
 fn open_dir(path: &Path) -> io::Result<Dir> {
-    let path = if path.as_os_str().is_empty() {
+    Dir::open_ambient_dir(or_here(path), ambient_authority())
+}
+
+/// The path of a directory as the system takes it: the empty one is the current directory.
+pub(crate) fn or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() {
         Path::new(".")
     } else {
         path
-    };
-    Dir::open_ambient_dir(path, ambient_authority())
+    }
 }
 
 fn entries(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
@@ -314,6 +316,56 @@ fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
     }
 }
 
+/// The path of a name in a directory beneath another; `""` is that one.
+pub fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{directory}/{name}")
+    }
+}
+
+/// The directories on the way to a directory beneath another, outermost first, itself last; none for `""`.
+pub fn prefixes(directory: &str) -> impl Iterator<Item = &str> {
+    let ends = directory.match_indices('/').map(|(at, _)| at);
+    ends.chain((!directory.is_empty()).then_some(directory.len()))
+        .filter_map(|end| directory.get(..end))
+}
+
+/// Where a path leads, with links followed as far as the path exists; `is_missing` are the errors of what does not.
+///
+/// # Errors
+/// Any other error on the way, such as a loop of links.
+pub fn resolved(path: &Path, is_missing: impl Fn(&io::Error) -> bool) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        match existing.canonicalize() {
+            Ok(mut canonical) => {
+                for component in missing.iter().rev() {
+                    // Below a path that does not exist there are no links, so `..` means what it looks like.
+                    if component == ".." {
+                        canonical.pop();
+                    } else {
+                        canonical.push(component);
+                    }
+                }
+                return Ok(canonical);
+            }
+            Err(error) if is_missing(&error) => {
+                let Some(parent) = existing.parent() else {
+                    return Err(error);
+                };
+                let last = existing.components().next_back();
+                missing.extend(last.map(|component| component.as_os_str().to_owned()));
+                existing = parent;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Where paths lead when no link is left in them. [`fs::canonicalize`] asks for every name on the way again: a link in
 /// each of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is looked up once.
 #[derive(Debug, Default)]
@@ -327,12 +379,8 @@ pub(crate) const MOST_LINKS: usize = 40;
 impl RealPaths {
     /// The real path of something that is there; `None` where it is not, or where links lead in a circle.
     pub(crate) fn of(&self, path: &Path) -> Option<PathBuf> {
-        let quick = if cfg!(unix) {
-            self.follow(path, MOST_LINKS)
-        } else {
-            None
-        };
-        quick.or_else(|| fs::canonicalize(path).ok())
+        let quick = cfg!(unix).then(|| self.follow(path, MOST_LINKS));
+        quick.flatten().or_else(|| fs::canonicalize(path).ok())
     }
 
     fn follow(&self, path: &Path, links_left: usize) -> Option<PathBuf> {
@@ -444,7 +492,7 @@ mod tests {
         let inside = root.enter("deep").unwrap();
         assert_eq!(text(opened(&inside, "file")).as_deref(), Some("root/deep"));
 
-        let enclosure = Enclosure::open(&path).unwrap();
+        let enclosure = SandboxDir::open(&path).unwrap();
         let read = |path: &str| text(enclosure.file(Path::new(path)));
         assert_eq!(read("near/file").as_deref(), Some("root/deep"));
         assert_eq!(read("near-file").as_deref(), Some("root/deep"));

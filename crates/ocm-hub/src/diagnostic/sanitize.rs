@@ -1,10 +1,5 @@
 //! Makes foreign text safe to print: nothing in the input may control a terminal or hide in it.
 //!
-//! Owns: which characters are replaced, how wide a character is, the lines of a text for people ([`Lines`]), and the
-//! cut-out of a line around a span.
-//! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
-//! Must not know: findings, colors.
-//!
 //! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` after any blanks,
 //! and `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
@@ -14,16 +9,11 @@ use std::sync::LazyLock;
 use regex_syntax::hir::{Class, HirKind};
 use unicode_width::UnicodeWidthChar as _;
 
-use super::Span;
-
 /// Stands where something was cut off.
-const ELLIPSIS: &str = "...";
+pub(super) const ELLIPSIS: &str = "...";
 
 /// The marker that turns the text after it into a command, wherever it is in a line.
 const MARKER: &str = "##[";
-
-/// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
-const TAB: &str = "    ";
 
 /// Characters that nobody sees, as a class of patterns that Rust and `page.js` read alike: controls, formats (directions,
 /// tags, joiners), blanks and separators, and whatever Unicode says to ignore where it is not known (variation selectors, fillers
@@ -55,7 +45,7 @@ pub fn is_unseen(character: char) -> bool {
 
 /// The text that is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
 /// terminal sequence just as `ESC [` does) and all else that nobody sees become `U+FFFD`.
-fn shown(character: char) -> char {
+pub(super) fn shown(character: char) -> char {
     match character {
         '\0'..='\u{1f}' => {
             char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
@@ -92,7 +82,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// `line` without the marker that makes a command of what follows it; as wide as before.
-fn without_marker(line: String) -> String {
+pub(super) fn without_marker(line: String) -> String {
     if line.contains(MARKER) {
         line.replace(MARKER, "#\u{fffd}[")
     } else {
@@ -174,150 +164,8 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-fn width(character: char) -> usize {
+pub(super) fn width(character: char) -> usize {
     character.width().unwrap_or(0)
-}
-
-/// The line of a span's first byte, cut to what fits, and where the caret is under it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excerpt {
-    /// Printable, one line, no wider than asked for.
-    pub(super) line: String,
-    /// Columns before the caret.
-    pub(super) caret: usize,
-    /// Columns under the caret, at least 1.
-    pub(super) width: usize,
-}
-
-impl Excerpt {
-    /// Cuts the line at the start of `span` out of its text, at most `room` columns wide. A span of several
-    /// lines is underlined as far as its first line goes. Looks at no more than some `8 * room` bytes, however
-    /// long the line is.
-    pub(super) fn new(span: &Span<'_>, room: usize) -> Self {
-        let room = room.max(4 * ELLIPSIS.len());
-        // A character has at most 4 bytes: on either side this is always enough to fill the room.
-        let reach = room.saturating_mul(4);
-        let text = span.text;
-        let start = floor_boundary(text, span.start);
-
-        let from = floor_boundary(text, start.saturating_sub(reach));
-        let before = text.get(from..start).unwrap_or_default();
-        let (before, cut_before) = match before.rsplit_once('\n') {
-            Some((_, line)) => (line, false),
-            None => (before, from > 0),
-        };
-
-        let to = floor_boundary(text, start.saturating_add(reach));
-        let after = text.get(start..to).unwrap_or_default();
-        let (after, cut_after) = match after.split_once('\n') {
-            Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), false),
-            None => (after, to < text.len()),
-        };
-        let spanned = floor_boundary(after, span.end.saturating_sub(start));
-        let (inside, after) = after.split_at(spanned);
-
-        let mut excerpt = Self::fit(
-            &Shown::new(before, cut_before),
-            inside,
-            &Shown::new(after, cut_after),
-            room,
-        );
-        excerpt.line = without_marker(excerpt.line);
-        excerpt
-    }
-
-    /// Shortens what is too wide: first on the right, then on the left, then the span itself.
-    fn fit(before: &Shown, inside: &str, after: &Shown, room: usize) -> Self {
-        let inside = Shown::new(inside, false);
-        let width = inside.columns.max(1);
-        let all = before.columns + width + after.columns;
-        if all <= room && !before.cut && !after.cut {
-            return Self {
-                line: before.text.clone() + &inside.text + &after.text,
-                caret: before.columns,
-                width,
-            };
-        }
-        let mut line = if before.cut || before.columns + width.min(room / 2) + ELLIPSIS.len() > room {
-            let keep = (room / 3).max(room.saturating_sub(width + after.columns + ELLIPSIS.len()));
-            ELLIPSIS.to_owned() + tail(&before.text, keep.saturating_sub(ELLIPSIS.len()))
-        } else {
-            before.text.clone()
-        };
-        let caret = columns(&line);
-        let left = room.saturating_sub(caret);
-        if !after.cut && inside.columns + after.columns <= left {
-            line.push_str(&inside.text);
-            line.push_str(&after.text);
-            return Self { line, caret, width };
-        }
-        let left = left.saturating_sub(ELLIPSIS.len());
-        let shown = head(&inside.text, left);
-        line.push_str(shown);
-        let width = columns(shown).max(1);
-        line.push_str(head(&after.text, left.saturating_sub(width)));
-        line.push_str(ELLIPSIS);
-        Self { line, caret, width }
-    }
-}
-
-/// A piece of a line as it is printed.
-struct Shown {
-    text: String,
-    columns: usize,
-    /// Whether the line goes on beyond the piece.
-    cut: bool,
-}
-
-impl Shown {
-    fn new(text: &str, cut: bool) -> Self {
-        let mut printed = String::with_capacity(text.len());
-        for character in text.chars() {
-            if character == '\t' {
-                printed.push_str(TAB);
-            } else {
-                printed.push(shown(character));
-            }
-        }
-        Self {
-            columns: columns(&printed),
-            text: printed,
-            cut,
-        }
-    }
-}
-
-/// The longest beginning that takes at most `room` columns.
-fn head(text: &str, room: usize) -> &str {
-    let mut used = 0;
-    for (at, character) in text.char_indices() {
-        used += width(character);
-        if used > room {
-            return text.get(..at).unwrap_or_default();
-        }
-    }
-    text
-}
-
-/// The longest end that takes at most `room` columns.
-fn tail(text: &str, room: usize) -> &str {
-    let mut used = 0;
-    for (at, character) in text.char_indices().rev() {
-        used += width(character);
-        if used > room {
-            return text.get(at + character.len_utf8()..).unwrap_or_default();
-        }
-    }
-    text
-}
-
-/// The greatest character boundary of `text` that is not beyond `at`.
-pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]
@@ -418,24 +266,11 @@ mod tests {
                 one_line(&text, usize::MAX),
                 whole_line(&text),
                 lines.into_text().trim_end_matches('\n').to_owned(),
-                Excerpt::new(&span(&text, 0, text.len()), 800).line,
-                Excerpt::new(&span(&text, text.len() / 2, text.len()), 800).line,
                 json_escaped(format!("\"{text}\"")).replace('\n', ""),
             ];
             for printed in printed {
                 assert!(!printed.contains(is_unseen), "{printed:?}");
             }
-        }
-    }
-
-    fn span(text: &str, start: usize, end: usize) -> Span<'_> {
-        Span {
-            path: "a.yaml",
-            text,
-            start,
-            end,
-            line: 1,
-            column: 1,
         }
     }
 
@@ -449,44 +284,7 @@ mod tests {
         assert_eq!(one_line("abc", 3), "abc");
     }
 
-    #[test]
-    fn a_line_that_fits_is_shown_whole() {
-        let excerpt = Excerpt::new(&span("one\ntwo three\nfour", 8, 13), 12);
-        assert_eq!(
-            (excerpt.line.as_str(), excerpt.caret, excerpt.width),
-            ("two three", 4, 5)
-        );
-    }
-
-    #[test]
-    fn what_is_cut_off_is_marked_on_its_side() {
-        let text = format!("{}X{}", "a".repeat(50), "b".repeat(50));
-        let shown = |at: usize| Excerpt::new(&span(&text, at, at + 1), 20).line;
-        assert_eq!(shown(0), "aaaaaaaaaaaaaaaaa...");
-        assert_eq!(shown(50), "...aaaXbbbbbbbbbb...");
-        assert_eq!(shown(100), "...bbbbbbbbbbbbbb");
-    }
-
-    #[test]
-    fn a_span_outside_the_text_or_inside_a_character_is_no_harm() {
-        assert_eq!(Excerpt::new(&span("é", 1, 1), 80).line, "é");
-        assert_eq!(Excerpt::new(&span("é", 99, 7), 80).caret, 1);
-    }
-
     proptest! {
-        #[test]
-        fn an_excerpt_is_printable_and_never_wider_than_its_room(
-            text in "(\\PC|[\\x00-\\x1f\\x7f\\u{80}-\\u{9f}\\n\\t\u{1b}日é\u{300}]){0,200}",
-            start in 0usize..220,
-            length in 0usize..220,
-            room in 0usize..90,
-        ) {
-            let excerpt = Excerpt::new(&span(&text, start, start + length), room);
-            prop_assert!(columns(&excerpt.line) <= room.max(12), "{:?}", excerpt);
-            prop_assert!(excerpt.caret + excerpt.width <= room.max(12) + 1, "{:?}", excerpt);
-            prop_assert!(!excerpt.line.contains(char::is_control), "{:?}", excerpt);
-        }
-
         #[test]
         fn a_line_is_one_and_neither_steers_nor_hides_nor_is_obeyed(
             texts in proptest::collection::vec("(::|##|\\[|error|#|:|\\PC|[\\x00-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}\u{2066}\u{feff}]){0,12}", 1..4),

@@ -1,9 +1,6 @@
 //! Which text of the input may belong to a Secret. None of it is shown, because more people read CI logs, comments, and
 //! conditions than the repository.
 //!
-//! Owns: this decision, of values and of texts, and how a hidden value is named. Flows in: a value, or the text of a
-//! file and a position. Flows out: the value without those of Secrets; yes or no. Must not know: findings.
-//!
 //! One rule: an object is a Secret by its kind (or one that is an edit away), or by its `stringData`, and of it only
 //! names are shown. Words in comments and texts make no Secret. A text that cannot be read is not shown if a key outside
 //! its comments says Secret, or if it has no kind.
@@ -316,7 +313,7 @@ fn document(text: &str, at: usize) -> (usize, &str) {
             .unwrap_or_default();
         after.lines().next().unwrap_or_default().trim().is_empty()
     };
-    let at = super::visible::floor_boundary(text, at);
+    let at = super::place::floor_boundary(text, at);
     let before = text.get(..at).unwrap_or_default();
     let after = text.get(at..).unwrap_or_default();
     let start = before.rmatch_indices(BORDER).find(is_border);

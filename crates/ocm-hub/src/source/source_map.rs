@@ -1,11 +1,13 @@
 //! The texts of a run, and how a symbolic place becomes a line: late, and only for what is printed. A place may also be
 //! inside a text that a field holds.
+//!
+//! Places are computed once for each document and once for each file, however many findings ask. Otherwise, a thousand findings in
+//! one document would read it a thousand times: a file of half a megabyte took minutes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Room;
-use super::lookups::{Found, Lookups};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span, floor_boundary};
 
 /// One input file and the documents found in it.
@@ -37,8 +39,18 @@ pub struct DocumentRange {
 }
 
 impl DocumentRange {
+    /// That of a text that is one document.
+    pub(super) const fn whole(text: &str, syntax: kube_yaml::Syntax) -> Self {
+        Self {
+            start: 0,
+            end: text.len(),
+            line: 1,
+            syntax,
+        }
+    }
+
     /// The range of a chunk of its file.
-    pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
+    pub(super) fn from_chunk(chunk: &kube_yaml::Chunk<'_>) -> Self {
         Self {
             start: chunk.offset,
             end: chunk.offset.saturating_add(chunk.text.len()),
@@ -72,7 +84,12 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Adds a file; its number is how many there were.
+    /// The number of the next file.
+    pub(super) fn next_id(&self) -> SourceId {
+        SourceId::at(self.files.len())
+    }
+
+    /// Adds a file.
     pub(super) fn push(&mut self, file: SourceFile) {
         self.files.push(file);
     }
@@ -80,8 +97,9 @@ impl Sources {
     /// Adds a file that documents were generated from; its number among those.
     pub(super) fn push_authored(&mut self, file: SourceFile) -> SourceId {
         let authored = self.authored.get_or_insert_default();
+        let id = authored.next_id();
         authored.push(file);
-        SourceId(u32::try_from(authored.files.len().saturating_sub(1)).unwrap_or(u32::MAX))
+        id
     }
 
     /// From now on, places in a generated document are those in the authored one that it was made from.
@@ -113,18 +131,11 @@ impl Sources {
     /// is meant.
     #[must_use]
     pub fn prefixed(&self, prefix: &str) -> Self {
-        let rename = |file: &SourceFile| SourceFile {
-            shown: format!("{prefix}{}", file.shown),
-            ..file.clone()
-        };
-        Self {
-            files: self.files.iter().map(rename).collect(),
-            charts: self.charts.clone(),
-            unread: self.unread.clone(),
-            lookups: Lookups::default(),
-            authored: self.authored.clone(),
-            redirected: self.redirected.clone(),
+        let mut prefixed = self.clone();
+        for file in &mut prefixed.files {
+            file.shown.insert_str(0, prefix);
         }
+        prefixed
     }
 
     #[cfg(test)]
@@ -155,7 +166,7 @@ impl Sources {
     /// The same texts under paths relative to the input's root: for reports, which must not depend on the
     /// directory the tool was started in.
     pub const fn root_relative(&self) -> RootRelative<'_> {
-        RootRelative { sources: self }
+        RootRelative(self)
     }
 
     /// The text of a document.
@@ -178,48 +189,29 @@ impl Sources {
 
     /// The file with its number, the byte range, and a byte at or before it whose line is known.
     fn range(&self, place: &Place) -> Option<(SourceId, &SourceFile, usize, usize, Known)> {
-        let of_document = |source, file, range: DocumentRange, (start, end): (usize, usize)| {
-            let (byte, line) = (range.start, range.line);
-            let at = |inside: usize| byte.saturating_add(inside);
-            (source, file, at(start), at(end), Known { byte, line })
-        };
-        match place {
-            Place::Field {
-                document,
-                pointer,
-                part,
-            } => {
-                let (file, range, text) = self.text(*document)?;
-                let inside = match pointer.as_str() {
-                    // Whole documents are asked for by the thousand: no need to parse them again.
-                    "" => None,
-                    pointer => self.locate_field(*document, text, range, pointer, *part),
-                };
-                let (start, end) = inside.unwrap_or_else(|| first_line(text));
-                Some(of_document(document.source, file, range, (start, end)))
-            }
-            Place::Embedded {
-                document,
-                inside,
-                part,
-            } => {
-                let Inside { pointer, inner } = &**inside;
-                let (file, range, text) = self.text(*document)?;
-                let (start, end) = self
-                    .locate_embedded(*document, text, range, pointer, inner, *part)
-                    .or_else(|| self.locate_field(*document, text, range, pointer, Part::Value))
-                    .unwrap_or_else(|| first_line(text));
-                Some(of_document(document.source, file, range, (start, end)))
-            }
-            Place::Text { source, start, end } => {
-                let file = self.file(*source)?;
-                let after = file.documents.partition_point(|range| range.start <= *start);
-                let range = after.checked_sub(1).and_then(|at| file.documents.get(at));
-                let (byte, line) = range.map_or((0, 1), |range| (range.start, range.line));
-                Some((*source, file, *start, *end, Known { byte, line }))
-            }
-            Place::Path(_) | Place::Run => None,
+        if let Place::Text { source, start, end } = place {
+            let file = self.file(*source)?;
+            let after = file.documents.partition_point(|range| range.start <= *start);
+            let range = after.checked_sub(1).and_then(|at| file.documents.get(at));
+            let (byte, line) = range.map_or((0, 1), |range| (range.start, range.line));
+            return Some((*source, file, *start, *end, Known { byte, line }));
         }
+        let (document, pointer) = place.field()?;
+        let (file, range, text) = self.text(document)?;
+        let inside = match place {
+            Place::Embedded { inside, part, .. } => self
+                .locate_embedded(document, text, range, inside, *part)
+                .or_else(|| self.locate_field(document, text, range, pointer, Part::Value)),
+            Place::Field { part, .. } if !pointer.is_empty() => {
+                self.locate_field(document, text, range, pointer, *part)
+            }
+            // Whole documents are asked for by the thousand: no need to parse them again.
+            _ => None,
+        };
+        let (start, end) = inside.unwrap_or_else(|| first_line(text));
+        let (byte, line) = (range.start, range.line);
+        let at = |inside: usize| byte.saturating_add(inside);
+        Some((document.source, file, at(start), at(end), Known { byte, line }))
     }
 
     /// The field or its nearest parent: the document is read again, this time with positions.
@@ -231,9 +223,13 @@ impl Sources {
         pointer: &str,
         part: Part,
     ) -> Option<(usize, usize)> {
-        let found = self
-            .lookups
-            .found(document, None, text.len(), || read_again(text, range));
+        let found = self.lookups.found(document, None, text.len(), || {
+            let read = kube_yaml::read_located(&range.chunk(text), &kube_yaml::Limits::default());
+            Found {
+                positions: read.ok().map(|(_, positions)| positions),
+                embedded: Vec::new(),
+            }
+        });
         let nearest = found.positions.as_ref()?.nearest(pointer);
         // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
         let missing = nearest.pointer != pointer;
@@ -252,8 +248,7 @@ impl Sources {
         document: DocumentId,
         text: &str,
         range: DocumentRange,
-        pointer: &str,
-        inner: &str,
+        Inside { pointer, inner }: &Inside,
         part: Part,
     ) -> Option<(usize, usize)> {
         let (start, end) = self.locate_field(document, text, range, pointer, Part::Value)?;
@@ -300,27 +295,19 @@ impl Sources {
         let text: &str = &file.text;
         let start = floor_boundary(text, start);
         let end = floor_boundary(text, end).max(start);
-        let (line, column) = self.line_and_column((source, text), start, &known);
+        let index = self.lookups.lines(source, text);
+        let here = index.before(text, start);
+        let lines = here
+            .newlines
+            .saturating_sub(index.before(text, known.byte).newlines);
         Some(Span {
             path: path(file),
             text,
             start,
             end,
-            line,
-            column,
+            line: known.line.saturating_add(lines),
+            column: here.characters.saturating_add(1),
         })
-    }
-
-    fn line_and_column(&self, (source, text): (SourceId, &str), at: usize, known: &Known) -> (usize, usize) {
-        let index = self.lookups.lines(source, text);
-        let here = index.before(text, at);
-        let lines = here
-            .newlines
-            .saturating_sub(index.before(text, known.byte).newlines);
-        (
-            known.line.saturating_add(lines),
-            here.characters.saturating_add(1),
-        )
     }
 }
 
@@ -352,36 +339,23 @@ impl Locate for Sources {
 
 /// [`Sources`] under root-relative paths.
 #[derive(Debug, Clone, Copy)]
-pub struct RootRelative<'a> {
-    sources: &'a Sources,
-}
+pub struct RootRelative<'a>(&'a Sources);
 
 impl Locate for RootRelative<'_> {
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
-        self.sources.resolve(place, |file| &file.relative)
-    }
-}
-
-fn read_again(text: &str, range: DocumentRange) -> Found {
-    let read = kube_yaml::read_located(&range.chunk(text), &kube_yaml::Limits::default());
-    Found {
-        positions: read.ok().map(|(_, positions)| positions),
-        embedded: Vec::new(),
+        self.0.resolve(place, |file| &file.relative)
     }
 }
 
 /// Reads the text that a literal block holds: its lines are in the file as they are, indented.
 fn read_embedded(text: &str, start: usize, end: usize) -> Found {
-    let Some((embedded, lines)) = literal_block(text, start, end) else {
-        return Found {
-            positions: None,
-            embedded: Vec::new(),
-        };
-    };
-    let read = kube_yaml::read_document_located(&embedded, &kube_yaml::Limits::default());
+    let block = literal_block(text, start, end);
+    let read = block.as_ref().and_then(|(embedded, _)| {
+        kube_yaml::read_document_located(embedded, &kube_yaml::Limits::default()).ok()
+    });
     Found {
-        positions: read.ok().map(|(_, positions)| positions),
-        embedded: lines,
+        positions: read.map(|(_, positions)| positions),
+        embedded: block.map(|(_, lines)| lines).unwrap_or_default(),
     }
 }
 
@@ -425,4 +399,142 @@ fn first_line(text: &str) -> (usize, usize) {
         start = start.saturating_add(line.len());
     }
     (0, 0)
+}
+
+/// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some
+/// twenty times their text, and findings come in the order of the documents.
+pub(super) const MOST_BYTES: usize = 1 << 20;
+
+/// The results so far.
+#[derive(Debug, Default)]
+pub(super) struct Lookups {
+    kept: Mutex<Kept>,
+}
+
+/// A copy of the texts computes it again: a copy may have other names.
+impl Clone for Lookups {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By document and, for a text inside one of its fields, the pointer of that field.
+    documents: HashMap<(DocumentId, Option<String>), Arc<Found>>,
+    bytes: usize,
+    /// Of all files that are asked for: they take a thirtieth of their text.
+    lines: HashMap<SourceId, Arc<Lines>>,
+    /// How often a document had to be read.
+    made: usize,
+}
+
+impl Kept {
+    fn make_room(&mut self, bytes: usize) {
+        self.made = self.made.saturating_add(1);
+        if self.bytes.saturating_add(bytes) > MOST_BYTES {
+            self.documents.clear();
+            self.bytes = 0;
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// The known places of a document, or of a text inside one.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Nothing where the text cannot be read.
+    pub(super) positions: Option<kube_yaml::Positions>,
+    /// For each line of a text inside a field: where it starts there, and in the document. Empty for a document.
+    pub(super) embedded: Vec<(usize, usize)>,
+}
+
+impl Lookups {
+    /// What is known of a document of `bytes` bytes, or of the text inside the field `inside`; `find` reads it.
+    pub(super) fn found(
+        &self,
+        document: DocumentId,
+        inside: Option<&str>,
+        bytes: usize,
+        find: impl FnOnce() -> Found,
+    ) -> Arc<Found> {
+        let key = (document, inside.map(str::to_owned));
+        if let Some(found) = self.kept().documents.get(&key) {
+            return Arc::clone(found);
+        }
+        let found = Arc::new(find());
+        let mut kept = self.kept();
+        kept.make_room(bytes);
+        kept.documents.insert(key, Arc::clone(&found));
+        found
+    }
+
+    /// The lines of a file.
+    pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
+        let mut kept = self.kept();
+        let lines = kept.lines.entry(source);
+        Arc::clone(lines.or_insert_with(|| Arc::new(Lines::new(text))))
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(super) fn made(&self) -> usize {
+        self.kept().made
+    }
+}
+
+/// How many lines end before some bytes of a text, and where they are in their own: a line may be as long as the file, and
+/// a file may have a million lines.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// Before each [`BLOCK`] of bytes, and at the end.
+    before: Vec<Before>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    pub(super) newlines: usize,
+    /// Characters that begin after the last of them.
+    pub(super) characters: usize,
+}
+
+const BLOCK: usize = 512;
+
+impl Lines {
+    pub(super) fn new(text: &str) -> Self {
+        let mut before = Vec::with_capacity((text.len() / BLOCK).saturating_add(2));
+        let mut counted = Before::default();
+        for block in text.as_bytes().chunks(BLOCK) {
+            before.push(counted);
+            counted = counted.and(block);
+        }
+        before.push(counted);
+        Self { before }
+    }
+
+    /// What is before the byte `at` of `text`.
+    pub(super) fn before(&self, text: &str, at: usize) -> Before {
+        let block = at / BLOCK;
+        let known = self.before.get(block).copied().unwrap_or_default();
+        let rest = text.as_bytes().get(block.saturating_mul(BLOCK)..at);
+        known.and(rest.unwrap_or_default())
+    }
+}
+
+impl Before {
+    /// Before what follows these bytes of UTF-8.
+    fn and(mut self, bytes: &[u8]) -> Self {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.newlines = self.newlines.saturating_add(1);
+                self.characters = 0;
+            } else if byte & 0xC0 != 0x80 {
+                self.characters = self.characters.saturating_add(1);
+            }
+        }
+        self
+    }
 }
