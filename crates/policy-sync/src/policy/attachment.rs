@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::Identity;
 
-use super::envoy_gateway::scopes::{Scopes, route_of};
-use super::envoy_gateway::{
-    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
-};
-use super::istio::{Waypoint, waypoint_of};
-use super::kgateway_refusals;
 use super::kinds::{Options, policy_kinds};
-use super::merge::per_field::meet;
 use super::model::{
     Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, RefusedThere, Rule,
 };
+use super::products::envoy_gateway::scopes::{Scopes, route_of};
+use super::products::envoy_gateway::{
+    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
+};
+use super::products::istio::{Waypoint, waypoint_of};
+use super::products::kgateway;
+use super::products::nginx::meet;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::targets::resolve_targets;
@@ -176,7 +176,7 @@ impl<'a> Attachments<'a> {
         let refused = policies.iter().filter_map(|(id, policy)| {
             let rejection = match kinds.get(policy.kind).profile.status {
                 StatusShape::EnvoyGateway => wrong_setting(policy.object),
-                StatusShape::Kgateway => kgateway_refusals::wrong_setting(policy.object, sources, grants),
+                StatusShape::Kgateway => kgateway::wrong_setting(policy.object, sources, grants),
                 _ => None,
             };
             Some((id, rejection?))

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use apimachinery::{Selector, row_ids};
 use kube_json::{Text, Value, json};
 
-use super::envoy_gateway::refusals::Rejection;
+use super::products::envoy_gateway::refusals::Rejection;
 use super::profile::Strategy;
 use crate::api::gateway::{AdmittedNamespaces, GROUP};
 use crate::api::policy::{TargetRef, TargetSelector};

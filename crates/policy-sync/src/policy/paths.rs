@@ -7,12 +7,12 @@ use apimachinery::Work;
 
 use super::attachment::{Attachments, itself};
 use super::effective::{Effective, Losses, PathEffective};
-use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
-use super::istio::WAYPOINT_CLASS;
-use super::merge::kgateway::{Inherited, inherited};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
 use super::model::{Entry, KindId, Leaf, NodePolicies, PolicyId};
-use super::no_effect::ignored_listeners;
+use super::products::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
+use super::products::istio::WAYPOINT_CLASS;
+use super::products::kgateway::{Inherited, inherited};
+use super::products::kuadrant::ignored_listeners;
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{

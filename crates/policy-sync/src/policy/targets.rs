@@ -6,9 +6,9 @@ use std::sync::Arc;
 use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 use kube_json::Text;
 
-use super::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
 use super::model::{Declared, Policy, Selects, Target};
+use super::products::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{AdmittedNamespaces, GROUP, is_listener_set};

@@ -13,7 +13,6 @@ use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{Declared, Policy, PolicyId, Target};
-use crate::policy::profiles::envoy_gateway;
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
@@ -80,7 +79,7 @@ pub(crate) fn parents_of_backends(
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
 pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
-    if !policy.object.is(envoy_gateway::GROUP, "EnvoyPatchPolicy") {
+    if !policy.object.is(super::GROUP, "EnvoyPatchPolicy") {
         return None;
     }
     let topology = &attachments.topology;
