@@ -133,10 +133,7 @@ impl<'a> Attachments<'a> {
 
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
     fn place(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
-        for (id, policy) in self.policies.iter() {
-            if policy.invalid.is_some() || policy.inadmissible.is_some() {
-                continue;
-            }
+        for (id, policy) in self.policies.iter().filter(|(_, policy)| policy.counts()) {
             let kind = self.kinds.get_mut(policy.kind);
             for node in policy.nodes() {
                 if let Node::Mesh(root) = node {

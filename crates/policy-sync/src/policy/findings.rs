@@ -154,10 +154,9 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
 /// A policy that its controller refuses where it is attached, though the API server takes it.
 fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
-    let is_there = policy.invalid.is_none() && policy.inadmissible.is_none();
     let controller = match attachments.profile(id).status {
-        StatusShape::EnvoyGateway if is_there => "Envoy Gateway",
-        StatusShape::Kgateway if is_there => "kgateway",
+        StatusShape::EnvoyGateway if policy.counts() => "Envoy Gateway",
+        StatusShape::Kgateway if policy.counts() => "kgateway",
         _ => return,
     };
     let mut said = BTreeSet::new();
@@ -169,10 +168,9 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         if !said.insert(pointer.to_owned()) {
             continue;
         }
-        let severity = if rejection.pointer.is_some() {
-            Severity::Error
-        } else {
-            Severity::Warning
+        let severity = match rejection.pointer {
+            Some(_) => Severity::Error,
+            None => Severity::Warning,
         };
         let there = attachments.topology.described(rejection.at.unwrap_or(node));
         let message = format!(
@@ -247,8 +245,7 @@ fn wholly_overridden(
     if !elsewhere {
         return;
     }
-    let name = policy.object.identity();
-    let message = format!("no setting of {name} is in effect anywhere");
+    let message = format!("no setting of {} is in effect anywhere", policy.object.identity());
     let place = policy.object.place(policy.pointer());
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
         .label("overridden as a whole")
@@ -336,11 +333,9 @@ fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: 
     });
     let (through_sets, own): (Vec<_>, Vec<_>) = concerned.partition(|(listener, _)| of_set(*listener));
     let own: BTreeSet<_> = own.into_iter().map(|(_, route)| route).collect();
-    let open: BTreeSet<String> = through_sets
-        .into_iter()
-        .filter(|(_, route)| !own.contains(route))
-        .map(|(_, route)| topology.routes.get(route).object.identity().to_string())
-        .collect();
+    let open = through_sets.into_iter().filter(|(_, route)| !own.contains(route));
+    let open = open.map(|(_, route)| topology.routes.get(route).object.identity().to_string());
+    let open: BTreeSet<String> = open.collect();
     (!open.is_empty()).then(|| first_names(&open, MOST_LISTED))
 }
 
@@ -354,10 +349,8 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
     }
     let node_of = topology.gateways.get(gateway);
     let mut faults = certificate_faults(node_of.object);
-    let listeners = node_of
-        .listeners
-        .iter()
-        .map(|listener| (*listener, topology.listeners.get(*listener)));
+    let listeners = node_of.listeners.iter();
+    let listeners = listeners.map(|listener| (*listener, topology.listeners.get(*listener)));
     let ends_tls = |listener: &ListenerNode<'_>| {
         ["HTTPS", "TLS"].contains(&listener.protocol) && !listener.passes_through
     };
@@ -400,37 +393,30 @@ fn report_ignored_on_tcp(
         return;
     }
     let is_tcp_alone = matches!(node, Node::Listener(..));
+    let finding = |pointer: &str, message: String| {
+        let message = format!("{} {message} by this", policy.identity());
+        Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(pointer), message)
+    };
     let fields = policy.value.get("spec").and_then(Value::as_object);
     let fields = fields.into_iter().flat_map(|fields| fields.keys());
     for field in fields.filter(|field| is_tcp_alone && !ON_TCP.contains(&field.as_str())) {
-        let message = format!(
-            "{} does nothing for the TCP listener {} by this",
-            policy.identity(),
-            tcp.join(", ")
-        );
-        let place = policy.key_place(&format!("/spec/{field}"));
+        let message = format!("does nothing for the TCP listener {}", tcp.join(", "));
+        let finding = finding(&format!("/spec/{field}"), message).label("it is for HTTP");
         findings.push(
-            Finding::new(Code::POLICY_NO_EFFECT, place, message)
-                .label("it is for HTTP")
-                .help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
+            finding.help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
         );
     }
     for (at, rule) in items(policy.value.pointer("/spec/authorization"), "rules") {
-        let rule_at = format!("/spec/authorization/rules/{at}");
         let operation = rule.get("operation").map(|_| "operation".to_owned());
         let principal = rule.get("principal").and_then(Value::as_object);
         let principals = principal.into_iter().flat_map(|principal| principal.keys());
-        let principals = principals
-            .filter(|key| *key != "clientCIDRs")
-            .map(|key| format!("principal/{key}"));
+        let principals = principals.filter(|key| *key != "clientCIDRs");
+        let principals = principals.map(|key| format!("principal/{key}"));
         for field in operation.into_iter().chain(principals) {
-            let message = format!(
-                "{} does not limit connections to the TCP listener {} by this",
-                policy.identity(),
-                first_names(&tcp, MOST_LISTED)
-            );
+            let listeners = first_names(&tcp, MOST_LISTED);
+            let message = format!("does not limit connections to the TCP listener {listeners}");
             findings.push(
-                Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&format!("{rule_at}/{field}")), message)
+                finding(&format!("/spec/authorization/rules/{at}/{field}"), message)
                     .label("Envoy Gateway reads `clientCIDRs` alone there")
                     .help("target the listeners of HTTP, and limit those of TCP by a policy with `clientCIDRs` only"),
             );
@@ -464,11 +450,9 @@ fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mut Findings)
                 if theirs == own {
                     continue;
                 }
-                let is_set = own.is_some();
-                let place = if is_set {
-                    loser.key_place(&pointer)
-                } else {
-                    loser.place("/spec")
+                let (place, label) = match own {
+                    Some(_) => (loser.key_place(&pointer), "a setting of the socket"),
+                    None => (loser.place("/spec"), "the other policy sets it"),
                 };
                 let message = format!(
                     "`{}` of {} has no effect at listener `{name}`: {} decides for its port{}",
@@ -479,11 +463,7 @@ fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mut Findings)
                 );
                 findings.push(
                     Finding::new(Code::POLICY_NO_EFFECT, place, message)
-                        .label(if is_set {
-                            "a setting of the socket"
-                        } else {
-                            "the other policy sets it"
-                        })
+                        .label(label)
                         .related(
                             winner.place("/spec"),
                             "the policy of the first listener of the port",
@@ -571,11 +551,8 @@ fn host_paths(
     let matches = rules.flat_map(|rule| RouteMatch::of_rule("HTTPRoute", rule));
     let paths: BTreeSet<String> = matches.map(|one| one.path().to_owned()).collect();
     let hosts = listener.common_hostnames(node.route).into_iter();
-    let at = |host: String| {
-        paths
-            .iter()
-            .map(move |path| (gateway, host.clone(), listener.port, path.clone()))
-    };
+    let paths = || paths.iter().cloned();
+    let at = |host: String| paths().map(move |path| (gateway, host.clone(), listener.port, path));
     hosts.flat_map(at).collect()
 }
 

@@ -151,9 +151,8 @@ impl<'l, 'a> Walk<'l, 'a> {
     /// A stop as it counts at a listener.
     fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
         let (level, node, _) = stop;
-        let refused = self
-            .placed(node)
-            .and_then(|placed| placed.refused_at.get(&listener));
+        let placed = self.placed(node);
+        let refused = placed.and_then(|placed| placed.refused_at.get(&listener));
         refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
@@ -176,16 +175,13 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// The stops of what holds for the mesh.
     fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
-        self.attachments
-            .mesh
-            .map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
-            .into_iter()
+        let root = self.attachments.mesh.into_iter();
+        root.map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
     }
 
     fn goes_on_to_routes(&self) -> bool {
-        [Level::Route, Level::Rule, Level::Backend, Level::Port]
-            .iter()
-            .any(|level| self.ends(*level))
+        let levels = [Level::Route, Level::Rule, Level::Backend, Level::Port];
+        levels.into_iter().any(|level| self.ends(level))
     }
 
     /// The paths that clients inside a mesh take: to a Service, and through the routes whose parent it is.
@@ -306,10 +302,8 @@ impl<'l, 'a> Walk<'l, 'a> {
             !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
         let attached = gateway.attached.iter();
-        let taken: BTreeSet<ListenerId> = attached
-            .filter(|(_, route)| concerns(*route))
-            .map(|(listener, _)| *listener)
-            .collect();
+        let taken = attached.filter(|(_, route)| concerns(*route));
+        let taken: BTreeSet<ListenerId> = taken.map(|(listener, _)| *listener).collect();
         for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
             let path = Path {
                 listener: Some(*listener),
@@ -328,29 +322,24 @@ impl<'l, 'a> Walk<'l, 'a> {
         let attached = gateway.attached.iter();
         let attached = attached.filter(|(listener, _)| !ignored.contains(listener));
         if split {
-            attached
-                .map(|(listener, route)| (Some(*listener), *route))
-                .collect()
-        } else {
-            let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
-            routes.into_iter().map(|route| (None, route)).collect()
+            let split = attached.map(|(listener, route)| (Some(*listener), *route));
+            return split.collect();
         }
+        let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+        routes.into_iter().map(|route| (None, route)).collect()
     }
 
     fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
         let namespace = self.stop(Level::RouteNamespace, Node::Namespace(node.namespace));
         // No workload is a route.
         let namespace = (!self.profile.of_workloads).then_some(namespace);
-        let own = namespace
-            .into_iter()
-            .chain([self.stop(Level::Route, Node::Route(route))]);
-        let above = join(above, own);
+        let own = self.stop(Level::Route, Node::Route(route));
+        let above = join(above, namespace.into_iter().chain([own]));
         self.emit_if(self.ends(Level::Route), path, &above);
         let topology = self.topology;
-        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
-            .rules_on(path.via, route)
-            .into_iter()
-            .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
+        let hands_on = |rule: &RuleId| topology.handed_on(path.via, *rule).next().is_some();
+        let rules = topology.rules_on(path.via, route).into_iter();
+        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = rules.partition(hands_on);
         for rule in handing_on {
             let above = join(&above, [self.stop(Level::Rule, Node::Rule(route, rule))]);
             for (way, child) in topology.handed_on(path.via, rule) {
@@ -486,10 +475,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             return;
         }
         let end = path.end();
-        let occupied: Vec<&Stop<'l>> = stops
-            .iter()
-            .filter(|(level, _, entries)| !entries.is_empty() && self.profile.counts(*level, end))
-            .collect();
+        let counts =
+            |(level, _, entries): &&Stop<'l>| !entries.is_empty() && self.profile.counts(*level, end);
+        let occupied: Vec<&Stop<'l>> = stops.iter().filter(counts).collect();
         if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;
         }
@@ -552,26 +540,23 @@ fn combine(
     let chain: Vec<(Level, PolicyId)> = levels()
         .flat_map(|(level, entries)| entries.iter().map(move |entry| (level, entry.policy)))
         .collect();
-    let placed = stops
-        .iter()
-        .flat_map(|(_, node, entries)| entries.iter().map(move |entry| (*node, entry.policy)));
-    let refused = placed.filter(|(node, id)| attachments.refuses(*id, *node, listener));
-    let mut refused: BTreeSet<PolicyId> = refused.map(|(_, id)| id).collect();
+    let refused = stops.iter().flat_map(|(_, node, entries)| {
+        let ids = entries.iter().map(|entry| entry.policy);
+        ids.filter(|id| attachments.refuses(*id, *node, listener))
+    });
+    let mut refused: BTreeSet<PolicyId> = refused.collect();
     // What a policy is merged with is read as it is written; what comes of it may be refused
     // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
-    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let last = levels().next_back();
     let is_merged = profile.status == StatusShape::EnvoyGateway
-        && levels()
-            .next_back()
-            .is_some_and(|(_, entries)| entries.iter().any(merges));
+        && last.is_some_and(|(_, entries)| entries.iter().any(Entry::merges));
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
-        let written: Vec<(Level, Vec<Entry>)> = levels()
-            .map(|(level, entries)| {
-                let written = entries.iter().map(|entry| attachments.entry(entry.policy));
-                (level, written.collect())
-            })
-            .collect();
+        let written = levels().map(|(level, entries)| {
+            let written = entries.iter().map(|entry| attachments.entry(entry.policy));
+            (level, written.collect())
+        });
+        let written: Vec<(Level, Vec<Entry>)> = written.collect();
         let written = written
             .iter()
             .map(|(level, entries)| (*level, entries.as_slice()));
@@ -582,10 +567,7 @@ fn combine(
         } else {
             merge(profile, &levels, &|id| attachments.locator(id))
         }
-    } else if generations
-        .iter()
-        .all(|(inherited, _)| *inherited == Inherited::default())
-    {
+    } else if generations.iter().all(|(said, _)| *said == Inherited::default()) {
         let levels = levels_to_merge(profile.dictates, levels());
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {

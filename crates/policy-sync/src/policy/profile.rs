@@ -260,11 +260,7 @@ impl StatusShape {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
             Self::Kgateway => Some("Attached"),
-            Self::EnvoyGateway
-            | Self::Accepted
-            | Self::Attached
-            | Self::AttachedToAncestors
-            | Self::Nothing => None,
+            _ => None,
         }
     }
 
@@ -272,12 +268,7 @@ impl StatusShape {
     pub(crate) const fn acceptance(self) -> &'static str {
         match self {
             Self::Attached | Self::AttachedToAncestors => "Attached",
-            Self::Kuadrant
-            | Self::Ancestors
-            | Self::EnvoyGateway
-            | Self::Accepted
-            | Self::Kgateway
-            | Self::Nothing => "Accepted",
+            _ => "Accepted",
         }
     }
 

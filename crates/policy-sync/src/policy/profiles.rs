@@ -175,10 +175,9 @@ impl Profiles {
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     fn fallback(kind: &GroupKind, class: &str) -> Profile {
         if class.eq_ignore_ascii_case("direct") {
-            Profile::direct(&kind.group, &kind.kind)
-        } else {
-            Profile::inherited(&kind.group, &kind.kind)
+            return Profile::direct(&kind.group, &kind.kind);
         }
+        Profile::inherited(&kind.group, &kind.kind)
     }
 }
 
@@ -285,22 +284,17 @@ impl Profiles {
         let kind = GroupKind::new(&entry.group, &entry.kind);
         let versions: BTreeSet<&str> = entry.versions.iter().flatten().map(String::as_str).collect();
         let of_kind = self.get(&kind);
-        let of_version = of_kind
-            .iter()
-            .find(|profile| versions.iter().any(|version| profile.describes(version)));
-        let base = match (of_version.or(of_kind.first()), entry.class) {
-            (Some(known), _) => (**known).clone(),
-            (None, class) => Profile::of_class(&kind, class.unwrap_or(Class::Inherited)),
+        let is_it = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
+        let base = match of_kind.iter().find(is_it).or(of_kind.first()) {
+            Some(known) => (**known).clone(),
+            None => Profile::of_class(&kind, entry.class.unwrap_or_default()),
         };
         let profile = overlay(base, entry.clone());
         if profile.ends.is_empty() {
             return Err(ProfileError::NoEnd(kind));
         }
         for level in &profile.ends {
-            if matches!(
-                level,
-                Level::GatewayClass | Level::GatewayNamespace | Level::RouteNamespace
-            ) {
+            if let Level::GatewayClass | Level::GatewayNamespace | Level::RouteNamespace = level {
                 return Err(ProfileError::BadEnd(kind, level.name()));
             }
         }

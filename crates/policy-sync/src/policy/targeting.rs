@@ -167,35 +167,24 @@ impl Targeting {
     /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
     pub(crate) fn kind_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
-        let names = self
-            .definition
-            .named
-            .kinds
-            .iter()
-            .map(|target| target.kind.as_str());
+        let named = self.definition.named.kinds.iter();
+        let names = named.map(|target| target.kind.as_str());
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
     }
 
     /// Whether no work ever has anything that a policy of the kind may target.
     pub(crate) fn is_never_shipped(&self) -> bool {
         let stays = |target: &AllowedTarget| target.is(GROUP, "GatewayClass") || target.is("", "Pod");
-        let kinds = |taken: &Taken| {
-            taken.is_restricted && taken.kinds.iter().all(|kind| kind.kind != ANY && stays(kind))
-        };
-        kinds(&self.definition.named) && kinds(&self.definition.selected)
+        let taken = [&self.definition.named, &self.definition.selected];
+        let mut kinds = taken.iter().flat_map(|taken| &taken.kinds);
+        taken.iter().all(|taken| taken.is_restricted) && kinds.all(|kind| kind.kind != ANY && stays(kind))
     }
 
     /// The groups of the kinds of this name.
     pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
-        let targets = self
-            .definition
-            .named
-            .kinds
-            .iter()
-            .filter(move |target| target.kind == kind);
-        targets
-            .map(|target| target.group.as_str())
-            .filter(|group| *group != ANY)
+        let named = self.definition.named.kinds.iter();
+        let groups = named.filter(move |target| target.kind == kind && target.group != ANY);
+        groups.map(|target| target.group.as_str())
     }
 
     /// Where the answer about a target comes from, as a note.
@@ -324,9 +313,8 @@ const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30
 
 /// The documented targets of a kind.
 pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
-    KNOWN_TARGETS
-        .iter()
-        .find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
+    let mut all = KNOWN_TARGETS.iter();
+    all.find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
 }
 
 impl KnownTargets {
@@ -356,10 +344,8 @@ impl KnownTargets {
             ),
             By::Documentation => {
                 let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
-                format!(
-                    "documented targets are: {}; others depend on the controller ({source})",
-                    kinds.join(", ")
-                )
+                let kinds = kinds.join(", ");
+                format!("documented targets are: {kinds}; others depend on the controller ({source})")
             }
         }
     }

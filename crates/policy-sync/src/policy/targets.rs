@@ -7,11 +7,12 @@ use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 use kube_json::Text;
 
 use super::kinds::Options;
-use super::model::{Declared, Policy, Selects, Target};
+use super::model::{Declared, Policy, Target};
 use super::products::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{AdmittedNamespaces, GROUP, is_listener_set};
+use crate::api::policy::TargetSelector;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
@@ -183,7 +184,7 @@ impl<'a> Resolver<'_, 'a> {
         &mut self,
         policy: &Policy<'a>,
         target: &Declared,
-        selects: &Selects,
+        selects: &TargetSelector,
     ) -> (Vec<(Option<&'a str>, &'a str)>, Option<&'a str>) {
         let own = policy.object.namespace_or_empty();
         let (group, kind) = (target.group.as_str(), target.kind.as_str());
@@ -198,13 +199,10 @@ impl<'a> Resolver<'_, 'a> {
                 continue;
             }
             let place = (group, kind, namespace);
-            let there = self.selecting.select(self.sources, place, &selects.labels);
+            let there = self.selecting.select(self.sources, place, &selects.selector);
             for name in there.iter().copied() {
-                if policy.local
-                    || self
-                        .grants
-                        .permit(referrer(policy.object), namespace, (group, kind, name))
-                {
+                let referrer = referrer(policy.object);
+                if policy.local || self.grants.permit(referrer, namespace, (group, kind, name)) {
                     selected.push(((namespace != own).then_some(namespace), name));
                 } else {
                     refused.get_or_insert(namespace);
@@ -233,7 +231,7 @@ impl<'a> Resolver<'_, 'a> {
 
     /// The namespace that differs from the policy's own by a typo, and where its labels select something.
     fn namespace_that_was_meant(&mut self, policy: &Policy<'a>, target: &Declared) -> Option<&'a str> {
-        let labels = &target.selector.as_ref()?.labels;
+        let labels = &target.selector.as_ref()?.selector;
         let (group, kind) = (target.group.as_str(), target.kind.as_str());
         let all = self.selecting.namespaces(self.sources, group, kind);
         let near = nearest(policy.object.namespace_or_empty(), all.iter().copied())?;
@@ -390,11 +388,8 @@ impl<'a> Resolver<'_, 'a> {
         };
         // A cluster-scoped policy belongs to whoever owns the cluster.
         let needs_grant = !is_class(declared) && !policy.local && policy.object.namespace.is_some();
-        if needs_grant
-            && !self
-                .grants
-                .permit(referrer(policy.object), namespace, referent(declared))
-        {
+        let referrer = referrer(policy.object);
+        if needs_grant && !self.grants.permit(referrer, namespace, referent(declared)) {
             // No grant would help a reference with a typo.
             if self.node(declared, namespace).is_none() && self.near(declared, namespace).is_some() {
                 self.not_found(policy, declared, namespace, None);
@@ -461,20 +456,19 @@ impl<'a> Resolver<'_, 'a> {
         let target = declared.describe(namespace);
         let message = format!("may not target {target}, which is in another namespace");
         let finding = object.finding(Code::POLICY_REF_NOT_PERMITTED, &pointer, message);
-        let almost = self
-            .grants
-            .almost_permit(referrer(object), namespace, referent(declared));
-        self.findings.push(match almost {
-            Some((place, help)) => finding
-                .related(place, "this grant names another namespace")
-                .help(help),
-            None => finding.help(format!(
-                "add a ReferenceGrant to namespace `{namespace}`, from {} in `{}` to {}",
-                object.group_kind(),
-                object.namespace_or_empty(),
-                shown_kind(declared)
-            )),
-        });
+        let (from, to) = (referrer(object), referent(declared));
+        self.findings
+            .push(match self.grants.almost_permit(from, namespace, to) {
+                Some((place, help)) => finding
+                    .related(place, "this grant names another namespace")
+                    .help(help),
+                None => finding.help(format!(
+                    "add a ReferenceGrant to namespace `{namespace}`, from {} in `{}` to {}",
+                    object.group_kind(),
+                    object.namespace_or_empty(),
+                    shown_kind(declared)
+                )),
+            });
     }
 
     /// An error where a cluster would lack the policy: if its kind is synced and no cluster is known to have the target,
@@ -493,8 +487,8 @@ impl<'a> Resolver<'_, 'a> {
             section: None,
             ..declared.clone()
         };
-        let found = declared.section.as_ref();
-        let found = found.and_then(|_| self.node(&whole, namespace));
+        let has_section = declared.section.is_some();
+        let found = has_section.then(|| self.node(&whole, namespace)).flatten();
         let whole_exists = found.is_some();
         // A Gateway accepts no ListenerSet unless it allows them (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
@@ -532,10 +526,10 @@ impl<'a> Resolver<'_, 'a> {
         let sections = found.map(|found| self.sections(&found));
         let section = declared.section.as_deref().unwrap_or_default();
         let near = match &sections {
-            Some(_) => self
-                .sources
-                .get(&identity)
-                .and_then(|whole| Suggestion::section(whole, section)),
+            Some(_) => {
+                let whole = self.sources.get(&identity);
+                whole.and_then(|whole| Suggestion::section(whole, section))
+            }
             None => self.near(declared, namespace),
         };
         // What else a cluster has nobody knows.
@@ -554,8 +548,8 @@ impl<'a> Resolver<'_, 'a> {
                 let said = self.topology.detached_at(&identity).into_iter();
                 let finding = said.fold(finding, Finding::follows_from);
                 finding.help(
-                        "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
-                    )
+                    "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
+                )
             }
             (_, Some(near)) => near.explain(finding, &lacked, reference),
             (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),

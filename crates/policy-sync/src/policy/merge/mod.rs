@@ -99,11 +99,10 @@ pub(crate) fn fill_alone(
     levels: &[(Level, &[Entry])],
 ) -> (Content, Vec<PolicyId>) {
     let fits = |content: &Content| content.keys().all(|key| filled.has(key));
-    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
     let is_refused = |(level, entries): &(Level, &[Entry])| {
         matches!(level, Level::Route | Level::Rule)
             && entries.iter().any(|entry| {
-                !entry.layers.iter().all(|layer| fits(&layer.content)) || (merges(entry) && !fits(merged))
+                !entry.layers.iter().all(|layer| fits(&layer.content)) || (entry.merges() && !fits(merged))
             })
     };
     let (refused, standing): (Vec<_>, Vec<_>) = levels.iter().copied().partition(is_refused);
@@ -113,7 +112,7 @@ pub(crate) fn fill_alone(
         .flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy))
         .collect();
     let last = levels.last().filter(|_| refused.is_empty());
-    let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(merges));
+    let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(Entry::merges));
     let mut content = if is_merged { merged.clone() } else { Content::new() };
     fill(&mut content, filled, &standing);
     (content, refused)

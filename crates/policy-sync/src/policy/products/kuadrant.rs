@@ -90,28 +90,17 @@ fn limit_rules() -> Vec<RulePath> {
     ]
 }
 
+#[rustfmt::skip] // one rule a line
 fn auth_rules() -> Vec<RulePath> {
     vec![
         each("/rules/authentication", "authentication#", true),
         each("/rules/metadata", "metadata#", true),
         each("/rules/authorization", "authorization#", true),
         each("/rules/callbacks", "callbacks#", true),
-        single(
-            "/rules/response/unauthenticated",
-            "response.unauthenticated#",
-            true,
-        ),
+        single("/rules/response/unauthenticated", "response.unauthenticated#", true),
         single("/rules/response/unauthorized", "response.unauthorized#", true),
-        each(
-            "/rules/response/success/headers",
-            "response.success.headers#",
-            true,
-        ),
-        each(
-            "/rules/response/success/filters",
-            "response.success.metadata#",
-            true,
-        ),
+        each("/rules/response/success/headers", "response.success.headers#", true),
+        each("/rules/response/success/filters", "response.success.metadata#", true),
         each("/patterns", "patterns#", false),
         single("/when", "conditions#", false),
     ]

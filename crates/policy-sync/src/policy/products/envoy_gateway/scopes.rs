@@ -45,8 +45,7 @@ impl Scopes {
     ) -> Self {
         let mut scopes = Self::default();
         let of_kind = policies.iter().filter(|(_, policy)| policy.kind == id);
-        let is_there = |policy: &Policy<'_>| policy.invalid.is_none() && policy.inadmissible.is_none();
-        for (id, policy) in of_kind.filter(|(_, policy)| is_there(policy)) {
+        for (id, policy) in of_kind.filter(|(_, policy)| policy.counts()) {
             for declared in &policy.targets {
                 scopes.add(topology, nodes, (id, policy), declared);
             }

@@ -32,7 +32,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
         scopes: attachments.scopes(policy.kind),
         ancestors: IndexMap::new(),
     };
-    if policy.invalid.is_none() && policy.inadmissible.is_none() {
+    if policy.counts() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
         targets.sort_by_key(|declared| turn(said.topology, policy, declared));
         for declared in targets {
