@@ -139,11 +139,8 @@ impl<'a> Attachments<'a> {
                 if let Node::Mesh(root) = node {
                     self.mesh = Some(root);
                 }
-                kind.nodes
-                    .entry(node)
-                    .or_default()
-                    .accepted
-                    .push(Entry::new(id, Arc::clone(&policy.layers)));
+                let placed = kind.nodes.entry(node).or_default();
+                placed.accepted.push(Entry::new(id, Arc::clone(&policy.layers)));
             }
         }
         self.void_what_is_refused(sources, grants);
@@ -181,18 +178,15 @@ impl<'a> Attachments<'a> {
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
-            if !matches!(
-                kind.profile.status,
-                StatusShape::EnvoyGateway | StatusShape::Kgateway
-            ) {
+            let status = kind.profile.status;
+            if !matches!(status, StatusShape::EnvoyGateway | StatusShape::Kgateway) {
                 continue;
             }
             for (node, placed) in &mut kind.nodes {
-                let route =
-                    route_of(Some(*node)).map(|route| topology.routes.get(route).object.kind.as_str());
+                let route = route_of(Some(*node)).map(|route| topology.routes.get(route).object);
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
-                    if route.is_some_and(|route| unfit(policy, route).is_some()) {
+                    if route.is_some_and(|route| unfit(policy, &route.kind).is_some()) {
                         placed.unfit.insert(entry.policy);
                     } else if wrong_settings.contains_key(&entry.policy) {
                         entry.layers = Arc::from([]);
@@ -377,13 +371,8 @@ impl<'a> Attachments<'a> {
         // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
         let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
         let mut peers = placed.rejected.get(start..)?.iter();
-        let is_rejected = peers
-            .by_ref()
-            .take_while(|other| rank_of(other) == rank)
-            .any(|other| *other == id);
-        if !is_rejected {
-            return None;
-        }
+        let mut equals = peers.by_ref().take_while(|other| rank_of(other) == rank);
+        equals.find(|other| **other == id)?;
         let (profile, own) = (self.profile(id), &self.policy(id).layers);
         let mut accepted = placed.accepted.iter();
         let in_its_way = accepted

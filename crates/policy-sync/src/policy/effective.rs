@@ -142,10 +142,8 @@ impl<'r> Losses<'r> {
             if self.work.is_spent() {
                 return;
             }
-            let by = match self.content.get(key) {
-                Some(leaf) => {
-                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
-                }
+            let by = match self.content.get(key).map(|leaf| (self.author_of)(key, leaf)) {
+                Some(author) => (author != id).then(|| BTreeSet::from([author])),
                 None => self.instead_of(id, key, layers),
             };
             let Some(mut by) = by else { continue };
@@ -193,10 +191,8 @@ impl<'r> Losses<'r> {
             return (!below.contains(&id)).then(BTreeSet::new);
         }
         let own = || layers.iter().filter_map(|layer| layer.content.get(key));
-        let displaced = own()
-            .next()
-            .and_then(|list| self.kept.is_displaced(id, (key, list)));
-        if displaced == Some(false) {
+        let list = own().next();
+        if list.and_then(|list| self.kept.is_displaced(id, (key, list))) == Some(false) {
             return None;
         }
         // An empty mapping that others filled is there still: nothing is lost.
@@ -218,9 +214,8 @@ impl Profile {
                 Some((name, word)) => (name, Some(word)),
                 None => (wanted.as_str(), None),
             };
-            content
-                .iter()
-                .any(|(key, leaf)| is_there(name, key, &leaf.value, word))
+            let mut settings = content.iter();
+            settings.any(|(key, leaf)| is_there(name, key, &leaf.value, word))
         };
         let is_open = |open: &Open| open.with.iter().all(has) && !open.without.iter().any(has);
         !content.is_empty()

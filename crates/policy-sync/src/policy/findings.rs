@@ -356,9 +356,8 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
     };
     // Another protocol is a mistake of its own, and may be meant to end TLS.
     let is_plain = |listener: &ListenerNode<'_>| ["HTTP", "TCP", "UDP"].contains(&listener.protocol);
-    let none_ends_tls = listeners
-        .clone()
-        .all(|(_, listener)| is_plain(listener) || listener.passes_through);
+    let mut all = listeners.clone();
+    let none_ends_tls = all.all(|(_, listener)| is_plain(listener) || listener.passes_through);
     if node == Node::Gateway(gateway) && none_ends_tls {
         return Some("any listener (TLS ends at none)".to_owned());
     }

@@ -576,10 +576,9 @@ impl<'a> Resolver<'_, 'a> {
         let Target::Attached(node) = whole else {
             return Vec::new();
         };
-        let names = self.topology.sections(*node).into_iter();
-        names
-            .filter_map(|section| self.topology.section(section).map(str::to_owned))
-            .collect()
+        let sections = self.topology.sections(*node).into_iter();
+        let names = sections.filter_map(|section| self.topology.section(section));
+        names.map(str::to_owned).collect()
     }
 }
 
@@ -688,11 +687,9 @@ impl<'a> Selecting<'a> {
             }
             None => all().collect(),
         };
-        let selected: Arc<[&'a str]> = candidates
-            .into_iter()
-            .filter(|object| selector.matches(|key| object.label(key)))
-            .map(|object| object.name.as_str())
-            .collect();
+        let matches = |object: &&Object| selector.matches(|key| object.label(key));
+        let selected = candidates.into_iter().filter(matches);
+        let selected: Arc<[&'a str]> = selected.map(|object| object.name.as_str()).collect();
         self.known.insert(key, Arc::clone(&selected));
         selected
     }

@@ -107,10 +107,8 @@ pub(crate) fn fill_alone(
     };
     let (refused, standing): (Vec<_>, Vec<_>) = levels.iter().copied().partition(is_refused);
     let standing: Vec<&[Entry]> = standing.into_iter().map(|(_, entries)| entries).collect();
-    let refused: Vec<PolicyId> = refused
-        .into_iter()
-        .flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy))
-        .collect();
+    let refused = refused.into_iter().flat_map(|(_, entries)| entries.iter());
+    let refused: Vec<PolicyId> = refused.map(|entry| entry.policy).collect();
     let last = levels.last().filter(|_| refused.is_empty());
     let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(Entry::merges));
     let mut content = if is_merged { merged.clone() } else { Content::new() };
@@ -161,18 +159,13 @@ fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) ->
 
 /// The settings of a policy, because these kinds have no overrides.
 fn content(entry: &Entry) -> Content {
-    let layers = entry.layers.iter();
-    layers
-        .flat_map(|layer| layer.content.iter())
-        .map(|(key, leaf)| (key.clone(), leaf.clone()))
-        .collect()
+    let leaves = entry.layers.iter().flat_map(|layer| layer.content.iter());
+    leaves.map(|(key, leaf)| (key.clone(), leaf.clone())).collect()
 }
 
 fn strategy(entry: &Entry) -> Strategy {
-    entry
-        .layers
-        .first()
-        .map_or(Strategy::Atomic, |layer| layer.strategy)
+    let first = entry.layers.first();
+    first.map_or(Strategy::Atomic, |layer| layer.strategy)
 }
 
 /// The levels of a path, least specific first, whose policies are merged at its end.
@@ -191,9 +184,8 @@ pub(crate) fn levels_to_merge<'l>(
             let Some((level, dictating)) = from_leaf.next() else {
                 return Vec::new();
             };
-            let closest = from_leaf
-                .find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level))
-                .map(|(_, entries)| entries);
+            let closest = from_leaf.find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level));
+            let closest = closest.map(|(_, entries)| entries);
             closest.into_iter().chain([dictating]).collect()
         }
     }

@@ -167,9 +167,8 @@ fn serves(
     let known = topology.gateways.get(gateway);
     let class = topology.classes.get(known.class);
     let waypoint = format!("Gateway {}", known.object.key());
-    let controller = class
-        .object
-        .and_then(|class| class.root().get("spec").text("controllerName"));
+    let spec = class.object.map(|class| class.root().get("spec"));
+    let controller = spec.and_then(|spec| spec.text("controllerName"));
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
             format!(
@@ -180,11 +179,8 @@ fn serves(
         ));
     }
     let of_class = || class.object.and_then(|class| class.label(WAYPOINT_FOR));
-    let traffic = known
-        .object
-        .label(WAYPOINT_FOR)
-        .or_else(of_class)
-        .unwrap_or("service");
+    let traffic = known.object.label(WAYPOINT_FOR).or_else(of_class);
+    let traffic = traffic.unwrap_or("service");
     if !matches!(traffic, "service" | "all") {
         return Err(Unserved::certainly(
             format!("{waypoint}, its waypoint, is for `{traffic}`, not for Services"),
@@ -192,10 +188,8 @@ fn serves(
         ));
     }
     // Without a listener of HBONE on its port a waypoint takes its own namespace alone.
-    let listeners = known
-        .listeners
-        .iter()
-        .map(|listener| topology.listeners.get(*listener));
+    let listeners = known.listeners.iter();
+    let listeners = listeners.map(|listener| topology.listeners.get(*listener));
     let mut own = listeners.filter(|listener| listener.set.is_none());
     let hbone = own.find(|listener| listener.protocol == "HBONE" && listener.port == Some(15008));
     let admitted = hbone.map_or(&AdmittedNamespaces::Same, |listener| {
@@ -256,10 +250,8 @@ impl<'a> Workloads<'a> {
         } else {
             spec.get("selector").get("matchLabels")
         };
-        let wanted: Option<Labels<'a>> = selector
-            .entries()
-            .map(|(key, value)| Some((key, value.str()?)))
-            .collect();
+        let wanted = selector.entries().map(|(key, value)| Some((key, value.str()?)));
+        let wanted: Option<Labels<'a>> = wanted.collect();
         // No label has a value that is no text: such a selector must not come to hold for more than it asks for.
         let Some(wanted) = wanted else {
             return Some(Vec::new());

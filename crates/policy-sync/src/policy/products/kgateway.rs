@@ -246,9 +246,8 @@ pub(crate) fn wrong_setting(policy: &Object, sources: Sources<'_>, grants: &Gran
         .value
         .get("spec")
         .filter(|_| policy.is(GROUP, "TrafficPolicy"))?;
-    let template = spec
-        .get("transformation")
-        .and_then(|value| unclosed(value, "/spec/transformation"));
+    let template = spec.get("transformation");
+    let template = template.and_then(|value| unclosed(value, "/spec/transformation"));
     template.or_else(|| {
         let mut references = EXTENSIONS.iter().filter_map(|field| spec.pointer(field));
         references.find_map(|reference| without_grant(policy, reference, sources, grants))
@@ -276,9 +275,8 @@ fn unclosed(value: &Value, at: &str) -> Option<Rejection> {
 
 fn unclosed_brace(mut text: &str) -> Option<(&'static str, &'static str)> {
     loop {
-        let opened = BRACES
-            .into_iter()
-            .filter_map(|(open, close)| Some((text.split_once(open)?.1, (open, close))));
+        let opened = BRACES.into_iter();
+        let opened = opened.filter_map(|(open, close)| Some((text.split_once(open)?.1, (open, close))));
         // The first one has the longest rest.
         let (inside, braces) = opened.max_by_key(|(rest, _)| rest.len())?;
         match inside.split_once(braces.1) {

@@ -140,19 +140,15 @@ pub(crate) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
 
 /// The result of the policies of one level: the fields of each, and all elements of the lists that add up.
 fn together(profile: &Profile, level: &[Entry]) -> Content {
-    let contents = || {
-        level
-            .iter()
-            .flat_map(|entry| entry.layers.iter().map(|layer| &layer.content))
-    };
+    let layers = || level.iter().flat_map(|entry| entry.layers.iter());
+    let contents = || layers().map(|layer| &layer.content);
     let mut result = Content::new();
     for content in contents() {
         lay_under(&mut result, content, &profile.unit);
     }
     for ListKey { pointer, .. } in &profile.list_keys {
-        let lists: Vec<_> = contents()
-            .filter_map(|content| content.get(pointer.as_str()))
-            .collect();
+        let lists = contents().filter_map(|content| content.get(pointer.as_str()));
+        let lists: Vec<_> = lists.collect();
         if lists.len() > 1 {
             result.remove(pointer.as_str());
             result.extend(all_elements(&lists, pointer));

@@ -80,10 +80,10 @@ fn is_true(value: &Value, field: &str) -> bool {
 }
 
 fn is_cidr(text: &str) -> bool {
-    let parsed = text
-        .split_once('/')
-        .and_then(|(address, length)| Some((address.parse::<IpAddr>().ok()?, length)));
-    let Some((address, length)) = parsed else {
+    let Some((address, length)) = text.split_once('/') else {
+        return false;
+    };
+    let Ok(address) = address.parse::<IpAddr>() else {
         return false;
     };
     let most = if address.is_ipv4() { 32 } else { 128 };
@@ -123,10 +123,8 @@ pub(crate) fn two_defaults(rules: &Value) -> Option<String> {
 pub(crate) fn units(rules: &Value) -> Option<String> {
     let rules = rules.as_array()?;
     let unit = |rule: &Value| seconds(rule.pointer("/limit/unit")?.as_str()?);
-    let default = rules
-        .iter()
-        .find(|rule| has_no_selectors(rule))
-        .map_or(Some(1), unit)?;
+    let default = rules.iter().find(|rule| has_no_selectors(rule));
+    let default = default.map_or(Some(1), unit)?;
     let mut others = rules.iter().filter_map(unit);
     others
         .any(|unit| !unit.is_multiple_of(default))
@@ -369,9 +367,8 @@ const CIPHERS: [(&str, &str); 14] = [
 /// Another cipher suite.
 pub(crate) fn cipher(cipher: &Value) -> Option<String> {
     let cipher = cipher.as_str()?;
-    let is_there = CIPHERS
-        .iter()
-        .any(|(openssl, iana)| [*openssl, *iana].contains(&cipher));
+    let mut suites = CIPHERS.iter();
+    let is_there = suites.any(|(openssl, iana)| [*openssl, *iana].contains(&cipher));
     (!is_there).then(|| format!("unsupported cipher suite: {cipher}"))
 }
 
@@ -433,9 +430,8 @@ pub(crate) fn providers(providers: &Value) -> Option<String> {
             }
         }
         for claim in items(provider.get("claimToHeaders")) {
-            let missing = ["header", "claim"]
-                .into_iter()
-                .find(|field| text(claim, field).is_none_or(str::is_empty));
+            let is_missing = |field: &&str| text(claim, field).is_none_or(str::is_empty);
+            let missing = ["header", "claim"].into_iter().find(is_missing);
             said.extend(missing.map(|field| format!("{field} must be set for claimToHeader provider: ")));
         }
     }
@@ -468,10 +464,8 @@ pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
         return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
     };
     let address = url.hostname().split('%').next().unwrap_or_default();
-    address
-        .parse::<IpAddr>()
-        .is_ok()
-        .then(|| format!("token endpoint URL must be a domain name: {endpoint}"))
+    let is_ip = address.parse::<IpAddr>().is_ok();
+    is_ip.then(|| format!("token endpoint URL must be a domain name: {endpoint}"))
 }
 
 /// The URL that a login comes back to, which needs a path.
@@ -495,10 +489,9 @@ pub(crate) fn expression(expression: &Value) -> Option<String> {
 
 /// An API key in two places.
 pub(crate) fn key_source(source: &Value) -> Option<String> {
-    let places = ["headers", "params", "cookies"]
-        .iter()
-        .filter(|place| !items(source.get(place)).is_empty());
-    (places.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
+    let places = ["headers", "params", "cookies"].into_iter();
+    let used = places.filter(|place| !items(source.get(*place)).is_empty());
+    (used.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
 }
 
 /// A header that passes the login by, and that no JWT is read from.
@@ -537,9 +530,8 @@ pub(crate) fn of_http(authorization: &Value) -> Option<String> {
         } else if !items(principal.get("clientIPGeoLocations")).is_empty() {
             "clientIPGeoLocations"
         } else {
-            let mut ranges = items(principal.get("clientCIDRs"))
-                .iter()
-                .filter_map(Value::as_str);
+            let ranges = items(principal.get("clientCIDRs")).iter();
+            let mut ranges = ranges.filter_map(Value::as_str);
             let wrong = ranges.find(|range| !is_cidr(range))?;
             return Some(format!(
                 "rule {position}: invalid ClientCIDR \"{wrong}\": invalid CIDR address: {wrong}"
@@ -566,9 +558,8 @@ fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.trim_matches([' ', '\t']).split_once('@') else {
         return false;
     };
-    [local, domain]
-        .into_iter()
-        .all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
+    let mut parts = [local, domain].into_iter();
+    parts.all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
 }
 
 #[cfg(test)]

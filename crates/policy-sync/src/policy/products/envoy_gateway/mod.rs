@@ -156,22 +156,19 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
     fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
-        let ports = refused
-            .iter()
-            .filter_map(|listener| topology.listeners.get(*listener).port);
+        let ports = refused.iter();
+        let ports = ports.filter_map(|listener| topology.listeners.get(*listener).port);
         let ports: BTreeSet<i64> = ports.collect();
         let there = self.there(gateway);
         let others = ports.iter().filter_map(|port| there.get(port)).flatten();
         let others = others.filter(|one| !is_meant(topology, node, **one));
         let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
-        let names: Vec<String> = others
-            .into_iter()
-            .map(|(gateway, listener)| {
-                let node = Node::Listener(gateway, listener);
-                let section = topology.section(node).unwrap_or_default();
-                format!("{}/{section}", key(topology, node))
-            })
-            .collect();
+        let names = others.into_iter().map(|(gateway, listener)| {
+            let node = Node::Listener(gateway, listener);
+            let section = topology.section(node).unwrap_or_default();
+            format!("{}/{section}", key(topology, node))
+        });
+        let names: Vec<String> = names.collect();
         (!names.is_empty()).then(|| Rejection {
             message: format!(
                 "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is \
@@ -289,16 +286,13 @@ pub(crate) fn no_default_host(
         return None;
     }
     let attached = topology.gateways.get(gateway).attached.iter();
-    let hosts = attached
-        .filter(|(there, _)| *there == listener)
-        .map(|(_, route)| {
-            let route = topology.routes.get(*route).route;
-            let rules = route.object.root().get("spec").get("rules");
-            let matches = rules
-                .items()
-                .map(|rule| rule.get("matches").items().count().max(1));
-            node.exact_hosts(route).saturating_mul(matches.sum())
-        });
+    let attached = attached.filter(|(there, _)| *there == listener);
+    let hosts = attached.map(|(_, route)| {
+        let route = topology.routes.get(*route).route;
+        let rules = route.object.root().get("spec").get("rules").items();
+        let matches = rules.map(|rule| rule.get("matches").items().count().max(1));
+        node.exact_hosts(route).saturating_mul(matches.sum())
+    });
     let several = match hosts.sum() {
         0_usize => "",
         1 => return None,

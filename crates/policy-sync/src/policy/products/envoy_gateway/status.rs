@@ -58,10 +58,7 @@ pub(crate) fn parents_of_backends(
         Node::Backend(backend) | Node::Port(backend, _) => Some(backend),
         _ => None,
     });
-    let backends: BTreeSet<_> = backends.collect();
-    let routes = backends
-        .into_iter()
-        .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
+    let routes = backends.flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
     let parents = routes.into_iter().flat_map(|route| parents_of(topology, route));
@@ -267,9 +264,8 @@ impl Said<'_, '_> {
     fn held_sections(&self, node: Node) -> Vec<&str> {
         let holds = |section: &Node| !self.attachments.on(self.policy.kind, *section).is_empty();
         let sections = self.topology.sections(node).into_iter().filter(holds);
-        let names: BTreeSet<&str> = sections
-            .filter_map(|section| self.topology.section(section))
-            .collect();
+        let names = sections.filter_map(|section| self.topology.section(section));
+        let names: BTreeSet<&str> = names.collect();
         names.into_iter().collect()
     }
 
@@ -301,17 +297,15 @@ impl Said<'_, '_> {
     fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
         if let Some(route) = route_of(Some(whole)) {
             let parents = parents_of(self.topology, route).into_iter();
-            return parents
-                .map(|parent| {
-                    let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
-                    (parent.gateway, ancestor)
-                })
-                .collect();
+            let ancestors = parents.map(|parent| {
+                let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
+                (parent.gateway, ancestor)
+            });
+            return ancestors.collect();
         }
         let gateways = self.topology.gateways_of(whole).into_iter();
-        gateways
-            .map(|gateway| (gateway, reference(self.topology, whole, section)))
-            .collect()
+        let ancestors = gateways.map(|gateway| (gateway, reference(self.topology, whole, section)));
+        ancestors.collect()
     }
 
     fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
@@ -420,12 +414,11 @@ pub(crate) fn refused_merges(
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
     let merged = merged_with(topology, nodes, policy, node).into_iter();
-    let refusals = merged
-        .filter(|(parent, ..)| is_asked(parent))
-        .filter_map(|(.., with)| {
-            let other = nodes.get(&with)?.accepted.first()?;
-            refused_merge(attachments, (id, other.policy), node)
-        });
+    let merged = merged.filter(|(parent, ..)| is_asked(parent));
+    let refusals = merged.filter_map(|(.., with)| {
+        let other = nodes.get(&with)?.accepted.first()?;
+        refused_merge(attachments, (id, other.policy), node)
+    });
     let refusals: Vec<String> = refusals.collect();
     let is_everywhere = refusals.len() == ways;
     refusals.into_iter().next().filter(|_| is_everywhere)
@@ -435,10 +428,8 @@ pub(crate) fn refused_merges(
 fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let route = route_of(Some(node))?;
     let kind = &attachments.topology.routes.get(route).object.kind;
-    let filled = attachments
-        .profile(id)
-        .filled(kind)
-        .filter(|filled| filled.only)?;
+    let filled = attachments.profile(id).filled(kind);
+    let filled = filled.filter(|filled| filled.only)?;
     let layers = &attachments.policy(id).layers;
     let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
     keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))
@@ -486,9 +477,8 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
         value.is_some_and(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
     };
     let used = DEPRECATED.iter().filter(|(field, _)| is_used(field));
-    let used: Vec<String> = used
-        .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
-        .collect();
+    let used = used.map(|(field, today)| format!("{field} is deprecated, use {today} instead"));
+    let used: Vec<String> = used.collect();
     (!used.is_empty()).then(|| Condition::new("Warning", "True", "DeprecatedField", used.join("; ")))
 }
 
