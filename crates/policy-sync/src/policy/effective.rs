@@ -55,13 +55,8 @@ impl Effective {
             return Some(Rule::SpokeLocal);
         }
         let may_prefer = attachments.profile(loser.policy).inheritance.is_some();
-        let (winner, loser) = (attachments.authored(winner), attachments.authored(loser));
-        Some(Rule::between(
-            levels,
-            winner.standing(),
-            loser.standing(),
-            may_prefer,
-        ))
+        let [winner, loser] = [winner, loser].map(|id| attachments.authored(id).standing());
+        Some(Rule::between(levels, winner, loser, may_prefer))
     }
 }
 
@@ -226,6 +221,7 @@ impl Profile {
 
 /// Whether a setting, or something in it, is what is wanted.
 fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool {
+    let is_word = |value: &Value| word.is_none_or(|word| value.as_str() == Some(word));
     let mut parts = wanted.split('/');
     let mut named = key.split('/');
     loop {
@@ -233,16 +229,15 @@ fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool 
             (Some(part), Some(name)) if is_part(part, name) => {}
             // The setting is inside of what is wanted: something of that is there.
             (None, Some(_)) => return word.is_none(),
-            (None, None) => return word.is_none_or(|word| value.as_str() == Some(word)),
-            (Some(part), None) => return is_inside(std::iter::once(part).chain(parts), value, word),
+            (None, None) => return is_word(value),
+            (Some(part), None) => {
+                let found = value.get(part);
+                let found = found.and_then(|found| parts.try_fold(found, |found, part| found.get(part)));
+                return found.is_some_and(is_word);
+            }
             (Some(_), Some(_)) => return false,
         }
     }
-}
-
-fn is_inside<'w>(mut parts: impl Iterator<Item = &'w str>, value: &Value, word: Option<&str>) -> bool {
-    let found = parts.try_fold(value, |value, part| value.get(part));
-    found.is_some_and(|value| word.is_none_or(|word| value.as_str() == Some(word)))
 }
 
 /// `*` stands for the rest of a part: `authentication#*`.

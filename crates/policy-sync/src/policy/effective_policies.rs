@@ -46,10 +46,8 @@ impl EffectivePolicies {
 
     /// Forgets every path, as not all were found.
     pub fn clear(&mut self) {
-        for kinds in self.by_start.values_mut() {
-            for paths in kinds.rows_mut() {
-                *paths = Vec::new();
-            }
+        for paths in self.by_start.values_mut().flat_map(Table::rows_mut) {
+            *paths = Vec::new();
         }
     }
 

@@ -112,17 +112,14 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             let name = text("name").unwrap_or_default();
             let backend = backend.map_or_else(String::new, |at| format!("/backendRefs/{at}"));
             let pointer = format!("/spec/rules/{rule_at}{backend}/filters/{filter_at}/extensionRef");
-            findings.push(
-                route.finding(
-                    Code::POLICY_NOT_EVALUATED,
-                    &pointer,
-                    format!(
-                        "names {kind} {name} as a filter, so the reports about this rule leave that policy out"
-                    ),
-                )
-                .label("takes precedence over all policies that target the rule")
-                .help(format!("name the route and the rule in `targetRefs` of {kind} {name}, and remove the filter")),
+            let message = format!(
+                "names {kind} {name} as a filter, so the reports about this rule leave that policy out"
             );
+            let finding = route.finding(Code::POLICY_NOT_EVALUATED, &pointer, message);
+            let finding = finding.label("takes precedence over all policies that target the rule");
+            findings.push(finding.help(format!(
+                "name the route and the rule in `targetRefs` of {kind} {name}, and remove the filter"
+            )));
         }
     }
 }
@@ -136,18 +133,14 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
     }
     let is_backend = |node: &Node| matches!(node, Node::Backend(_) | Node::Port(..));
     for (declared, node) in policy.attached().filter(|(_, node)| is_backend(node)) {
-        findings.push(
-            policy.object.finding(
-                Code::POLICY_NOT_EVALUATED,
-                &declared.pointer,
-                format!(
-                    "targets {}: its effect there is not evaluated, so the reports about paths to it leave the policy out",
-                    attachments.topology.described(node)
-                ),
-            )
-            .label("a target that is not evaluated")
-            .help("target the routes that lead there, or check on a cluster what takes effect"),
+        let target = attachments.topology.described(node);
+        let message = format!(
+            "targets {target}: its effect there is not evaluated, so the reports about paths to it leave the policy out"
         );
+        let finding = (policy.object).finding(Code::POLICY_NOT_EVALUATED, &declared.pointer, message);
+        let finding = finding.label("a target that is not evaluated");
+        findings
+            .push(finding.help("target the routes that lead there, or check on a cluster what takes effect"));
     }
 }
 
@@ -173,11 +166,8 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
             None => Severity::Warning,
         };
         let there = attachments.topology.described(rejection.at.unwrap_or(node));
-        let message = format!(
-            "{controller} refuses {} on {there}: {}",
-            policy.object.identity(),
-            rejection.message.trim_end_matches('.')
-        );
+        let (name, why) = (policy.object.identity(), rejection.message.trim_end_matches('.'));
+        let message = format!("{controller} refuses {name} on {there}: {why}");
         findings.push(
             Finding::new(Code::POLICY_INVALID, policy.object.place(pointer), message)
                 .severity(severity)
@@ -204,13 +194,10 @@ pub fn no_path(
     declared: &Declared,
     node: Node,
 ) -> Finding {
-    let finding = policy.object.finding(
-        Code::POLICY_UNREACHABLE,
-        &declared.pointer,
-        format!("targets {}, which no Gateway of the input leads to", attachments.topology.described(node)),
-    )
-    .label("on no path from a Gateway")
-    .help(match node {
+    let target = attachments.topology.described(node);
+    let message = format!("targets {target}, which no Gateway of the input leads to");
+    let finding = (policy.object).finding(Code::POLICY_UNREACHABLE, &declared.pointer, message);
+    let finding = finding.label("on no path from a Gateway").help(match node {
         Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
         Node::Backend(_) | Node::Port(..) => {
             "if a route leads there, check its `backendRefs`; otherwise keep the policy on the spokes, where its target is"
@@ -253,12 +240,8 @@ fn wholly_overridden(
     for winner in total.by.values() {
         finding = finding.related(winner.object.place("/spec"), "in effect instead");
         for rule in &winner.rules {
-            finding = finding.note(format!(
-                "{} wins because {} ({})",
-                winner.object.identity(),
-                rule.because(),
-                rule.name()
-            ));
+            let (name, why, rule) = (winner.object.identity(), rule.because(), rule.name());
+            finding = finding.note(format!("{name} wins because {why} ({rule})"));
         }
     }
     findings.push(finding);
@@ -270,16 +253,15 @@ fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut 
     let profile = attachments.profile(id);
     for (declared, node) in policy.attached() {
         if profile.status == StatusShape::Kuadrant {
-            let finding =
-                |what: String| (policy.object).finding(Code::POLICY_NO_EFFECT, &declared.pointer, what);
+            let (object, pointer) = (policy.object, &declared.pointer);
+            let finding = |what: String| object.finding(Code::POLICY_NO_EFFECT, pointer, what);
             let is_of_routes = profile.ends.iter().any(|level| *level >= Level::Route);
             if is_of_routes && let Some(routes) = behind_listener_sets(attachments, profile, node) {
+                let message = format!("does not protect what is attached through a ListenerSet: {routes}");
+                let finding = finding(message).label("Kuadrant follows no ListenerSets");
                 findings.push(
-                    finding(format!(
-                        "does not protect what is attached through a ListenerSet: {routes}"
-                    ))
-                    .label("Kuadrant follows no ListenerSets")
-                    .help("attach the routes to listeners of the Gateway, or accept that they are open"),
+                    finding
+                        .help("attach the routes to listeners of the Gateway, or accept that they are open"),
                 );
             }
             if let Some(listeners) = without_certificates(&attachments.topology, profile, node) {
@@ -298,14 +280,14 @@ fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut 
         policy.object.is("gateway.envoyproxy.io", kind) && policy.object.value.pointer(field).is_some()
     });
     for (_, field, setting) in off {
+        let (name, place) = (policy.object.identity(), policy.object.key_place(field));
         let message = format!(
-            "Envoy Gateway ignores this of {} unless its own configuration says `extensionApis.{setting}: true`",
-            policy.object.identity()
+            "Envoy Gateway ignores this of {name} unless its own configuration says `extensionApis.{setting}: true`"
         );
+        let finding = Finding::new(Code::POLICY_NO_EFFECT, place, message);
+        let finding = finding.label("off by default since release 1.9");
         findings.push(
-            Finding::new(Code::POLICY_NO_EFFECT, policy.object.key_place(field), message)
-                .label("off by default since release 1.9")
-                .help("set it on the clusters, and accept this finding: `suppress` in spokewright.yaml"),
+            finding.help("set it on the clusters, and accept this finding: `suppress` in spokewright.yaml"),
         );
     }
 }

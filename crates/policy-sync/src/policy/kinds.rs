@@ -161,23 +161,19 @@ impl<'d> Definition<'d> {
 
     /// Which kind of policy it is has to be in a label.
     fn label(&self) -> Option<Finding> {
-        let kind = self.kind;
+        let (kind, known) = (self.kind, ["Direct", "Inherited", "true"]);
         let (pointer, message) = match self.object.label(POLICY_LABEL) {
             None => (
                 "/metadata".to_owned(),
                 format!("{kind} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind"),
             ),
-            Some(value) => {
-                let mut known = ["Direct", "Inherited", "true"].iter();
-                if known.any(|known| value.eq_ignore_ascii_case(known)) {
-                    return None;
-                }
-                let allowed = "GEP-713 allows Direct and Inherited";
-                (
-                    pointer::child("/metadata/labels", POLICY_LABEL),
-                    format!("the label `{POLICY_LABEL}` of {kind} is `{value}`; {allowed}"),
-                )
-            }
+            Some(value) if known.iter().any(|known| value.eq_ignore_ascii_case(known)) => return None,
+            Some(value) => (
+                pointer::child("/metadata/labels", POLICY_LABEL),
+                format!(
+                    "the label `{POLICY_LABEL}` of {kind} is `{value}`; GEP-713 allows Direct and Inherited"
+                ),
+            ),
         };
         Some(self.finding(&pointer, message).help(
             "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
@@ -197,10 +193,7 @@ impl<'d> Definition<'d> {
     fn status(&self, schema: &Field<'_>) -> Option<Finding> {
         let status = schema.get("properties").get("status");
         let fields = status.get("properties");
-        if takes_anything(&status)
-            || fields.get("conditions").is_present()
-            || fields.get("ancestors").is_present()
-        {
+        if takes_anything(&status) || fields.has("conditions") || fields.has("ancestors") {
             return None;
         }
         let (field, what) = if status.is_present() {

@@ -206,6 +206,11 @@ impl Declared {
         })
     }
 
+    /// Whether it is of this kind, as declared.
+    pub(super) fn is(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind
+    }
+
     /// The node that it is.
     pub(super) const fn node(&self) -> Option<Node> {
         match self.target {
@@ -250,7 +255,7 @@ impl Declared {
         let section = section.map_or_else(String::new, |section| format!("#{section}"));
         if self.name.is_empty() {
             format!("{} in {namespace} by labels", self.kind)
-        } else if self.group == GROUP && self.kind == "GatewayClass" {
+        } else if self.is(GROUP, "GatewayClass") {
             format!("{} {}{section}", self.kind, self.name)
         } else {
             format!("{} {namespace}/{}{section}", self.kind, self.name)

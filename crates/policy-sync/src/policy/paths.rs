@@ -167,10 +167,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
         let own = Node::Backend(service);
         let entries = self.placed(own).map(|placed| placed.at_waypoint.as_slice());
-        targeted
-            .chain([(level, own, entries.unwrap_or_default())])
-            .filter(|(_, _, entries)| !entries.is_empty())
-            .collect()
+        join(&[], targeted.chain([(level, own, entries.unwrap_or_default())]))
     }
 
     /// The stops of what holds for the mesh.
@@ -201,10 +198,8 @@ impl<'l, 'a> Walk<'l, 'a> {
             }
             let node = self.topology.routes.get(*route);
             if self.profile.targeting.concerns_route(&node.object.kind) {
-                let path = Path {
-                    route: Some(*route),
-                    ..Path::from(Start::Service(service))
-                };
+                let mut path = Path::from(Start::Service(service));
+                path.route = Some(*route);
                 self.route(path, node, *route, &head);
             }
         }
@@ -244,10 +239,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
         let also_below_gateway = self.ends(Level::Gateway);
         for (listener, stops) in &listeners {
-            let path = Path {
-                listener: Some(*listener),
-                ..path
-            };
+            let mut path = path;
+            path.listener = Some(*listener);
             if self.ends(Level::Listener) || (also_below_gateway && (self.is_refined || named(stops))) {
                 let stops = join(&head, stops.iter().copied()).into_iter();
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
@@ -276,11 +269,8 @@ impl<'l, 'a> Walk<'l, 'a> {
                 Some(stops) => join(&head, stops.iter().copied()),
                 None => head.clone(),
             };
-            let path = Path {
-                listener,
-                route: Some(route),
-                ..path
-            };
+            let mut path = path;
+            (path.listener, path.route) = (listener, Some(route));
             self.route(path, node, route, &above);
         }
     }
@@ -305,10 +295,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         let taken = attached.filter(|(_, route)| concerns(*route));
         let taken: BTreeSet<ListenerId> = taken.map(|(listener, _)| *listener).collect();
         for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
-            let path = Path {
-                listener: Some(*listener),
-                ..Path::from(Start::Gateway(id))
-            };
+            let mut path = Path::from(Start::Gateway(id));
+            path.listener = Some(*listener);
             self.emit(path, &join(head, stops.iter().copied()));
         }
     }
@@ -346,11 +334,8 @@ impl<'l, 'a> Walk<'l, 'a> {
                 if self.work.is_spent() {
                     return;
                 }
-                let path = Path {
-                    via: Some(way),
-                    route: Some(child),
-                    ..path
-                };
+                let mut path = path;
+                (path.via, path.route) = (Some(way), Some(child));
                 self.route(path, topology.routes.get(child), child, &above);
             }
         }
@@ -392,15 +377,12 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
-        let path = Path {
-            backend: Some(backend),
-            ..path
-        };
+        let mut path = path;
+        path.backend = Some(backend);
         let known = self.topology.backends.get(backend);
         let namespace = self.topology.namespace_of(backend);
-        let namespace = namespace
-            .filter(|_| self.profile.of_workloads)
-            .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
+        let namespace = namespace.filter(|_| self.profile.of_workloads);
+        let namespace = namespace.map(|id| self.stop(Level::BackendNamespace, Node::Namespace(id)));
         // What holds for the mesh passes a waypoint by, and not what is behind it.
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
         let mesh = self.mesh().filter(|_| !is_met);
@@ -412,10 +394,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         for port in ports {
             let stop = self.stop(Level::Port, Node::Port(backend, *port));
             if self.ends(Level::Port) || self.is_refined || !stop.2.is_empty() {
-                let path = Path {
-                    port: Some(*port),
-                    ..path
-                };
+                let mut path = path;
+                path.port = Some(*port);
                 self.emit(path, &join(&above, [stop]));
             }
         }
@@ -429,12 +409,10 @@ impl<'l, 'a> Walk<'l, 'a> {
             return vec![self.stop(Level::Backend, own)];
         }
         let waypoint = self.attachments.waypoints.get(&backend);
-        let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
-        let mut stops = if is_passed {
-            self.waypoint(Level::Backend, backend)
-        } else {
-            Vec::new()
-        };
+        let mut stops = Vec::new();
+        if path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress) {
+            stops = self.waypoint(Level::Backend, backend);
+        }
         let entries = self.placed(own).map(|placed| placed.at_workloads.as_slice());
         stops.push((Level::Backend, own, entries.unwrap_or_default()));
         stops
@@ -495,33 +473,25 @@ impl<'l, 'a> Walk<'l, 'a> {
         let of_kind = route.filter(|_| filled.is_some());
         let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
         let key = (on_the_way.collect(), listener, of_kind);
-        let effective = match self.known.get(&key) {
-            Some(effective) => Arc::clone(effective),
-            None => {
-                let effective = Arc::new(combine(
-                    (self.profile, filled),
-                    self.attachments,
-                    (path.start.node(), listener, &occupied),
-                    self.work,
-                ));
-                let settings = effective.content.len().saturating_add(effective.losses.len());
-                let leaves = effective.content.values();
-                let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
-                self.work.pay(settings, STEPS_PER_SETTING);
-                self.work.pay(elements, STEPS_PER_ELEMENT);
-                self.known.insert(key, Arc::clone(&effective));
-                effective
-            }
-        };
+        let (profile, attachments, work) = (self.profile, self.attachments, self.work);
+        let effective = self.known.entry(key).or_insert_with(|| {
+            let on_the_way = (path.start.node(), listener, occupied.as_slice());
+            let effective = combine((profile, filled), attachments, on_the_way, work);
+            let settings = effective.content.len().saturating_add(effective.losses.len());
+            let leaves = effective.content.values();
+            let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+            work.pay(settings, STEPS_PER_SETTING);
+            work.pay(elements, STEPS_PER_ELEMENT);
+            Arc::new(effective)
+        });
+        let effective = Arc::clone(effective);
         self.found.push(PathEffective { path, effective });
     }
 }
 
-fn at_rule(path: Path, rule: RuleId) -> Path {
-    Path {
-        rule: Some(rule),
-        ..path
-    }
+fn at_rule(mut path: Path, rule: RuleId) -> Path {
+    path.rule = Some(rule);
+    path
 }
 
 /// The stops above and more, but for those where nobody is.

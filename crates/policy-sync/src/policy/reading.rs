@@ -300,12 +300,10 @@ impl SettingsReading<'_> {
         let bare = bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned()));
         let used: Vec<(String, String)> = wrappers.chain(bare).collect();
         if let [(_, first), .., (pointer, last)] = used.as_slice() {
+            let kind = &self.profile.kind;
             self.problems.push(Problem {
                 pointer: pointer.clone(),
-                message: format!(
-                    "{first} and {last} cannot be used together in a {}",
-                    self.profile.kind
-                ),
+                message: format!("{first} and {last} cannot be used together in a {kind}"),
                 help: "keep one of them, or write two policies".to_owned(),
                 code: Code::POLICY_INVALID,
                 severity: Severity::Error,

@@ -80,7 +80,6 @@ impl Targeting {
     }
 
     /// The same, where what an older release of the definition lists is taken, and others may be, too.
-    #[must_use]
     pub(super) fn with_known(mut self, older: targeting::Targeting) -> Self {
         self.definition.named.kinds = older.named.kinds;
         self.definition.selected.kinds = older.selected.kinds;
@@ -90,7 +89,6 @@ impl Targeting {
     }
 
     /// This, as the configuration has it, over what is known otherwise.
-    #[must_use]
     pub(super) fn over(&self, mut known: Self) -> Self {
         let (own, both) = (&self.definition, &mut known.definition);
         if !own.fields.is_empty() {

@@ -127,21 +127,16 @@ impl<'a> Resolver<'_, 'a> {
 
     /// An API server takes a selector in the root namespace, and Istio ignores the policy.
     fn selects_from_root(&mut self, policy: &Policy<'a>) {
-        let object = policy.object;
-        let root = self.workloads.root_namespace();
-        self.findings.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.key_place("/spec/selector"),
-                format!(
-                    "{} has no effect: Istio ignores the `selector` of a {} in {root}, its root namespace",
-                    object.identity(),
-                    object.kind
-                ),
-            )
-            .severity(Severity::Warning)
-            .help("put the policy into the namespace of the workloads, or remove `selector` to mean the whole mesh"),
+        let (object, root) = (policy.object, self.workloads.root_namespace());
+        let (name, kind) = (object.identity(), &object.kind);
+        let message = format!(
+            "{name} has no effect: Istio ignores the `selector` of a {kind} in {root}, its root namespace"
         );
+        let place = object.key_place("/spec/selector");
+        let finding = Finding::new(Code::POLICY_INVALID, place, message).severity(Severity::Warning);
+        self.findings.push(finding.help(
+            "put the policy into the namespace of the workloads, or remove `selector` to mean the whole mesh",
+        ));
     }
 
     /// A node that a policy applies to without naming it.
@@ -167,13 +162,11 @@ impl<'a> Resolver<'_, 'a> {
             declared.name
         );
         let pointer = format!("{}/name", declared.pointer);
-        self.findings.push(
-            policy.object.finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"))
-            .severity(Severity::Warning)
-            .help(format!(
-                "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
-            )),
-        );
+        let finding =
+            (policy.object).finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"));
+        self.findings.push(finding.severity(Severity::Warning).help(format!(
+            "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
+        )));
         Target::NotAllowed(what)
     }
 
@@ -220,11 +213,10 @@ impl<'a> Resolver<'_, 'a> {
             let last = policy.object.identity();
             let stage = format!("selecting the targets of all policies up to {last}");
             let consequence = "this selector and those after it select nothing";
-            self.findings.push(
-                Finding::too_costly(&stage, policy.object.place(pointer), consequence).help(
-                    "let each selector select fewer objects, or target the Gateway that they have in common",
-                ),
-            );
+            let finding = Finding::too_costly(&stage, policy.object.place(pointer), consequence);
+            self.findings.push(finding.help(
+                "let each selector select fewer objects, or target the Gateway that they have in common",
+            ));
         }
         can_afford
     }
@@ -243,11 +235,9 @@ impl<'a> Resolver<'_, 'a> {
         let object = policy.object;
         if let Some(near) = self.namespace_that_was_meant(policy, target) {
             let message = format!("selects no {} in its namespace", target.kind);
-            self.findings.push(
-                object
-                    .finding(Code::POLICY_TARGET_NOT_FOUND, "/metadata/namespace", message)
-                    .help(format!("did you mean namespace `{near}`?")),
-            );
+            let finding = object.finding(Code::POLICY_TARGET_NOT_FOUND, "/metadata/namespace", message);
+            self.findings
+                .push(finding.help(format!("did you mean namespace `{near}`?")));
             return;
         }
         let help = match refused {
@@ -260,18 +250,17 @@ impl<'a> Resolver<'_, 'a> {
             None => "correct the labels, or remove the selector".to_owned(),
         };
         let message = format!("selects no {}", target.kind);
-        self.findings.push(
-            object
-                .finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message)
-                .severity(Severity::Warning)
-                .help(help),
-        );
+        let finding = object.finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message);
+        self.findings.push(finding.severity(Severity::Warning).help(help));
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         // Istio attaches policies to the class of waypoints alone, from the root namespace.
         let is_root = || self.workloads.is_root(policy.object.namespace_or_empty());
-        if profile.of_workloads && is_class(declared) && !(declared.name == WAYPOINT_CLASS && is_root()) {
+        if profile.of_workloads
+            && declared.is(GROUP, "GatewayClass")
+            && !(declared.name == WAYPOINT_CLASS && is_root())
+        {
             return self.no_waypoints(policy, declared);
         }
         match profile.targeting.judge(&declared.group, &declared.kind) {
@@ -305,20 +294,16 @@ impl<'a> Resolver<'_, 'a> {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
         let (message, help) = match waypoint_of(self.topology, backend) {
-            Ok(waypoint) => {
-                let from_gateways = !self.topology.gateways_of(Node::Backend(backend)).is_empty();
-                if waypoint.takes_ingress || !from_gateways {
-                    return;
-                }
-                (
-                    format!(
-                        "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
-                    ),
-                    format!(
-                        "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
-                    ),
-                )
-            }
+            Ok(waypoint) if waypoint.takes_ingress => return,
+            Ok(_) if self.topology.gateways_of(Node::Backend(backend)).is_empty() => return,
+            Ok(_) => (
+                format!(
+                    "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
+                ),
+                format!(
+                    "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
+                ),
+            ),
             Err(unserved) if unserved.is_certain => {
                 (format!("{name} has no effect: {}", unserved.why), unserved.help)
             }
@@ -328,21 +313,16 @@ impl<'a> Resolver<'_, 'a> {
             ),
         };
         let place = policy.object.place(&declared.pointer);
-        self.findings.push(
-            Finding::new(Code::POLICY_UNREACHABLE, place, message)
-                .label("applies only at a waypoint")
-                .help(help),
-        );
+        let finding = Finding::new(Code::POLICY_UNREACHABLE, place, message);
+        self.findings
+            .push(finding.label("applies only at a waypoint").help(help));
     }
 
     /// A kind that no policy of its kind may target.
     fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         let targeting = &profile.targeting;
-        let what = format!(
-            "{} cannot target {}",
-            with_article(&profile.kind),
-            with_article(&shown_kind(declared))
-        );
+        let [kind, target] = [&*profile.kind, &shown_kind(declared)].map(with_article);
+        let what = format!("{kind} cannot target {target}");
         let names = targeting.kind_names();
         // The group is wrong if the kind is right.
         let group = nearest(&declared.group, targeting.groups_of(&declared.kind));
@@ -377,17 +357,18 @@ impl<'a> Resolver<'_, 'a> {
             return Target::NotAllowed(what);
         }
         // Pods are created on clusters: no input has those that a policy selects.
-        if declared.group.is_empty() && declared.kind == "Pod" {
+        if declared.is("", "Pod") {
             return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
-        let namespace = if is_namespace(declared) {
+        let namespace = if declared.is("", "Namespace") {
             declared.name.as_str()
         } else {
             declared.namespace.as_deref().unwrap_or(own)
         };
         // A cluster-scoped policy belongs to whoever owns the cluster.
-        let needs_grant = !is_class(declared) && !policy.local && policy.object.namespace.is_some();
+        let needs_grant =
+            !declared.is(GROUP, "GatewayClass") && !policy.local && policy.object.namespace.is_some();
         let referrer = referrer(policy.object);
         if needs_grant && !self.grants.permit(referrer, namespace, referent(declared)) {
             // No grant would help a reference with a typo.
@@ -447,7 +428,7 @@ impl<'a> Resolver<'_, 'a> {
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let object = policy.object;
-        let field = if is_namespace(declared) {
+        let field = if declared.is("", "Namespace") {
             "name"
         } else {
             "namespace"
@@ -481,12 +462,9 @@ impl<'a> Resolver<'_, 'a> {
         unlisted: Option<&Targeting>,
     ) {
         let is_set = is_listener_set(&declared.group, &declared.kind);
-        let is_gateway = declared.group == GROUP && declared.kind == "Gateway";
-        let of_gateway = is_set || is_gateway || is_class(declared);
-        let whole = Declared {
-            section: None,
-            ..declared.clone()
-        };
+        let of_gateway = is_set || declared.is(GROUP, "Gateway") || declared.is(GROUP, "GatewayClass");
+        let mut whole = declared.clone();
+        whole.section = None;
         let has_section = declared.section.is_some();
         let found = has_section.then(|| self.node(&whole, namespace)).flatten();
         let whole_exists = found.is_some();
@@ -525,21 +503,18 @@ impl<'a> Resolver<'_, 'a> {
         let finding = note.into_iter().fold(finding, Finding::note);
         let sections = found.map(|found| self.sections(&found));
         let section = declared.section.as_deref().unwrap_or_default();
-        let near = match &sections {
+        let (lacked, near) = match &sections {
             Some(_) => {
                 let whole = self.sources.get(&identity);
-                whole.and_then(|whole| Suggestion::section(whole, section))
+                let near = whole.and_then(|whole| Suggestion::section(whole, section));
+                (format!("{word} `{section}` of {identity}"), near)
             }
-            None => self.near(declared, namespace),
+            None => (identity.to_string(), self.near(declared, namespace)),
         };
         // What else a cluster has nobody knows.
         if policy.local && near.is_none() && sections.is_none() {
             return;
         }
-        let lacked = match &sections {
-            Some(_) => format!("{word} `{section}` of {identity}"),
-            None => identity.to_string(),
-        };
         let reference = (policy.object, &*declared.pointer, declared.namespace.as_deref());
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
@@ -591,14 +566,6 @@ pub(crate) fn referrer(policy: &Object) -> (&str, &str, &str) {
 /// Group, kind, and name of what a target refers to.
 fn referent(declared: &Declared) -> (&str, &str, &str) {
     (&declared.group, &declared.kind, &declared.name)
-}
-
-fn is_namespace(declared: &Declared) -> bool {
-    declared.group.is_empty() && declared.kind == "Namespace"
-}
-
-fn is_class(declared: &Declared) -> bool {
-    declared.group == GROUP && declared.kind == "GatewayClass"
 }
 
 fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {

@@ -19,7 +19,8 @@
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
 //!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
 //! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
-//! - [`inherited`](super::products::kgateway::inherited): an annotation of the Gateway or of the route decides (kgateway). `paths` calls it instead of [`merge`].
+//! - [`inherited`](super::products::kgateway::inherited): an annotation of the Gateway or of the route decides (kgateway).
+//!   `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
 //!
 //! **Who wins, and what is lost.** The winner of a setting is the policy of its leaf. `effective` compares each policy

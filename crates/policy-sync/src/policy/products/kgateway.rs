@@ -149,10 +149,8 @@ fn providers<'h>(stack: &[Leaf], field: &str, home: &dyn Fn(PolicyId) -> &'h str
     let provider = |leaf: &Leaf| {
         let part = |part: &str| leaf.value.pointer(part).and_then(Value::as_str);
         let namespace = part("/extensionRef/namespace").unwrap_or_else(|| home(leaf.policy));
-        (
-            namespace.to_owned(),
-            part("/extensionRef/name").map(str::to_owned),
-        )
+        let name = part("/extensionRef/name").map(str::to_owned);
+        (namespace.to_owned(), name)
     };
     let mut all: Vec<&Leaf> = Vec::new();
     for leaf in preferred() {
@@ -189,16 +187,12 @@ fn deeply(stack: &[Leaf]) -> Content {
             if leaf.value.is_array() {
                 lists.entry(Arc::clone(&key)).or_default().push(leaf.clone());
             }
-            patch(
-                &mut result,
-                &Content::from([(key, leaf)]),
-                &MergeUnit::JsonMergePatch,
-            );
+            let field = Content::from([(key, leaf)]);
+            patch(&mut result, &field, &MergeUnit::JsonMergePatch);
         }
     }
     for (key, list) in lists.into_iter().filter(|(_, list)| list.len() > 1) {
-        let is_list = result.get(&key).is_some_and(|leaf| leaf.value.is_array());
-        if is_list {
+        if result.get(&key).is_some_and(|leaf| leaf.value.is_array()) {
             result.remove(&key);
             let list: Vec<&Leaf> = list.iter().collect();
             result.extend(all_elements(&list, &key));

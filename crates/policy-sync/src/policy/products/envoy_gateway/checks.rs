@@ -39,11 +39,8 @@ impl Refuses {
                 let Some(size) = Quantity::parse(&text).ok()?.int64() else {
                     return Some(format!("invalid {name} value {text}"));
                 };
-                let bounds = if says_bounds {
-                    format!(", must be between {least} and {most}")
-                } else {
-                    String::new()
-                };
+                let bounds = says_bounds.then(|| format!(", must be between {least} and {most}"));
+                let bounds = bounds.unwrap_or_default();
                 let fits = (i64::from(least)..=i64::from(most)).contains(&size);
                 (!fits).then(|| format!("{name} value {text} is out of range{bounds}"))
             }
@@ -151,11 +148,9 @@ pub(crate) fn no_selection(selector: &Value) -> Option<String> {
     let parts = ["path", "sourceCIDR"];
     let selects = lists.iter().any(|list| !items(selector.get(list)).is_empty())
         || parts.iter().any(|part| selector.get(*part).is_some());
-    (!selects).then(|| {
-        "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or queryParameters \
-         must be specified"
-            .to_owned()
-    })
+    let message = "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or \
+                   queryParameters must be specified";
+    (!selects).then(|| message.to_owned())
 }
 
 /// A header match whose type and value do not fit.
@@ -177,9 +172,8 @@ pub(crate) fn header(header: &Value) -> Option<String> {
 pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
     let value = text(parameter, "value");
     let not_applicable = |what: &str| {
-        format!(
-            "unable to translate rateLimit.{what} is not applicable for distinct query parameter match type"
-        )
+        let why = "is not applicable for distinct query parameter match type";
+        format!("unable to translate rateLimit.{what} {why}")
     };
     if text(parameter, "name").is_none_or(str::is_empty) {
         return Some("name is required when QueryParamMatch is specified".to_owned());
@@ -196,18 +190,14 @@ pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
     }
 }
 
-/// A path match of a rate limit.
-pub(crate) fn limited_path(path: &Value) -> Option<String> {
-    path_match(path, "unable to translate rateLimit: invalid path type.")
-}
-
 /// A path match of an authorization rule.
 pub(crate) fn authorized_path(path: &Value) -> Option<String> {
     let said = path_match(path, "invalid path type");
     said.map(|said| format!("unable to translate authorization rule: {said}"))
 }
 
-fn path_match(path: &Value, no_type: &str) -> Option<String> {
+/// A path match of another type, or whose expression does not parse.
+pub(crate) fn path_match(path: &Value, no_type: &str) -> Option<String> {
     match text(path, "type").unwrap_or("PathPrefix") {
         "PathPrefix" | "Exact" => None,
         "RegularExpression" => no_pattern(text(path, "value")?),
@@ -229,11 +219,8 @@ pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
         let unit = text(limit, "unit").unwrap_or_default();
         let seconds = seconds(unit).filter(|_| ["Minute", "Hour"].contains(&unit));
         let least = 1024 * i64::from(seconds.unwrap_or(1));
-        (bytes < least).then(|| {
-            format!(
-                "{direction}: bandwidth limit of {bytes} bytes per {unit} is below the minimum of 1 KiB/s"
-            )
-        })
+        let why = "is below the minimum of 1 KiB/s";
+        (bytes < least).then(|| format!("{direction}: bandwidth limit of {bytes} bytes per {unit} {why}"))
     })
 }
 
@@ -269,13 +256,8 @@ pub(crate) fn buffer(limit: &Value) -> Option<String> {
     let Some(size) = Quantity::parse(&text).ok()?.int64() else {
         return Some("limit must be convertible to an int64".to_owned());
     };
-    let fits = u32::try_from(size).is_ok();
-    (!fits).then(|| {
-        format!(
-            "limit value {text} is out of range, must be between 0 and {}",
-            u32::MAX
-        )
-    })
+    let (fits, most) = (u32::try_from(size).is_ok(), u32::MAX);
+    (!fits).then(|| format!("limit value {text} is out of range, must be between 0 and {most}"))
 }
 
 /// A buffer beside upgrades.
@@ -403,18 +385,15 @@ pub(crate) fn providers(providers: &Value) -> Option<String> {
             said.push("jwt provider cannot be an empty string".to_owned());
         }
         let issuer = text(provider, "issuer").unwrap_or_default();
-        if issuer.contains(':') {
-            if Url::parse_request_uri(issuer).is_err() {
-                said.push(
-                    "invalid issuer; when issuer contains ':' character, it MUST be a valid URI".to_owned(),
-                );
-            }
-        } else if issuer.contains('@') && !is_address(issuer) {
-            said.push(
-                "invalid issuer; when issuer contains '@' character, it MUST be a valid Email Address format"
-                    .to_owned(),
-            );
-        }
+        let wrong_form = if issuer.contains(':') {
+            Url::parse_request_uri(issuer).is_err().then_some((':', "URI"))
+        } else {
+            let is_wrong = issuer.contains('@') && !is_address(issuer);
+            is_wrong.then_some(('@', "Email Address format"))
+        };
+        said.extend(wrong_form.map(|(mark, form)| {
+            format!("invalid issuer; when issuer contains '{mark}' character, it MUST be a valid {form}")
+        }));
         let (remote, local) = (provider.get("remoteJWKS"), provider.get("localJWKS"));
         if remote.is_some() == local.is_some() {
             said.push(format!(

@@ -12,7 +12,7 @@ use kube_json::Value;
 
 use super::checks::{
     Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, expression, header,
-    headers, key_source, limited_path, no_authority, no_selection, of_http, passed_through, providers,
+    headers, key_source, no_authority, no_selection, of_http, passed_through, path_match, providers,
     query_parameter, rate_limit_type, redirect_url, stat_name, table_size, token_endpoint, two_defaults,
     units,
 };
@@ -353,7 +353,7 @@ const LOCAL_RULES: &[Rule] = &[
 const SELECTORS: &[Rule] = &[
     check("", no_selection, "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`"),
     check("/headers/*", header, A_MATCH),
-    check("/path", limited_path, A_PATTERN),
+    check("/path", |path| path_match(path, "unable to translate rateLimit: invalid path type."), A_PATTERN),
     rule("/sourceCIDR/value", Refuses::NoCidr("unable to translate rateLimit: "), A_RANGE),
     check("/queryParams/*", query_parameter, A_MATCH),
 ];

@@ -187,20 +187,16 @@ impl Said<'_, '_> {
             };
             self.say(parent.gateway, &ancestor, condition);
         }
-        let refused = rejection(self.attachments, self.id, node, usize::MAX)
-            .map(|rejection| Condition::new("Accepted", "False", "Invalid", rejection.message));
+        let refused = rejection(self.attachments, self.id, node, usize::MAX);
+        let refused = refused.map(|why| Condition::new("Accepted", "False", "Invalid", why.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
             let is_said = known.any(|condition| condition.kind == "Accepted");
-            if let Some(refused) = &refused {
-                self.say(gateway, &ancestor, refused.clone());
-            } else if !is_said {
-                let accepted = Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
-                self.say(gateway, &ancestor, accepted);
-            }
-            for effect in &effects {
-                self.say(gateway, &ancestor, effect.clone());
+            let accepted = || Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
+            let accepted = refused.clone().or_else(|| (!is_said).then(accepted));
+            for condition in accepted.into_iter().chain(effects.iter().cloned()) {
+                self.say(gateway, &ancestor, condition);
             }
         }
     }
@@ -245,13 +241,11 @@ impl Said<'_, '_> {
                 }
             }
             _ => {
-                let merged = self.listed(&self.scopes.merged(node));
-                if let Some(merged) = merged {
+                if let Some(merged) = self.listed(&self.scopes.merged(node)) {
                     let message = others("merged", &plural) + &merged;
                     effects.push(Condition::new("Merged", "True", "Merged", message));
                 }
-                let displacing = self.listed(&self.scopes.displacing(self.topology, node));
-                if let Some(displacing) = displacing {
+                if let Some(displacing) = self.listed(&self.scopes.displacing(self.topology, node)) {
                     effects.push(overridden(others("overridden", &plural) + &displacing));
                 }
             }
@@ -359,11 +353,11 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
     let policy = attachments.policy(id).object;
     let route = attachments.topology.routes.get(route_of(Some(node))?);
     if let Some(refusal) = has_more(attachments, id, node) {
+        let help =
+            "target the routes that accept all of its settings, and write a separate policy for this one";
         return Some(Rejection {
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
-            help:
-                "target the routes that accept all of its settings, and write a separate policy for this one"
-                    .to_owned(),
+            help: help.to_owned(),
             ..Rejection::default()
         });
     }
