@@ -101,11 +101,11 @@ impl<'a> Resolver<'_, 'a> {
             if !self.can_afford(selected.len(), policy, &target.pointer) {
                 continue;
             }
+            target.selector = None;
             for (namespace, name) in selected {
                 let mut one = target.clone();
                 one.name = name.into();
                 one.namespace = namespace.map(Text::from);
-                one.selector = None;
                 one.target = self.one(policy, profile, &one);
                 resolved.push(one);
             }
