@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::Identity;
 
-use super::envoy_gateway::scopes::{Scopes, route_of};
-use super::envoy_gateway::{
-    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
-};
-use super::istio::{Waypoint, waypoint_of};
-use super::kgateway_refusals;
 use super::kinds::{Options, policy_kinds};
-use super::merge::per_field::meet;
 use super::model::{
     Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, RefusedThere, Rule,
 };
+use super::products::envoy_gateway::scopes::{Scopes, route_of};
+use super::products::envoy_gateway::{
+    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
+};
+use super::products::istio::{Waypoint, waypoint_of};
+use super::products::kgateway;
+use super::products::nginx::meet;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::targets::resolve_targets;
@@ -133,20 +133,14 @@ impl<'a> Attachments<'a> {
 
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
     fn place(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
-        for (id, policy) in self.policies.iter() {
-            if policy.invalid.is_some() || policy.inadmissible.is_some() {
-                continue;
-            }
+        for (id, policy) in self.policies.iter().filter(|(_, policy)| policy.counts()) {
             let kind = self.kinds.get_mut(policy.kind);
             for node in policy.nodes() {
                 if let Node::Mesh(root) = node {
                     self.mesh = Some(root);
                 }
-                kind.nodes
-                    .entry(node)
-                    .or_default()
-                    .accepted
-                    .push(Entry::new(id, Arc::clone(&policy.layers)));
+                let placed = kind.nodes.entry(node).or_default();
+                placed.accepted.push(Entry::new(id, Arc::clone(&policy.layers)));
             }
         }
         self.void_what_is_refused(sources, grants);
@@ -176,7 +170,7 @@ impl<'a> Attachments<'a> {
         let refused = policies.iter().filter_map(|(id, policy)| {
             let rejection = match kinds.get(policy.kind).profile.status {
                 StatusShape::EnvoyGateway => wrong_setting(policy.object),
-                StatusShape::Kgateway => kgateway_refusals::wrong_setting(policy.object, sources, grants),
+                StatusShape::Kgateway => kgateway::wrong_setting(policy.object, sources, grants),
                 _ => None,
             };
             Some((id, rejection?))
@@ -184,18 +178,15 @@ impl<'a> Attachments<'a> {
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
-            if !matches!(
-                kind.profile.status,
-                StatusShape::EnvoyGateway | StatusShape::Kgateway
-            ) {
+            let status = kind.profile.status;
+            if !matches!(status, StatusShape::EnvoyGateway | StatusShape::Kgateway) {
                 continue;
             }
             for (node, placed) in &mut kind.nodes {
-                let route =
-                    route_of(Some(*node)).map(|route| topology.routes.get(route).object.kind.as_str());
+                let route = route_of(Some(*node)).map(|route| topology.routes.get(route).object);
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
-                    if route.is_some_and(|route| unfit(policy, route).is_some()) {
+                    if route.is_some_and(|route| unfit(policy, &route.kind).is_some()) {
                         placed.unfit.insert(entry.policy);
                     } else if wrong_settings.contains_key(&entry.policy) {
                         entry.layers = Arc::from([]);
@@ -380,13 +371,8 @@ impl<'a> Attachments<'a> {
         // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
         let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
         let mut peers = placed.rejected.get(start..)?.iter();
-        let is_rejected = peers
-            .by_ref()
-            .take_while(|other| rank_of(other) == rank)
-            .any(|other| *other == id);
-        if !is_rejected {
-            return None;
-        }
+        let mut equals = peers.by_ref().take_while(|other| rank_of(other) == rank);
+        equals.find(|other| **other == id)?;
         let (profile, own) = (self.profile(id), &self.policy(id).layers);
         let mut accepted = placed.accepted.iter();
         let in_its_way = accepted

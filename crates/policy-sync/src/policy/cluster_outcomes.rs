@@ -92,10 +92,8 @@ impl<'a> Fate<'a> {
     /// The fate, without its clusters.
     fn text(&self) -> String {
         let mut text = String::new();
-        let tallies = self
-            .gateways
-            .iter()
-            .map(|(gateway, tally)| (gateway.as_str(), tally));
+        let tallies = self.gateways.iter();
+        let tallies = tallies.map(|(gateway, tally)| (gateway.as_str(), tally));
         for (gateway, tally) in tallies.chain([("", &self.kept_away)]) {
             let _ = write!(text, "{gateway} {} {}", tally.survived, tally.lost);
             for (locator, winner) in &tally.by {
@@ -163,11 +161,10 @@ impl<'a> Everywhere<'a> {
     #[must_use]
     pub fn on(&self, clusters: &[String]) -> Self {
         let mut fates = self.fates.iter();
-        let there = clusters
-            .first()
-            .and_then(|first| fates.find(|fate| fate.clusters.contains(first.as_str())));
+        let first = clusters.first();
+        let there = first.and_then(|first| fates.find(|fate| fate.clusters.contains(first.as_str())));
         let there = there.map(|fate| Fate {
-            clusters: Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect()),
+            clusters: set_of(clusters),
             ..fate.clone()
         });
         Self {
@@ -186,8 +183,9 @@ impl<'a> Everywhere<'a> {
             .fates
             .iter()
             .map(|fate| (Arc::clone(&fate.clusters), fate.total()));
+        let differs = |total: &Tally<'_>| (total.outcome(), total.keys()) != common;
         totals
-            .filter(|(_, total)| with_common || (total.outcome(), total.keys()) != common)
+            .filter(|(_, total)| with_common || differs(total))
             .collect()
     }
 
@@ -229,9 +227,8 @@ impl<'a> Fates<'a> {
     pub fn overridden_by(&self, winner: &str) -> impl Iterator<Item = (&Arc<str>, BTreeSet<&str>)> {
         self.by_policy.iter().filter_map(move |(loser, everywhere)| {
             let fates = everywhere.fates.iter();
-            let mut lost = fates
-                .filter(|fate| fate.total().by.contains_key(winner))
-                .peekable();
+            let lost = fates.filter(|fate| fate.total().by.contains_key(winner));
+            let mut lost = lost.peekable();
             lost.peek()?;
             let clusters = lost.flat_map(|fate| fate.clusters.iter().map(AsRef::as_ref));
             Some((loser, clusters.collect()))
@@ -247,8 +244,7 @@ impl<'a> Fates<'a> {
         effective: &EffectivePolicies,
         counts: impl Fn(Start) -> bool,
     ) {
-        let here: Arc<BTreeSet<Arc<str>>> =
-            Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect());
+        let here = set_of(clusters);
         let mut fates: BTreeMap<Arc<str>, Fate<'a>> = BTreeMap::new();
         for (id, policy) in attachments.policies.iter() {
             let nodes = policy.nodes().into_iter();
@@ -304,9 +300,8 @@ impl<'a> Fates<'a> {
 
     /// The fate of each policy, by locator.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Everywhere<'a>)> {
-        self.by_policy
-            .iter()
-            .map(|(locator, fates)| (locator.as_ref(), fates))
+        let all = self.by_policy.iter();
+        all.map(|(locator, fates)| (locator.as_ref(), fates))
     }
 
     /// Adds that a policy is withheld from clusters, because others override it before anything is shipped.
@@ -346,6 +341,10 @@ impl<'a> Fates<'a> {
 
 /// Names of clusters; a thousand policies share one list.
 pub type ClusterSet = Arc<BTreeSet<Arc<str>>>;
+
+fn set_of(clusters: &[String]) -> ClusterSet {
+    Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect())
+}
 
 fn both(one: &ClusterSet, other: &ClusterSet) -> ClusterSet {
     // One `Arc` is equal to itself at once.

@@ -95,10 +95,6 @@ pub enum Outcome {
     NoPath,
 }
 
-/// In kgateway's words.
-const MERGED: &str = "Merged with other policies in target(s) and attached";
-const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy in target(s)";
-
 /// The condition of a policy that no cluster receives, though it is accepted.
 pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     let condition = shape.outcome()?;
@@ -107,54 +103,33 @@ pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
 }
 
 /// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
+#[rustfmt::skip] // one outcome a line
 pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Option<Condition> {
-    let by = by.join(" ");
-    let overridden = format!("{kind} is overridden by [{by}]");
+    let overridden = format!("overridden by [{}]", by.join(" "));
     let condition = match shape {
         // Its controller reports only why a policy is not accepted.
         StatusShape::EnvoyGateway => "Overridden",
         _ => shape.outcome()?,
     };
+    let says = |status, reason, message: &str| Some(Condition::new(condition, status, reason, message.to_owned()));
+    let of_kind = |status, reason, what: &str| says(status, reason, &format!("{kind} {what}"));
     // kgateway: kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
-    let (status, reason, message) = match (shape, outcome) {
-        (StatusShape::EnvoyGateway, Outcome::Partial) => (
-            "True",
-            "Overridden",
-            format!("{kind} is in part overridden by [{by}]"),
-        ),
-        (StatusShape::EnvoyGateway, Outcome::Overridden) => ("True", "Overridden", overridden),
-        (StatusShape::Kgateway, Outcome::Overridden) => ("False", "Overridden", OVERRIDDEN.to_owned()),
-        (_, Outcome::Overridden) => ("False", "Overridden", overridden),
-        (StatusShape::Kuadrant, Outcome::Whole) => (
-            "True",
-            "Enforced",
-            format!("{kind} has been successfully enforced"),
-        ),
-        (StatusShape::Kuadrant, Outcome::Partial) => {
-            ("True", "Enforced", format!("{kind} has been partially enforced"))
-        }
-        (StatusShape::Kuadrant, Outcome::NoPath) => (
-            "False",
-            "Unknown",
-            format!("{kind} is not in the path to any existing routes"),
-        ),
-        (StatusShape::Ancestors, Outcome::Whole) => ("True", "Programmed", format!("{kind} is programmed")),
-        (StatusShape::Ancestors, Outcome::Partial) => (
-            "True",
-            "PartiallyProgrammed",
-            format!("{kind} is programmed, in part overridden by [{by}]"),
-        ),
-        (StatusShape::Kgateway, Outcome::Whole) => ("True", "Attached", "Attached to all targets".to_owned()),
-        (StatusShape::Kgateway, Outcome::Partial) => ("True", "Merged", MERGED.to_owned()),
-        (StatusShape::Ancestors, Outcome::NoPath) => {
-            ("False", "Unknown", format!("{kind} is on no path from a Gateway"))
-        }
-        (StatusShape::Kgateway, Outcome::NoPath) => {
-            ("False", "Pending", format!("{kind} is on no path from a Gateway"))
-        }
-        _ => return None,
-    };
-    Some(Condition::new(condition, status, reason, message))
+    match (shape, outcome) {
+        (StatusShape::EnvoyGateway, Outcome::Partial) => of_kind("True", "Overridden", &format!("is in part {overridden}")),
+        (StatusShape::EnvoyGateway, Outcome::Overridden) => of_kind("True", "Overridden", &format!("is {overridden}")),
+        (StatusShape::Kgateway, Outcome::Whole) => says("True", "Attached", "Attached to all targets"),
+        (StatusShape::Kgateway, Outcome::Partial) => says("True", "Merged", "Merged with other policies in target(s) and attached"),
+        (StatusShape::Kgateway, Outcome::Overridden) => says("False", "Overridden", "Overridden due to conflict with higher priority policy in target(s)"),
+        (StatusShape::Kgateway, Outcome::NoPath) => of_kind("False", "Pending", "is on no path from a Gateway"),
+        (_, Outcome::Overridden) => of_kind("False", "Overridden", &format!("is {overridden}")),
+        (StatusShape::Kuadrant, Outcome::Whole) => of_kind("True", "Enforced", "has been successfully enforced"),
+        (StatusShape::Kuadrant, Outcome::Partial) => of_kind("True", "Enforced", "has been partially enforced"),
+        (StatusShape::Kuadrant, Outcome::NoPath) => of_kind("False", "Unknown", "is not in the path to any existing routes"),
+        (StatusShape::Ancestors, Outcome::Whole) => of_kind("True", "Programmed", "is programmed"),
+        (StatusShape::Ancestors, Outcome::Partial) => of_kind("True", "PartiallyProgrammed", &format!("is programmed, in part {overridden}")),
+        (StatusShape::Ancestors, Outcome::NoPath) => of_kind("False", "Unknown", "is on no path from a Gateway"),
+        _ => None,
+    }
 }
 
 /// At most this many entries fit into `status.ancestors` (Gateway API's CRDs).

@@ -11,7 +11,8 @@ use super::attachment::Attachments;
 use super::merge::json_merge_patch::{above, starting_with, unflatten};
 use super::merge::strategic_merge::MergedLists;
 use super::model::{AuthoredId, Content, Layer, Leaf, PolicyId, Rule};
-use super::profile::{MergeUnit, Profile, SameTarget};
+use super::products::istio::permit_everybody;
+use super::profile::{MergeUnit, Open, Profile, SameTarget};
 use crate::topology::{Level, Path};
 
 /// The result of policies on one or more paths.
@@ -54,13 +55,8 @@ impl Effective {
             return Some(Rule::SpokeLocal);
         }
         let may_prefer = attachments.profile(loser.policy).inheritance.is_some();
-        let (winner, loser) = (attachments.authored(winner), attachments.authored(loser));
-        Some(Rule::between(
-            levels,
-            winner.standing(),
-            loser.standing(),
-            may_prefer,
-        ))
+        let [winner, loser] = [winner, loser].map(|id| attachments.authored(id).standing());
+        Some(Rule::between(levels, winner, loser, may_prefer))
     }
 }
 
@@ -141,10 +137,8 @@ impl<'r> Losses<'r> {
             if self.work.is_spent() {
                 return;
             }
-            let by = match self.content.get(key) {
-                Some(leaf) => {
-                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
-                }
+            let by = match self.content.get(key).map(|leaf| (self.author_of)(key, leaf)) {
+                Some(author) => (author != id).then(|| BTreeSet::from([author])),
                 None => self.instead_of(id, key, layers),
             };
             let Some(mut by) = by else { continue };
@@ -192,10 +186,8 @@ impl<'r> Losses<'r> {
             return (!below.contains(&id)).then(BTreeSet::new);
         }
         let own = || layers.iter().filter_map(|layer| layer.content.get(key));
-        let displaced = own()
-            .next()
-            .and_then(|list| self.kept.is_displaced(id, (key, list)));
-        if displaced == Some(false) {
+        let list = own().next();
+        if list.and_then(|list| self.kept.is_displaced(id, (key, list))) == Some(false) {
             return None;
         }
         // An empty mapping that others filled is there still: nothing is lost.
@@ -206,5 +198,101 @@ impl<'r> Losses<'r> {
         let above = above(key).filter_map(|above| content.get_key_value(above));
         by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
         Some(by)
+    }
+}
+
+impl Profile {
+    /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.
+    pub fn lets_everybody_in(&self, content: &Content) -> bool {
+        let has = |wanted: &String| {
+            let (name, word) = match wanted.split_once('=') {
+                Some((name, word)) => (name, Some(word)),
+                None => (wanted.as_str(), None),
+            };
+            let mut settings = content.iter();
+            settings.any(|(key, leaf)| is_there(name, key, &leaf.value, word))
+        };
+        let is_open = |open: &Open| open.with.iter().all(has) && !open.without.iter().any(has);
+        !content.is_empty()
+            && (self.open.iter().any(is_open)
+                || (self.authorizes && permit_everybody(content.values().map(|leaf| &*leaf.value))))
+    }
+}
+
+/// Whether a setting, or something in it, is what is wanted.
+fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool {
+    let is_word = |value: &Value| word.is_none_or(|word| value.as_str() == Some(word));
+    let mut parts = wanted.split('/');
+    let mut named = key.split('/');
+    loop {
+        match (parts.next(), named.next()) {
+            (Some(part), Some(name)) if is_part(part, name) => {}
+            // The setting is inside of what is wanted: something of that is there.
+            (None, Some(_)) => return word.is_none(),
+            (None, None) => return is_word(value),
+            (Some(part), None) => {
+                let found = value.get(part);
+                let found = found.and_then(|found| parts.try_fold(found, |found, part| found.get(part)));
+                return found.is_some_and(is_word);
+            }
+            (Some(_), Some(_)) => return false,
+        }
+    }
+}
+
+/// `*` stands for the rest of a part: `authentication#*`.
+fn is_part(wanted: &str, name: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => wanted == name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+
+    fn is(wanted: &str, key: &str, value: &Value) -> bool {
+        let (name, word) = match wanted.split_once('=') {
+            Some((name, word)) => (name, Some(word)),
+            None => (wanted, None),
+        };
+        is_there(name, key, value, word)
+    }
+
+    #[test]
+    fn a_way_names_a_setting_or_what_is_in_it() {
+        let anonymous = json!({"anonymous": {}});
+        assert!(is(
+            "authentication#*/anonymous",
+            "authentication#public",
+            &anonymous
+        ));
+        assert!(!is(
+            "authentication#*/anonymous",
+            "authentication#key",
+            &json!({"apiKey": {}})
+        ));
+        assert!(!is("authentication#*/anonymous", "authorization#a", &anonymous));
+        assert!(is("authorization#*", "authorization#a", &json!({})));
+        assert!(is("/jwt", "/jwt/providers", &json!([])), "a field of it");
+        assert!(!is("/jwt", "/jwtx", &json!([])));
+        assert!(is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Allow")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Deny")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/rules",
+            &json!([])
+        ));
     }
 }

@@ -46,10 +46,8 @@ impl EffectivePolicies {
 
     /// Forgets every path, as not all were found.
     pub fn clear(&mut self) {
-        for kinds in self.by_start.values_mut() {
-            for paths in kinds.rows_mut() {
-                *paths = Vec::new();
-            }
+        for paths in self.by_start.values_mut().flat_map(Table::rows_mut) {
+            *paths = Vec::new();
         }
     }
 
@@ -182,16 +180,14 @@ pub(crate) fn affecting(
         }
         let sources = path.effective.sources(attachments);
         let topology = &attachments.topology;
-        let class = path
-            .path
-            .gateway()
-            .map(|gateway| topology.gateways.get(gateway).class);
-        let class = class.map(|class| (Level::GatewayClass, Node::Class(class)));
+        let gateway = path.path.gateway();
+        let class = gateway.map(|gateway| Node::Class(topology.gateways.get(gateway).class));
+        let class = class.map(|class| (Level::GatewayClass, class));
         for (level, node) in class.into_iter().chain(topology.levels(&path.path)) {
             let above = path.effective.chain.iter().filter(|(above, _)| *above <= level);
-            let here: Vec<AuthoredId> = above
-                .flat_map(|(_, id)| attachments.policy(*id).authors(*id))
-                .map(|(author, _)| author)
+            let authors = above.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
+            let authors = authors.map(|(author, _)| author);
+            let here: Vec<_> = authors
                 .filter(|author| every || sources.contains(author))
                 .collect();
             if !here.is_empty() {
@@ -210,12 +206,9 @@ pub(crate) fn affecting(
             if !gateways.is_empty() && !is_read {
                 continue;
             }
-            let accepted: Vec<AuthoredId> = placed
-                .accepted
-                .iter()
-                .flat_map(|entry| attachments.policy(entry.policy).authors(entry.policy))
-                .map(|(author, _)| author)
-                .collect();
+            let accepted = placed.accepted.iter();
+            let authors = accepted.flat_map(|entry| attachments.policy(entry.policy).authors(entry.policy));
+            let accepted: Vec<AuthoredId> = authors.map(|(author, _)| author).collect();
             let mut nodes = vec![*node];
             if let Node::Gateway(_) = node {
                 let listeners = attachments.topology.listeners_at(*node).into_iter();

@@ -116,9 +116,8 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         .into_iter()
         .filter_map(|kind| {
             let objects = sources.of_kind(&kind.group, &kind.kind);
-            let versions: BTreeSet<&str> = objects
-                .map(|(object, _)| object.api_version.version.as_str())
-                .collect();
+            let versions = objects.map(|(object, _)| object.api_version.version.as_str());
+            let versions: BTreeSet<&str> = versions.collect();
             profiles.find(&kind, &versions, labelled.get(&kind).map(String::as_str))
         })
         .collect()
@@ -126,10 +125,8 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
 
 /// Reports what the definitions of synced kinds lack. A kind without a definition in the input is one that we know.
 pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profiles, findings: &mut Findings) {
-    let params = ours
-        .classes
-        .values()
-        .filter_map(|class| class.params.as_ref().ok());
+    let classes = ours.classes.values();
+    let params = classes.filter_map(|class| class.params.as_ref().ok());
     let synced: BTreeSet<(&str, &str, &str)> = params
         .flat_map(|params| &params.policies_to_sync)
         .map(|synced| (&*synced.group, &*synced.kind, &*synced.version))
@@ -137,16 +134,11 @@ pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profile
     for object in hub.objects.of_kind(GROUP, KIND) {
         let spec = object.root().get("spec");
         let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
-        for (_, kind, version) in synced
-            .iter()
-            .filter(|(of, named, _)| (Some(*of), Some(*named)) == (group, kind))
-        {
+        let is_it = |(of, named, _): &&(&str, &str, &str)| (Some(*of), Some(*named)) == (group, kind);
+        for (group, kind, version) in synced.iter().filter(is_it) {
             let definition = Definition { object, kind };
             // The label of a known kind need not repeat its class.
-            if profiles
-                .get(&GroupKind::new(group.unwrap_or_default(), *kind))
-                .is_empty()
-            {
+            if profiles.get(&GroupKind::new(*group, *kind)).is_empty() {
                 findings.extend(definition.label());
             }
             let schema = definition.schema(version);
@@ -163,32 +155,25 @@ struct Definition<'d> {
 
 impl<'d> Definition<'d> {
     fn finding(&self, pointer: &str, message: String) -> Finding {
-        Finding::new(
-            Code::POLICY_KIND_NONCONFORMING,
-            self.object.place(pointer),
-            message,
-        )
+        let place = self.object.place(pointer);
+        Finding::new(Code::POLICY_KIND_NONCONFORMING, place, message)
     }
 
     /// Which kind of policy it is has to be in a label.
     fn label(&self) -> Option<Finding> {
-        let kind = self.kind;
+        let (kind, known) = (self.kind, ["Direct", "Inherited", "true"]);
         let (pointer, message) = match self.object.label(POLICY_LABEL) {
             None => (
                 "/metadata".to_owned(),
                 format!("{kind} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind"),
             ),
-            Some(value) => {
-                let mut known = ["Direct", "Inherited", "true"].iter();
-                if known.any(|known| value.eq_ignore_ascii_case(known)) {
-                    return None;
-                }
-                let allowed = "GEP-713 allows Direct and Inherited";
-                (
-                    pointer::child("/metadata/labels", POLICY_LABEL),
-                    format!("the label `{POLICY_LABEL}` of {kind} is `{value}`; {allowed}"),
-                )
-            }
+            Some(value) if known.iter().any(|known| value.eq_ignore_ascii_case(known)) => return None,
+            Some(value) => (
+                pointer::child("/metadata/labels", POLICY_LABEL),
+                format!(
+                    "the label `{POLICY_LABEL}` of {kind} is `{value}`; GEP-713 allows Direct and Inherited"
+                ),
+            ),
         };
         Some(self.finding(&pointer, message).help(
             "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
@@ -198,9 +183,8 @@ impl<'d> Definition<'d> {
     /// The schema of a version, unless it takes anything at all.
     fn schema(&self, version: &str) -> Option<Field<'d>> {
         let versions = self.object.root().get("spec").get("versions");
-        let known = versions
-            .items()
-            .find(|known| known.text("name") == Some(version))?;
+        let mut versions = versions.items();
+        let known = versions.find(|known| known.text("name") == Some(version))?;
         let schema = known.get("schema").get("openAPIV3Schema");
         (schema.is_present() && !takes_anything(&schema)).then_some(schema)
     }
@@ -209,10 +193,7 @@ impl<'d> Definition<'d> {
     fn status(&self, schema: &Field<'_>) -> Option<Finding> {
         let status = schema.get("properties").get("status");
         let fields = status.get("properties");
-        if takes_anything(&status)
-            || fields.get("conditions").is_present()
-            || fields.get("ancestors").is_present()
-        {
+        if takes_anything(&status) || fields.has("conditions") || fields.has("ancestors") {
             return None;
         }
         let (field, what) = if status.is_present() {
@@ -239,13 +220,9 @@ impl<'d> Definition<'d> {
             let finding = self.finding(&of_type.pointer(), message);
             Some(finding.help("make it an object, so that its target is known"))
         };
-        [
-            wrong(one, "`targetRef`"),
-            wrong(several.get("items"), "an item of `targetRefs`"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        let one = wrong(one, "`targetRef`");
+        let item = wrong(several.get("items"), "an item of `targetRefs`");
+        one.into_iter().chain(item).collect()
     }
 }
 

@@ -1,20 +1,16 @@
 //! Policy attachment: which policy is attached where, which one wins, the result, and why.
 
-mod allow_all;
 mod attachment;
 mod cluster_outcomes;
 mod condition;
 mod effective;
 mod effective_policies;
-mod envoy_gateway;
 mod findings;
-mod istio;
-mod kgateway_refusals;
 mod kinds;
 mod merge;
 mod model;
-mod no_effect;
 mod paths;
+mod products;
 mod profile;
 mod profiles;
 mod reading;
@@ -33,21 +29,21 @@ pub use condition::{
 pub use effective::{Effective, Loss, PathEffective};
 pub(crate) use effective_policies::affecting;
 pub use effective_policies::{EffectivePolicies, Reach, Refinement};
-pub(crate) use envoy_gateway::refusals::lower_first;
 pub use findings::{no_path, outcomes};
 pub use kinds::{Options, learn_targets, report_nonconforming_kinds};
 pub(crate) use merge::gep713::{Composed, one_level};
 pub use merge::json_merge_patch::unflatten;
 pub(crate) use merge::json_merge_patch::{defines, flatten};
 pub(crate) use merge::merge;
-pub(crate) use merge::per_field::{disagree, meet};
 pub use model::{
     Authored, AuthoredId, Content, Copied, Declared, Entry, KindId, Layer, Leaf, Policy, PolicyId, Rule,
     Side, Target,
 };
-pub(crate) use no_effect::certificate_faults;
 pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
+pub(crate) use products::envoy_gateway::refusals::lower_first;
+pub(crate) use products::kuadrant::certificate_faults;
+pub(crate) use products::nginx::{disagree, meet};
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 pub use profiles::{ProfileEntry, Profiles, configure};

@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use apimachinery::{Selector, row_ids};
+use apimachinery::row_ids;
 use kube_json::{Text, Value, json};
 
-use super::envoy_gateway::refusals::Rejection;
+use super::products::envoy_gateway::refusals::Rejection;
 use super::profile::Strategy;
-use crate::api::gateway::{AdmittedNamespaces, GROUP};
+use crate::api::gateway::GROUP;
 use crate::api::policy::{TargetRef, TargetSelector};
 use crate::object::{Object, Rank};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
@@ -120,6 +120,11 @@ impl Entry {
         let layers = layers.into();
         Self { policy, layers }
     }
+
+    /// Whether it asks for settings of others beside its own.
+    pub(crate) fn merges(&self) -> bool {
+        self.layers.iter().any(|layer| layer.strategy.merges())
+    }
 }
 
 /// A target as declared, and the result of resolving it.
@@ -142,16 +147,8 @@ pub struct Declared {
     /// Whether the policy does not name it: it applies there because of its namespace or of labels of workloads
     /// (Istio).
     pub(super) is_held: bool,
-    pub(super) selector: Option<Selects>,
-}
-
-/// The criteria of a selector.
-#[derive(Debug, Clone)]
-pub(super) struct Selects {
-    /// Labels of the target.
-    pub(super) labels: Selector,
-    /// Where it may be.
-    pub(super) namespaces: AdmittedNamespaces,
+    /// Of a selector, what it selects by.
+    pub(super) selector: Option<Box<TargetSelector>>,
 }
 
 /// The result of resolving a declared target.
@@ -193,10 +190,7 @@ impl Declared {
             kind: selector.kind.clone(),
             section: selector.section_name.clone(),
             pointer: selector.pointer.clone(),
-            selector: Some(Selects {
-                labels: selector.selector.clone(),
-                namespaces: selector.namespaces.clone(),
-            }),
+            selector: Some(Box::new(selector.clone())),
             ..Self::default()
         }
     }
@@ -210,6 +204,11 @@ impl Declared {
             }
             reference
         })
+    }
+
+    /// Whether it is of this kind, as declared.
+    pub(super) fn is(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind
     }
 
     /// The node that it is.
@@ -252,14 +251,11 @@ impl Declared {
 
     /// For people: `HTTPRoute shop/cart#rule-1`.
     pub(super) fn describe(&self, namespace: &str) -> String {
-        let section = self
-            .section
-            .as_deref()
-            .map(|section| format!("#{section}"))
-            .unwrap_or_default();
+        let section = self.section.as_deref();
+        let section = section.map_or_else(String::new, |section| format!("#{section}"));
         if self.name.is_empty() {
             format!("{} in {namespace} by labels", self.kind)
-        } else if self.group == GROUP && self.kind == "GatewayClass" {
+        } else if self.is(GROUP, "GatewayClass") {
             format!("{} {}{section}", self.kind, self.name)
         } else {
             format!("{} {namespace}/{}{section}", self.kind, self.name)
@@ -326,9 +322,8 @@ impl Authored<'_> {
 impl<'a> Policy<'a> {
     /// Its locator in reports: on the hub, where it comes from there.
     pub fn locator(&self) -> Arc<str> {
-        self.authored
-            .first()
-            .map_or_else(|| Arc::from(""), |first| Arc::clone(&first.locator))
+        let first = self.authored.first();
+        first.map_or_else(|| Arc::from(""), |first| Arc::clone(&first.locator))
     }
 
     /// Its originals, by number.
@@ -371,6 +366,11 @@ impl<'a> Policy<'a> {
     pub(crate) fn targets_at(&self, node: Node) -> impl Iterator<Item = &Declared> {
         let targets = self.targets.iter();
         targets.filter(move |declared| declared.target == Target::Attached(node))
+    }
+
+    /// Whether it takes part at all: an API server admits it, and it can be read.
+    pub(super) const fn counts(&self) -> bool {
+        self.invalid.is_none() && self.inadmissible.is_none()
     }
 
     /// The nodes that it is attached to, each once.
@@ -418,39 +418,28 @@ pub enum Rule {
 impl Rule {
     /// The name in JSON, stable: `first-by-name`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::OverridesBeatDefaults => "overrides-beat-defaults",
-            Self::LessSpecificOverrides => "less-specific-overrides",
-            Self::MoreSpecificDefaults => "more-specific-defaults",
-            Self::ParentPreferred => "parent-preferred",
-            Self::Refused => "refused",
-            Self::Priority => "priority",
-            Self::Older => "older",
-            Self::FirstByName => "first-by-name",
-            Self::NewerChallenger => "newer-challenger",
-            Self::LaterChallenger => "later-challenger",
-            Self::SpokeLocal => "spoke-local",
-        }
+        self.texts().0
     }
 
     /// Why, for people; follows "because".
     pub const fn because(self) -> &'static str {
+        self.texts().1
+    }
+
+    #[rustfmt::skip] // one rule a line
+    const fn texts(self) -> (&'static str, &'static str) {
         match self {
-            Self::OverridesBeatDefaults => "overrides win over defaults",
-            Self::LessSpecificOverrides => "the overrides of the less specific level win",
-            Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => {
-                "an annotation of its target gives it precedence over more specific policies"
-            }
-            Self::Refused => "the more specific policy is refused there, so it overrides nothing",
-            Self::Priority => "its weight or priority puts it first",
-            Self::Older => "it is older",
-            Self::FirstByName => "it is first by namespace/name, and no creation time decides",
-            Self::NewerChallenger => "on one level, the newer policy overrides the defaults of the older one",
-            Self::LaterChallenger => {
-                "on one level, the policy that is later by namespace/name overrides defaults, and no creation time decides"
-            }
-            Self::SpokeLocal => "a policy that lives on the cluster overrides a synced one",
+            Self::OverridesBeatDefaults => ("overrides-beat-defaults", "overrides win over defaults"),
+            Self::LessSpecificOverrides => ("less-specific-overrides", "the overrides of the less specific level win"),
+            Self::MoreSpecificDefaults => ("more-specific-defaults", "the more specific level wins over defaults"),
+            Self::ParentPreferred => ("parent-preferred", "an annotation of its target gives it precedence over more specific policies"),
+            Self::Refused => ("refused", "the more specific policy is refused there, so it overrides nothing"),
+            Self::Priority => ("priority", "its weight or priority puts it first"),
+            Self::Older => ("older", "it is older"),
+            Self::FirstByName => ("first-by-name", "it is first by namespace/name, and no creation time decides"),
+            Self::NewerChallenger => ("newer-challenger", "on one level, the newer policy overrides the defaults of the older one"),
+            Self::LaterChallenger => ("later-challenger", "on one level, the policy that is later by namespace/name overrides defaults, and no creation time decides"),
+            Self::SpokeLocal => ("spoke-local", "a policy that lives on the cluster overrides a synced one"),
         }
     }
 

@@ -7,12 +7,12 @@ use apimachinery::Work;
 
 use super::attachment::{Attachments, itself};
 use super::effective::{Effective, Losses, PathEffective};
-use super::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
-use super::istio::WAYPOINT_CLASS;
-use super::merge::kgateway::{Inherited, inherited};
 use super::merge::{adds_up, fill, fill_alone, is_of_gateway, levels_to_merge, merge};
 use super::model::{Entry, KindId, Leaf, NodePolicies, PolicyId};
-use super::no_effect::ignored_listeners;
+use super::products::envoy_gateway::{with_enabled_ones, wrong_setting_merged};
+use super::products::istio::WAYPOINT_CLASS;
+use super::products::kgateway::{Inherited, inherited};
+use super::products::kuadrant::ignored_listeners;
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use crate::diagnostic::{Finding, Place};
 use crate::topology::{
@@ -151,9 +151,8 @@ impl<'l, 'a> Walk<'l, 'a> {
     /// A stop as it counts at a listener.
     fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
         let (level, node, _) = stop;
-        let refused = self
-            .placed(node)
-            .and_then(|placed| placed.refused_at.get(&listener));
+        let placed = self.placed(node);
+        let refused = placed.and_then(|placed| placed.refused_at.get(&listener));
         refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
@@ -168,24 +167,18 @@ impl<'l, 'a> Walk<'l, 'a> {
         let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
         let own = Node::Backend(service);
         let entries = self.placed(own).map(|placed| placed.at_waypoint.as_slice());
-        targeted
-            .chain([(level, own, entries.unwrap_or_default())])
-            .filter(|(_, _, entries)| !entries.is_empty())
-            .collect()
+        join(&[], targeted.chain([(level, own, entries.unwrap_or_default())]))
     }
 
     /// The stops of what holds for the mesh.
     fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
-        self.attachments
-            .mesh
-            .map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
-            .into_iter()
+        let root = self.attachments.mesh.into_iter();
+        root.map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
     }
 
     fn goes_on_to_routes(&self) -> bool {
-        [Level::Route, Level::Rule, Level::Backend, Level::Port]
-            .iter()
-            .any(|level| self.ends(*level))
+        let levels = [Level::Route, Level::Rule, Level::Backend, Level::Port];
+        levels.into_iter().any(|level| self.ends(level))
     }
 
     /// The paths that clients inside a mesh take: to a Service, and through the routes whose parent it is.
@@ -205,10 +198,8 @@ impl<'l, 'a> Walk<'l, 'a> {
             }
             let node = self.topology.routes.get(*route);
             if self.profile.targeting.concerns_route(&node.object.kind) {
-                let path = Path {
-                    route: Some(*route),
-                    ..Path::from(Start::Service(service))
-                };
+                let mut path = Path::from(Start::Service(service));
+                path.route = Some(*route);
                 self.route(path, node, *route, &head);
             }
         }
@@ -248,10 +239,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
         let also_below_gateway = self.ends(Level::Gateway);
         for (listener, stops) in &listeners {
-            let path = Path {
-                listener: Some(*listener),
-                ..path
-            };
+            let mut path = path;
+            path.listener = Some(*listener);
             if self.ends(Level::Listener) || (also_below_gateway && (self.is_refined || named(stops))) {
                 let stops = join(&head, stops.iter().copied()).into_iter();
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
@@ -280,11 +269,8 @@ impl<'l, 'a> Walk<'l, 'a> {
                 Some(stops) => join(&head, stops.iter().copied()),
                 None => head.clone(),
             };
-            let path = Path {
-                listener,
-                route: Some(route),
-                ..path
-            };
+            let mut path = path;
+            (path.listener, path.route) = (listener, Some(route));
             self.route(path, node, route, &above);
         }
     }
@@ -306,15 +292,11 @@ impl<'l, 'a> Walk<'l, 'a> {
             !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
         };
         let attached = gateway.attached.iter();
-        let taken: BTreeSet<ListenerId> = attached
-            .filter(|(_, route)| concerns(*route))
-            .map(|(listener, _)| *listener)
-            .collect();
+        let taken = attached.filter(|(_, route)| concerns(*route));
+        let taken: BTreeSet<ListenerId> = taken.map(|(listener, _)| *listener).collect();
         for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
-            let path = Path {
-                listener: Some(*listener),
-                ..Path::from(Start::Gateway(id))
-            };
+            let mut path = Path::from(Start::Gateway(id));
+            path.listener = Some(*listener);
             self.emit(path, &join(head, stops.iter().copied()));
         }
     }
@@ -328,40 +310,32 @@ impl<'l, 'a> Walk<'l, 'a> {
         let attached = gateway.attached.iter();
         let attached = attached.filter(|(listener, _)| !ignored.contains(listener));
         if split {
-            attached
-                .map(|(listener, route)| (Some(*listener), *route))
-                .collect()
-        } else {
-            let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
-            routes.into_iter().map(|route| (None, route)).collect()
+            let split = attached.map(|(listener, route)| (Some(*listener), *route));
+            return split.collect();
         }
+        let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+        routes.into_iter().map(|route| (None, route)).collect()
     }
 
     fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
         let namespace = self.stop(Level::RouteNamespace, Node::Namespace(node.namespace));
         // No workload is a route.
         let namespace = (!self.profile.of_workloads).then_some(namespace);
-        let own = namespace
-            .into_iter()
-            .chain([self.stop(Level::Route, Node::Route(route))]);
-        let above = join(above, own);
+        let own = self.stop(Level::Route, Node::Route(route));
+        let above = join(above, namespace.into_iter().chain([own]));
         self.emit_if(self.ends(Level::Route), path, &above);
         let topology = self.topology;
-        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
-            .rules_on(path.via, route)
-            .into_iter()
-            .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
+        let hands_on = |rule: &RuleId| topology.handed_on(path.via, *rule).next().is_some();
+        let rules = topology.rules_on(path.via, route).into_iter();
+        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = rules.partition(hands_on);
         for rule in handing_on {
             let above = join(&above, [self.stop(Level::Rule, Node::Rule(route, rule))]);
             for (way, child) in topology.handed_on(path.via, rule) {
                 if self.work.is_spent() {
                     return;
                 }
-                let path = Path {
-                    via: Some(way),
-                    route: Some(child),
-                    ..path
-                };
+                let mut path = path;
+                (path.via, path.route) = (Some(way), Some(child));
                 self.route(path, topology.routes.get(child), child, &above);
             }
         }
@@ -403,15 +377,12 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
-        let path = Path {
-            backend: Some(backend),
-            ..path
-        };
+        let mut path = path;
+        path.backend = Some(backend);
         let known = self.topology.backends.get(backend);
         let namespace = self.topology.namespace_of(backend);
-        let namespace = namespace
-            .filter(|_| self.profile.of_workloads)
-            .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
+        let namespace = namespace.filter(|_| self.profile.of_workloads);
+        let namespace = namespace.map(|id| self.stop(Level::BackendNamespace, Node::Namespace(id)));
         // What holds for the mesh passes a waypoint by, and not what is behind it.
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
         let mesh = self.mesh().filter(|_| !is_met);
@@ -423,10 +394,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         for port in ports {
             let stop = self.stop(Level::Port, Node::Port(backend, *port));
             if self.ends(Level::Port) || self.is_refined || !stop.2.is_empty() {
-                let path = Path {
-                    port: Some(*port),
-                    ..path
-                };
+                let mut path = path;
+                path.port = Some(*port);
                 self.emit(path, &join(&above, [stop]));
             }
         }
@@ -440,12 +409,10 @@ impl<'l, 'a> Walk<'l, 'a> {
             return vec![self.stop(Level::Backend, own)];
         }
         let waypoint = self.attachments.waypoints.get(&backend);
-        let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
-        let mut stops = if is_passed {
-            self.waypoint(Level::Backend, backend)
-        } else {
-            Vec::new()
-        };
+        let mut stops = Vec::new();
+        if path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress) {
+            stops = self.waypoint(Level::Backend, backend);
+        }
         let entries = self.placed(own).map(|placed| placed.at_workloads.as_slice());
         stops.push((Level::Backend, own, entries.unwrap_or_default()));
         stops
@@ -486,10 +453,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             return;
         }
         let end = path.end();
-        let occupied: Vec<&Stop<'l>> = stops
-            .iter()
-            .filter(|(level, _, entries)| !entries.is_empty() && self.profile.counts(*level, end))
-            .collect();
+        let counts =
+            |(level, _, entries): &&Stop<'l>| !entries.is_empty() && self.profile.counts(*level, end);
+        let occupied: Vec<&Stop<'l>> = stops.iter().filter(counts).collect();
         if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;
         }
@@ -507,33 +473,25 @@ impl<'l, 'a> Walk<'l, 'a> {
         let of_kind = route.filter(|_| filled.is_some());
         let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
         let key = (on_the_way.collect(), listener, of_kind);
-        let effective = match self.known.get(&key) {
-            Some(effective) => Arc::clone(effective),
-            None => {
-                let effective = Arc::new(combine(
-                    (self.profile, filled),
-                    self.attachments,
-                    (path.start.node(), listener, &occupied),
-                    self.work,
-                ));
-                let settings = effective.content.len().saturating_add(effective.losses.len());
-                let leaves = effective.content.values();
-                let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
-                self.work.pay(settings, STEPS_PER_SETTING);
-                self.work.pay(elements, STEPS_PER_ELEMENT);
-                self.known.insert(key, Arc::clone(&effective));
-                effective
-            }
-        };
+        let (profile, attachments, work) = (self.profile, self.attachments, self.work);
+        let effective = self.known.entry(key).or_insert_with(|| {
+            let on_the_way = (path.start.node(), listener, occupied.as_slice());
+            let effective = combine((profile, filled), attachments, on_the_way, work);
+            let settings = effective.content.len().saturating_add(effective.losses.len());
+            let leaves = effective.content.values();
+            let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+            work.pay(settings, STEPS_PER_SETTING);
+            work.pay(elements, STEPS_PER_ELEMENT);
+            Arc::new(effective)
+        });
+        let effective = Arc::clone(effective);
         self.found.push(PathEffective { path, effective });
     }
 }
 
-fn at_rule(path: Path, rule: RuleId) -> Path {
-    Path {
-        rule: Some(rule),
-        ..path
-    }
+fn at_rule(mut path: Path, rule: RuleId) -> Path {
+    path.rule = Some(rule);
+    path
 }
 
 /// The stops above and more, but for those where nobody is.
@@ -552,26 +510,23 @@ fn combine(
     let chain: Vec<(Level, PolicyId)> = levels()
         .flat_map(|(level, entries)| entries.iter().map(move |entry| (level, entry.policy)))
         .collect();
-    let placed = stops
-        .iter()
-        .flat_map(|(_, node, entries)| entries.iter().map(move |entry| (*node, entry.policy)));
-    let refused = placed.filter(|(node, id)| attachments.refuses(*id, *node, listener));
-    let mut refused: BTreeSet<PolicyId> = refused.map(|(_, id)| id).collect();
+    let refused = stops.iter().flat_map(|(_, node, entries)| {
+        let ids = entries.iter().map(|entry| entry.policy);
+        ids.filter(|id| attachments.refuses(*id, *node, listener))
+    });
+    let mut refused: BTreeSet<PolicyId> = refused.collect();
     // What a policy is merged with is read as it is written; what comes of it may be refused
     // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
-    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let last = levels().next_back();
     let is_merged = profile.status == StatusShape::EnvoyGateway
-        && levels()
-            .next_back()
-            .is_some_and(|(_, entries)| entries.iter().any(merges));
+        && last.is_some_and(|(_, entries)| entries.iter().any(Entry::merges));
     let generations = generations(profile, &attachments.topology, (start, stops));
     let mut content = if is_merged {
-        let written: Vec<(Level, Vec<Entry>)> = levels()
-            .map(|(level, entries)| {
-                let written = entries.iter().map(|entry| attachments.entry(entry.policy));
-                (level, written.collect())
-            })
-            .collect();
+        let written = levels().map(|(level, entries)| {
+            let written = entries.iter().map(|entry| attachments.entry(entry.policy));
+            (level, written.collect())
+        });
+        let written: Vec<(Level, Vec<Entry>)> = written.collect();
         let written = written
             .iter()
             .map(|(level, entries)| (*level, entries.as_slice()));
@@ -582,10 +537,7 @@ fn combine(
         } else {
             merge(profile, &levels, &|id| attachments.locator(id))
         }
-    } else if generations
-        .iter()
-        .all(|(inherited, _)| *inherited == Inherited::default())
-    {
+    } else if generations.iter().all(|(said, _)| *said == Inherited::default()) {
         let levels = levels_to_merge(profile.dictates, levels());
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {

@@ -182,20 +182,17 @@ pub struct Filled {
 impl Filled {
     /// Why a policy that has more is refused on a route of this kind, in Envoy Gateway's words: a clause.
     pub(super) fn refusal(&self, route: &str) -> String {
-        format!(
-            "only {} is supported for {} (routes/listeners)",
-            self.fields.join(", "),
-            route.strip_suffix("Route").unwrap_or(route)
-        )
+        let (fields, protocol) = (self.fields.join(", "), route.strip_suffix("Route"));
+        let protocol = protocol.unwrap_or(route);
+        format!("only {fields} is supported for {protocol} (routes/listeners)")
     }
 
     /// Whether a setting, by its pointer, is in one of the fields.
     pub(super) fn has(&self, pointer: &str) -> bool {
         let mut fields = self.fields.iter();
         fields.any(|field| {
-            let rest = pointer
-                .strip_prefix('/')
-                .and_then(|rest| rest.strip_prefix(field.as_str()));
+            let rest = pointer.strip_prefix('/');
+            let rest = rest.and_then(|rest| rest.strip_prefix(field.as_str()));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     }
@@ -260,11 +257,7 @@ impl StatusShape {
             Self::Kuadrant => Some("Enforced"),
             Self::Ancestors => Some("Programmed"),
             Self::Kgateway => Some("Attached"),
-            Self::EnvoyGateway
-            | Self::Accepted
-            | Self::Attached
-            | Self::AttachedToAncestors
-            | Self::Nothing => None,
+            _ => None,
         }
     }
 
@@ -272,12 +265,7 @@ impl StatusShape {
     pub(crate) const fn acceptance(self) -> &'static str {
         match self {
             Self::Attached | Self::AttachedToAncestors => "Attached",
-            Self::Kuadrant
-            | Self::Ancestors
-            | Self::EnvoyGateway
-            | Self::Accepted
-            | Self::Kgateway
-            | Self::Nothing => "Accepted",
+            _ => "Accepted",
         }
     }
 
@@ -425,38 +413,33 @@ impl Profile {
     // --- the small language in which `profiles` describes kinds ---
 
     /// Says which versions this describes.
-    #[must_use]
-    pub fn versions(mut self, versions: &[&str]) -> Self {
+    pub(super) fn versions(mut self, versions: &[&str]) -> Self {
         self.versions = owned(versions);
         self
     }
 
     /// Says where paths end.
-    #[must_use]
-    pub fn ends(mut self, ends: &[Level]) -> Self {
+    pub(super) fn ends(mut self, ends: &[Level]) -> Self {
         self.ends = ends.to_vec();
         self
     }
 
     /// Sets the default strategy and the merge unit.
-    #[must_use]
-    pub fn merges(mut self, strategy: Strategy, unit: MergeUnit) -> Self {
+    pub(super) fn merges(mut self, strategy: Strategy, unit: MergeUnit) -> Self {
         self.strategy = strategy;
         self.unit = unit;
         self
     }
 
     /// Sets what happens on one target, and who wins on one level.
-    #[must_use]
-    pub const fn same_target(mut self, same_target: SameTarget, precedence: Precedence) -> Self {
+    pub(super) const fn same_target(mut self, same_target: SameTarget, precedence: Precedence) -> Self {
         self.same_target = same_target;
         self.precedence = precedence;
         self
     }
 
     /// Says where settings stand and which field chooses the strategy.
-    #[must_use]
-    pub fn wrapped(mut self, wrappers: Wrappers, strategy_field: Option<&str>) -> Self {
+    pub(super) fn wrapped(mut self, wrappers: Wrappers, strategy_field: Option<&str>) -> Self {
         self.wrappers = wrappers;
         self.strategy_fields = strategy_field.map(str::to_owned).into_iter().collect();
         self

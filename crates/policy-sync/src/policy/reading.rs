@@ -31,6 +31,8 @@ pub(crate) fn read_policy<'a>(
         ..profile.undescribed()
     });
     let profile = undescribed.as_ref().unwrap_or(profile);
+    // Objects that live on a cluster were accepted there.
+    let refused = options.refused.filter(|_| !local);
     let mut policy = Policy {
         object,
         kind,
@@ -42,23 +44,15 @@ pub(crate) fn read_policy<'a>(
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
-        // Objects that live on a cluster were accepted there.
-        inadmissible: options
-            .refused
-            .filter(|_| !local)
-            .and_then(|refused| refused(object)),
+        inadmissible: refused.and_then(|refused| refused(object)),
         authored: Vec::new(),
         settings: BTreeMap::new(),
     };
     read_targets(&mut policy, profile, findings);
-    let interpreted = options.interpret.and_then(|interpret| interpret(object));
-    let spec = interpreted.as_ref().unwrap_or(&object.value).get("spec");
-    let spec = match (spec, &interpreted) {
-        (Some(spec), Some(_)) => std::borrow::Cow::Borrowed(spec),
-        (Some(spec), None) => without_nulls(spec),
-        (None, _) => std::borrow::Cow::Owned(Value::Null),
+    let read = match options.interpret.and_then(|interpret| interpret(object)) {
+        Some(interpreted) => read(spec_of(&interpreted), profile, id),
+        None => read(&without_nulls(spec_of(&object.value)), profile, id),
     };
-    let read = read(&spec, profile, id);
     policy.layers = Arc::from(read.layers);
     for problem in read.problems {
         if problem.severity == Severity::Error {
@@ -77,13 +71,17 @@ pub(crate) fn read_policy<'a>(
     policy
 }
 
+fn spec_of(object: &Value) -> &Value {
+    object.get("spec").unwrap_or(&Value::Null)
+}
+
 /// The number by which a kind orders its policies, the lowest first; none is 0.
 fn priority(object: &Object, profile: &Profile) -> i64 {
     if let Some(annotation) = &profile.weight_annotation {
-        let weight = object
-            .annotation(annotation)
-            .and_then(|weight| weight.parse::<i32>().ok());
-        return weight.map_or(0, |weight| i64::from(weight).saturating_neg());
+        let weight = object.annotation(annotation).unwrap_or_default();
+        return weight
+            .parse::<i32>()
+            .map_or(0, |weight| i64::from(weight).saturating_neg());
     }
     let field = profile.priority_field.as_ref();
     let value = field.and_then(|field| object.value.get("spec")?.get(field)?.as_i64());
@@ -122,10 +120,8 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     {
         wrong.push(without_target(object, fields));
     }
-    policy.invalid = wrong
-        .iter()
-        .find(|finding| finding.severity == Severity::Error)
-        .map(|finding| finding.message.to_string());
+    let mut errors = wrong.iter().filter(|finding| finding.severity == Severity::Error);
+    policy.invalid = errors.next().map(|error| error.message.to_string());
     findings.extend(wrong.iter().cloned());
 }
 
@@ -138,9 +134,8 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
     };
     let names = || fields.iter().map(|field| field.name());
     let spec = object.root().get("spec");
-    let mut unknown = spec
-        .entries()
-        .filter(|(key, _)| !names().any(|name| name == *key));
+    let entries = spec.entries();
+    let mut unknown = entries.filter(|(key, _)| !names().any(|name| name == *key));
     let misspelled = unknown.find_map(|(key, field)| Some((field, nearest(key, names())?)));
     match misspelled {
         Some((field, meant)) => {
@@ -182,9 +177,8 @@ pub struct Settings {
 impl Settings {
     /// Whether a controller would take them.
     pub(crate) fn are_valid(&self) -> bool {
-        self.problems
-            .iter()
-            .all(|problem| problem.severity != Severity::Error)
+        let mut problems = self.problems.iter();
+        problems.all(|problem| problem.severity != Severity::Error)
     }
 }
 
@@ -301,18 +295,15 @@ impl SettingsReading<'_> {
 
     fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map) {
         let bare_field = bare.keys().next().map(|key| pointer::child("/spec", key));
-        let mut used: Vec<(String, String)> = wrappers
-            .iter()
-            .map(|(name, _, base)| ((*base).to_owned(), format!("`{name}`")))
-            .collect();
-        used.extend(bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned())));
+        let wrappers = wrappers.iter();
+        let wrappers = wrappers.map(|(name, _, base)| ((*base).to_owned(), format!("`{name}`")));
+        let bare = bare_field.map(|pointer| (pointer, "settings in the spec itself".to_owned()));
+        let used: Vec<(String, String)> = wrappers.chain(bare).collect();
         if let [(_, first), .., (pointer, last)] = used.as_slice() {
+            let kind = &self.profile.kind;
             self.problems.push(Problem {
                 pointer: pointer.clone(),
-                message: format!(
-                    "{first} and {last} cannot be used together in a {}",
-                    self.profile.kind
-                ),
+                message: format!("{first} and {last} cannot be used together in a {kind}"),
                 help: "keep one of them, or write two policies".to_owned(),
                 code: Code::POLICY_INVALID,
                 severity: Severity::Error,
@@ -470,12 +461,7 @@ const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)
     match status {
         StatusShape::Kuadrant => Some(KUADRANT),
         StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        StatusShape::Ancestors
-        | StatusShape::Accepted
-        | StatusShape::Kgateway
-        | StatusShape::Attached
-        | StatusShape::AttachedToAncestors
-        | StatusShape::Nothing => None,
+        _ => None,
     }
 }
 
@@ -583,10 +569,8 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
         if rules.contains(&here.as_str()) {
             continue;
         }
-        let on_the_way = rules.iter().any(|rule| {
-            rule.strip_prefix(here.as_str())
-                .is_some_and(|rest| rest.starts_with('/'))
-        });
+        let below = format!("{here}/");
+        let on_the_way = rules.iter().any(|rule| rule.starts_with(&below));
         if on_the_way {
             stray_fields(value, here, rules, strays);
         } else {

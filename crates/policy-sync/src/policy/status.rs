@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
 use super::condition::{AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
-use super::envoy_gateway::status;
-use super::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
 use super::model::{Declared, PolicyId, Target};
+use super::products::envoy_gateway::status;
+use super::products::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
 use super::profile::StatusShape;
 use crate::topology::{GatewayId, Node};
 

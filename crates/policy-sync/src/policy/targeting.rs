@@ -80,7 +80,6 @@ impl Targeting {
     }
 
     /// The same, where what an older release of the definition lists is taken, and others may be, too.
-    #[must_use]
     pub(super) fn with_known(mut self, older: targeting::Targeting) -> Self {
         self.definition.named.kinds = older.named.kinds;
         self.definition.selected.kinds = older.selected.kinds;
@@ -90,7 +89,6 @@ impl Targeting {
     }
 
     /// This, as the configuration has it, over what is known otherwise.
-    #[must_use]
     pub(super) fn over(&self, mut known: Self) -> Self {
         let (own, both) = (&self.definition, &mut known.definition);
         if !own.fields.is_empty() {
@@ -167,35 +165,24 @@ impl Targeting {
     /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
     pub(crate) fn kind_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
-        let names = self
-            .definition
-            .named
-            .kinds
-            .iter()
-            .map(|target| target.kind.as_str());
+        let named = self.definition.named.kinds.iter();
+        let names = named.map(|target| target.kind.as_str());
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
     }
 
     /// Whether no work ever has anything that a policy of the kind may target.
     pub(crate) fn is_never_shipped(&self) -> bool {
         let stays = |target: &AllowedTarget| target.is(GROUP, "GatewayClass") || target.is("", "Pod");
-        let kinds = |taken: &Taken| {
-            taken.is_restricted && taken.kinds.iter().all(|kind| kind.kind != ANY && stays(kind))
-        };
-        kinds(&self.definition.named) && kinds(&self.definition.selected)
+        let taken = [&self.definition.named, &self.definition.selected];
+        let mut kinds = taken.iter().flat_map(|taken| &taken.kinds);
+        taken.iter().all(|taken| taken.is_restricted) && kinds.all(|kind| kind.kind != ANY && stays(kind))
     }
 
     /// The groups of the kinds of this name.
     pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
-        let targets = self
-            .definition
-            .named
-            .kinds
-            .iter()
-            .filter(move |target| target.kind == kind);
-        targets
-            .map(|target| target.group.as_str())
-            .filter(|group| *group != ANY)
+        let named = self.definition.named.kinds.iter();
+        let groups = named.filter(move |target| target.kind == kind && target.group != ANY);
+        groups.map(|target| target.group.as_str())
     }
 
     /// Where the answer about a target comes from, as a note.
@@ -324,9 +311,8 @@ const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30
 
 /// The documented targets of a kind.
 pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
-    KNOWN_TARGETS
-        .iter()
-        .find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
+    let mut all = KNOWN_TARGETS.iter();
+    all.find(|known| known.group == kind.group && known.kinds.contains(&kind.kind.as_str()))
 }
 
 impl KnownTargets {
@@ -356,10 +342,8 @@ impl KnownTargets {
             ),
             By::Documentation => {
                 let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
-                format!(
-                    "documented targets are: {}; others depend on the controller ({source})",
-                    kinds.join(", ")
-                )
+                let kinds = kinds.join(", ");
+                format!("documented targets are: {kinds}; others depend on the controller ({source})")
             }
         }
     }

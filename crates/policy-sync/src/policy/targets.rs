@@ -6,12 +6,13 @@ use std::sync::Arc;
 use apimachinery::{GroupKind, Identity, Operator, Selector, Work};
 use kube_json::Text;
 
-use super::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::kinds::Options;
-use super::model::{Declared, Policy, Selects, Target};
+use super::model::{Declared, Policy, Target};
+use super::products::istio::{WAYPOINT_CLASS, Workloads, waypoint_of};
 use super::profile::Profile;
 use super::targeting::{Targeting, Verdict};
 use crate::api::gateway::{AdmittedNamespaces, GROUP, is_listener_set};
+use crate::api::policy::TargetSelector;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::{Grants, Objects};
 use crate::object::Object;
@@ -100,11 +101,11 @@ impl<'a> Resolver<'_, 'a> {
             if !self.can_afford(selected.len(), policy, &target.pointer) {
                 continue;
             }
+            target.selector = None;
             for (namespace, name) in selected {
                 let mut one = target.clone();
                 one.name = name.into();
                 one.namespace = namespace.map(Text::from);
-                one.selector = None;
                 one.target = self.one(policy, profile, &one);
                 resolved.push(one);
             }
@@ -126,21 +127,16 @@ impl<'a> Resolver<'_, 'a> {
 
     /// An API server takes a selector in the root namespace, and Istio ignores the policy.
     fn selects_from_root(&mut self, policy: &Policy<'a>) {
-        let object = policy.object;
-        let root = self.workloads.root_namespace();
-        self.findings.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.key_place("/spec/selector"),
-                format!(
-                    "{} has no effect: Istio ignores the `selector` of a {} in {root}, its root namespace",
-                    object.identity(),
-                    object.kind
-                ),
-            )
-            .severity(Severity::Warning)
-            .help("put the policy into the namespace of the workloads, or remove `selector` to mean the whole mesh"),
+        let (object, root) = (policy.object, self.workloads.root_namespace());
+        let (name, kind) = (object.identity(), &object.kind);
+        let message = format!(
+            "{name} has no effect: Istio ignores the `selector` of a {kind} in {root}, its root namespace"
         );
+        let place = object.key_place("/spec/selector");
+        let finding = Finding::new(Code::POLICY_INVALID, place, message).severity(Severity::Warning);
+        self.findings.push(finding.help(
+            "put the policy into the namespace of the workloads, or remove `selector` to mean the whole mesh",
+        ));
     }
 
     /// A node that a policy applies to without naming it.
@@ -166,13 +162,11 @@ impl<'a> Resolver<'_, 'a> {
             declared.name
         );
         let pointer = format!("{}/name", declared.pointer);
-        self.findings.push(
-            policy.object.finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"))
-            .severity(Severity::Warning)
-            .help(format!(
-                "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
-            )),
-        );
+        let finding =
+            (policy.object).finding(Code::POLICY_INVALID, &pointer, format!("has no effect: {what}"));
+        self.findings.push(finding.severity(Severity::Warning).help(format!(
+            "target the Gateways, or put a policy for all waypoints into namespace `{root}` and target {WAYPOINT_CLASS}"
+        )));
         Target::NotAllowed(what)
     }
 
@@ -183,7 +177,7 @@ impl<'a> Resolver<'_, 'a> {
         &mut self,
         policy: &Policy<'a>,
         target: &Declared,
-        selects: &Selects,
+        selects: &TargetSelector,
     ) -> (Vec<(Option<&'a str>, &'a str)>, Option<&'a str>) {
         let own = policy.object.namespace_or_empty();
         let (group, kind) = (target.group.as_str(), target.kind.as_str());
@@ -198,13 +192,10 @@ impl<'a> Resolver<'_, 'a> {
                 continue;
             }
             let place = (group, kind, namespace);
-            let there = self.selecting.select(self.sources, place, &selects.labels);
+            let there = self.selecting.select(self.sources, place, &selects.selector);
             for name in there.iter().copied() {
-                if policy.local
-                    || self
-                        .grants
-                        .permit(referrer(policy.object), namespace, (group, kind, name))
-                {
+                let referrer = referrer(policy.object);
+                if policy.local || self.grants.permit(referrer, namespace, (group, kind, name)) {
                     selected.push(((namespace != own).then_some(namespace), name));
                 } else {
                     refused.get_or_insert(namespace);
@@ -222,18 +213,17 @@ impl<'a> Resolver<'_, 'a> {
             let last = policy.object.identity();
             let stage = format!("selecting the targets of all policies up to {last}");
             let consequence = "this selector and those after it select nothing";
-            self.findings.push(
-                Finding::too_costly(&stage, policy.object.place(pointer), consequence).help(
-                    "let each selector select fewer objects, or target the Gateway that they have in common",
-                ),
-            );
+            let finding = Finding::too_costly(&stage, policy.object.place(pointer), consequence);
+            self.findings.push(finding.help(
+                "let each selector select fewer objects, or target the Gateway that they have in common",
+            ));
         }
         can_afford
     }
 
     /// The namespace that differs from the policy's own by a typo, and where its labels select something.
     fn namespace_that_was_meant(&mut self, policy: &Policy<'a>, target: &Declared) -> Option<&'a str> {
-        let labels = &target.selector.as_ref()?.labels;
+        let labels = &target.selector.as_ref()?.selector;
         let (group, kind) = (target.group.as_str(), target.kind.as_str());
         let all = self.selecting.namespaces(self.sources, group, kind);
         let near = nearest(policy.object.namespace_or_empty(), all.iter().copied())?;
@@ -245,11 +235,9 @@ impl<'a> Resolver<'_, 'a> {
         let object = policy.object;
         if let Some(near) = self.namespace_that_was_meant(policy, target) {
             let message = format!("selects no {} in its namespace", target.kind);
-            self.findings.push(
-                object
-                    .finding(Code::POLICY_TARGET_NOT_FOUND, "/metadata/namespace", message)
-                    .help(format!("did you mean namespace `{near}`?")),
-            );
+            let finding = object.finding(Code::POLICY_TARGET_NOT_FOUND, "/metadata/namespace", message);
+            self.findings
+                .push(finding.help(format!("did you mean namespace `{near}`?")));
             return;
         }
         let help = match refused {
@@ -262,18 +250,17 @@ impl<'a> Resolver<'_, 'a> {
             None => "correct the labels, or remove the selector".to_owned(),
         };
         let message = format!("selects no {}", target.kind);
-        self.findings.push(
-            object
-                .finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message)
-                .severity(Severity::Warning)
-                .help(help),
-        );
+        let finding = object.finding(Code::POLICY_TARGET_NOT_FOUND, &target.pointer, message);
+        self.findings.push(finding.severity(Severity::Warning).help(help));
     }
 
     fn one(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         // Istio attaches policies to the class of waypoints alone, from the root namespace.
         let is_root = || self.workloads.is_root(policy.object.namespace_or_empty());
-        if profile.of_workloads && is_class(declared) && !(declared.name == WAYPOINT_CLASS && is_root()) {
+        if profile.of_workloads
+            && declared.is(GROUP, "GatewayClass")
+            && !(declared.name == WAYPOINT_CLASS && is_root())
+        {
             return self.no_waypoints(policy, declared);
         }
         match profile.targeting.judge(&declared.group, &declared.kind) {
@@ -307,20 +294,16 @@ impl<'a> Resolver<'_, 'a> {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
         let (message, help) = match waypoint_of(self.topology, backend) {
-            Ok(waypoint) => {
-                let from_gateways = !self.topology.gateways_of(Node::Backend(backend)).is_empty();
-                if waypoint.takes_ingress || !from_gateways {
-                    return;
-                }
-                (
-                    format!(
-                        "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
-                    ),
-                    format!(
-                        "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
-                    ),
-                )
-            }
+            Ok(waypoint) if waypoint.takes_ingress => return,
+            Ok(_) if self.topology.gateways_of(Node::Backend(backend)).is_empty() => return,
+            Ok(_) => (
+                format!(
+                    "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
+                ),
+                format!(
+                    "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
+                ),
+            ),
             Err(unserved) if unserved.is_certain => {
                 (format!("{name} has no effect: {}", unserved.why), unserved.help)
             }
@@ -330,21 +313,16 @@ impl<'a> Resolver<'_, 'a> {
             ),
         };
         let place = policy.object.place(&declared.pointer);
-        self.findings.push(
-            Finding::new(Code::POLICY_UNREACHABLE, place, message)
-                .label("applies only at a waypoint")
-                .help(help),
-        );
+        let finding = Finding::new(Code::POLICY_UNREACHABLE, place, message);
+        self.findings
+            .push(finding.label("applies only at a waypoint").help(help));
     }
 
     /// A kind that no policy of its kind may target.
     fn refused(&mut self, policy: &Policy<'a>, profile: &Profile, declared: &Declared) -> Target {
         let targeting = &profile.targeting;
-        let what = format!(
-            "{} cannot target {}",
-            with_article(&profile.kind),
-            with_article(&shown_kind(declared))
-        );
+        let [kind, target] = [&*profile.kind, &shown_kind(declared)].map(with_article);
+        let what = format!("{kind} cannot target {target}");
         let names = targeting.kind_names();
         // The group is wrong if the kind is right.
         let group = nearest(&declared.group, targeting.groups_of(&declared.kind));
@@ -379,22 +357,20 @@ impl<'a> Resolver<'_, 'a> {
             return Target::NotAllowed(what);
         }
         // Pods are created on clusters: no input has those that a policy selects.
-        if declared.group.is_empty() && declared.kind == "Pod" {
+        if declared.is("", "Pod") {
             return Target::Virtual;
         }
         let own = policy.object.namespace_or_empty();
-        let namespace = if is_namespace(declared) {
+        let namespace = if declared.is("", "Namespace") {
             declared.name.as_str()
         } else {
             declared.namespace.as_deref().unwrap_or(own)
         };
         // A cluster-scoped policy belongs to whoever owns the cluster.
-        let needs_grant = !is_class(declared) && !policy.local && policy.object.namespace.is_some();
-        if needs_grant
-            && !self
-                .grants
-                .permit(referrer(policy.object), namespace, referent(declared))
-        {
+        let needs_grant =
+            !declared.is(GROUP, "GatewayClass") && !policy.local && policy.object.namespace.is_some();
+        let referrer = referrer(policy.object);
+        if needs_grant && !self.grants.permit(referrer, namespace, referent(declared)) {
             // No grant would help a reference with a typo.
             if self.node(declared, namespace).is_none() && self.near(declared, namespace).is_some() {
                 self.not_found(policy, declared, namespace, None);
@@ -452,7 +428,7 @@ impl<'a> Resolver<'_, 'a> {
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
         let object = policy.object;
-        let field = if is_namespace(declared) {
+        let field = if declared.is("", "Namespace") {
             "name"
         } else {
             "namespace"
@@ -461,20 +437,19 @@ impl<'a> Resolver<'_, 'a> {
         let target = declared.describe(namespace);
         let message = format!("may not target {target}, which is in another namespace");
         let finding = object.finding(Code::POLICY_REF_NOT_PERMITTED, &pointer, message);
-        let almost = self
-            .grants
-            .almost_permit(referrer(object), namespace, referent(declared));
-        self.findings.push(match almost {
-            Some((place, help)) => finding
-                .related(place, "this grant names another namespace")
-                .help(help),
-            None => finding.help(format!(
-                "add a ReferenceGrant to namespace `{namespace}`, from {} in `{}` to {}",
-                object.group_kind(),
-                object.namespace_or_empty(),
-                shown_kind(declared)
-            )),
-        });
+        let (from, to) = (referrer(object), referent(declared));
+        self.findings
+            .push(match self.grants.almost_permit(from, namespace, to) {
+                Some((place, help)) => finding
+                    .related(place, "this grant names another namespace")
+                    .help(help),
+                None => finding.help(format!(
+                    "add a ReferenceGrant to namespace `{namespace}`, from {} in `{}` to {}",
+                    object.group_kind(),
+                    object.namespace_or_empty(),
+                    shown_kind(declared)
+                )),
+            });
     }
 
     /// An error where a cluster would lack the policy: if its kind is synced and no cluster is known to have the target,
@@ -487,14 +462,11 @@ impl<'a> Resolver<'_, 'a> {
         unlisted: Option<&Targeting>,
     ) {
         let is_set = is_listener_set(&declared.group, &declared.kind);
-        let is_gateway = declared.group == GROUP && declared.kind == "Gateway";
-        let of_gateway = is_set || is_gateway || is_class(declared);
-        let whole = Declared {
-            section: None,
-            ..declared.clone()
-        };
-        let found = declared.section.as_ref();
-        let found = found.and_then(|_| self.node(&whole, namespace));
+        let of_gateway = is_set || declared.is(GROUP, "Gateway") || declared.is(GROUP, "GatewayClass");
+        let mut whole = declared.clone();
+        whole.section = None;
+        let has_section = declared.section.is_some();
+        let found = has_section.then(|| self.node(&whole, namespace)).flatten();
         let whole_exists = found.is_some();
         // A Gateway accepts no ListenerSet unless it allows them (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
@@ -531,21 +503,18 @@ impl<'a> Resolver<'_, 'a> {
         let finding = note.into_iter().fold(finding, Finding::note);
         let sections = found.map(|found| self.sections(&found));
         let section = declared.section.as_deref().unwrap_or_default();
-        let near = match &sections {
-            Some(_) => self
-                .sources
-                .get(&identity)
-                .and_then(|whole| Suggestion::section(whole, section)),
-            None => self.near(declared, namespace),
+        let (lacked, near) = match &sections {
+            Some(_) => {
+                let whole = self.sources.get(&identity);
+                let near = whole.and_then(|whole| Suggestion::section(whole, section));
+                (format!("{word} `{section}` of {identity}"), near)
+            }
+            None => (identity.to_string(), self.near(declared, namespace)),
         };
         // What else a cluster has nobody knows.
         if policy.local && near.is_none() && sections.is_none() {
             return;
         }
-        let lacked = match &sections {
-            Some(_) => format!("{word} `{section}` of {identity}"),
-            None => identity.to_string(),
-        };
         let reference = (policy.object, &*declared.pointer, declared.namespace.as_deref());
         let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
             _ if is_refused_set => {
@@ -554,8 +523,8 @@ impl<'a> Resolver<'_, 'a> {
                 let said = self.topology.detached_at(&identity).into_iter();
                 let finding = said.fold(finding, Finding::follows_from);
                 finding.help(
-                        "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
-                    )
+                    "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
+                )
             }
             (_, Some(near)) => near.explain(finding, &lacked, reference),
             (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
@@ -582,10 +551,9 @@ impl<'a> Resolver<'_, 'a> {
         let Target::Attached(node) = whole else {
             return Vec::new();
         };
-        let names = self.topology.sections(*node).into_iter();
-        names
-            .filter_map(|section| self.topology.section(section).map(str::to_owned))
-            .collect()
+        let sections = self.topology.sections(*node).into_iter();
+        let names = sections.filter_map(|section| self.topology.section(section));
+        names.map(str::to_owned).collect()
     }
 }
 
@@ -598,14 +566,6 @@ pub(crate) fn referrer(policy: &Object) -> (&str, &str, &str) {
 /// Group, kind, and name of what a target refers to.
 fn referent(declared: &Declared) -> (&str, &str, &str) {
     (&declared.group, &declared.kind, &declared.name)
-}
-
-fn is_namespace(declared: &Declared) -> bool {
-    declared.group.is_empty() && declared.kind == "Namespace"
-}
-
-fn is_class(declared: &Declared) -> bool {
-    declared.group == GROUP && declared.kind == "GatewayClass"
 }
 
 fn section_word(topology: &Topology<'_>, declared: &Declared) -> &'static str {
@@ -694,11 +654,9 @@ impl<'a> Selecting<'a> {
             }
             None => all().collect(),
         };
-        let selected: Arc<[&'a str]> = candidates
-            .into_iter()
-            .filter(|object| selector.matches(|key| object.label(key)))
-            .map(|object| object.name.as_str())
-            .collect();
+        let matches = |object: &&Object| selector.matches(|key| object.label(key));
+        let selected = candidates.into_iter().filter(matches);
+        let selected: Arc<[&'a str]> = selected.map(|object| object.name.as_str()).collect();
         self.known.insert(key, Arc::clone(&selected));
         selected
     }

@@ -80,10 +80,8 @@ pub(crate) fn oldest_wins(unit: &MergeUnit, levels: &[&[Entry]]) -> Content {
 
 /// One side of one level. The strategy of the oldest policy counts, against its peers and against what is below.
 pub(crate) fn one_level(unit: &MergeUnit, level: &[Entry], side: Side) -> Option<(Strategy, Content)> {
-    let mut layers = level
-        .iter()
-        .flat_map(|entry| entry.layers.iter())
-        .filter(|layer| layer.side == side);
+    let layers = level.iter().flat_map(|entry| entry.layers.iter());
+    let mut layers = layers.filter(|layer| layer.side == side);
     let oldest = layers.next()?;
     let mut together = (*oldest.content).clone();
     for newer in layers {

@@ -176,9 +176,8 @@ fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     if is_empty_mapping(leaf) && starting_with(target, &below).next().is_some() {
         return;
     }
-    let gone: Vec<Arc<str>> = starting_with(target, &below)
-        .map(|(key, _)| Arc::clone(key))
-        .collect();
+    let gone = starting_with(target, &below).map(|(key, _)| Arc::clone(key));
+    let gone: Vec<Arc<str>> = gone.collect();
     for key in gone {
         target.remove(&key);
     }

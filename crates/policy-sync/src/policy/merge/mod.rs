@@ -18,8 +18,9 @@
 //! - [`gep713::oldest_wins`]: as the earlier text of GEP-713 has it, the oldest wins on one level.
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
 //!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
-//! - [`mod@per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
-//! - [`kgateway`]: an annotation of the Gateway or of the route decides. `paths` calls it instead of [`merge`].
+//! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
+//! - [`inherited`](super::products::kgateway::inherited): an annotation of the Gateway or of the route decides (kgateway).
+//!   `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
 //!
 //! **Who wins, and what is lost.** The winner of a setting is the policy of its leaf. `effective` compares each policy
@@ -27,18 +28,16 @@
 
 pub(crate) mod gep713;
 pub(crate) mod json_merge_patch;
-pub(crate) mod kgateway;
-pub(crate) mod per_field;
 pub(crate) mod strategic_merge;
 
 use std::sync::Arc;
 
 use super::model::{Content, Entry, Leaf, PolicyId};
+use super::products::nginx::per_field;
 use super::profile::{Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, Strategy};
 use crate::topology::Level;
 use gep713::{oldest_wins, right_fold};
 use json_merge_patch::{has, lay_under, starting_with, unflatten};
-use per_field::per_field;
 use strategic_merge::lay_under_strategically;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
@@ -101,21 +100,18 @@ pub(crate) fn fill_alone(
     levels: &[(Level, &[Entry])],
 ) -> (Content, Vec<PolicyId>) {
     let fits = |content: &Content| content.keys().all(|key| filled.has(key));
-    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
     let is_refused = |(level, entries): &(Level, &[Entry])| {
         matches!(level, Level::Route | Level::Rule)
             && entries.iter().any(|entry| {
-                !entry.layers.iter().all(|layer| fits(&layer.content)) || (merges(entry) && !fits(merged))
+                !entry.layers.iter().all(|layer| fits(&layer.content)) || (entry.merges() && !fits(merged))
             })
     };
     let (refused, standing): (Vec<_>, Vec<_>) = levels.iter().copied().partition(is_refused);
     let standing: Vec<&[Entry]> = standing.into_iter().map(|(_, entries)| entries).collect();
-    let refused: Vec<PolicyId> = refused
-        .into_iter()
-        .flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy))
-        .collect();
+    let refused = refused.into_iter().flat_map(|(_, entries)| entries.iter());
+    let refused: Vec<PolicyId> = refused.map(|entry| entry.policy).collect();
     let last = levels.last().filter(|_| refused.is_empty());
-    let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(merges));
+    let is_merged = last.is_some_and(|(_, entries)| entries.iter().any(Entry::merges));
     let mut content = if is_merged { merged.clone() } else { Content::new() };
     fill(&mut content, filled, &standing);
     (content, refused)
@@ -164,18 +160,13 @@ fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) ->
 
 /// The settings of a policy, because these kinds have no overrides.
 fn content(entry: &Entry) -> Content {
-    let layers = entry.layers.iter();
-    layers
-        .flat_map(|layer| layer.content.iter())
-        .map(|(key, leaf)| (key.clone(), leaf.clone()))
-        .collect()
+    let leaves = entry.layers.iter().flat_map(|layer| layer.content.iter());
+    leaves.map(|(key, leaf)| (key.clone(), leaf.clone())).collect()
 }
 
 fn strategy(entry: &Entry) -> Strategy {
-    entry
-        .layers
-        .first()
-        .map_or(Strategy::Atomic, |layer| layer.strategy)
+    let first = entry.layers.first();
+    first.map_or(Strategy::Atomic, |layer| layer.strategy)
 }
 
 /// The levels of a path, least specific first, whose policies are merged at its end.
@@ -194,9 +185,8 @@ pub(crate) fn levels_to_merge<'l>(
             let Some((level, dictating)) = from_leaf.next() else {
                 return Vec::new();
             };
-            let closest = from_leaf
-                .find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level))
-                .map(|(_, entries)| entries);
+            let closest = from_leaf.find(|(above, _)| is_of_gateway(*above) != is_of_gateway(level));
+            let closest = closest.map(|(_, entries)| entries);
             closest.into_iter().chain([dictating]).collect()
         }
     }

@@ -50,10 +50,10 @@ fn items<'l>(leaf: &'l Leaf, values: &'l [Value], list: &ListKey) -> Vec<Item<'l
         let lacks = |field: &String| topology::items(value.get(field)).is_empty();
         match (&list.key, &list.without) {
             (Some(key), _) => value.get(key),
-            (None, without) => without
-                .as_ref()
-                .filter(|field| lacks(field))
-                .map(|_| &Value::Null),
+            (None, without) => {
+                let is_the_one = without.as_ref().is_some_and(lacks);
+                is_the_one.then_some(&Value::Null)
+            }
         }
     };
     let values = values.iter().enumerate();
@@ -111,10 +111,8 @@ impl Item<'_> {
 /// the other list has before one that both have stays before it; all else follows the patch.
 fn put_together(own: &[Item<'_>], other: &[Item<'_>], at: &str) -> Content {
     let (own_by_key, other_by_key) = (by_key(own), by_key(other));
-    let mut rest = other
-        .iter()
-        .filter(|item| item.among(&own_by_key).is_none())
-        .peekable();
+    let rest = other.iter().filter(|item| item.among(&own_by_key).is_none());
+    let mut rest = rest.peekable();
     let mut order: Vec<(&Item<'_>, Option<&Item<'_>>)> = Vec::new();
     for item in own {
         let both = item.among(&other_by_key);
@@ -193,10 +191,8 @@ impl<'r> MergedLists<'r> {
             }
             flatten(value, item.clone(), &mut |field, _| {
                 // What makes two elements one is in both.
-                let is_key = list
-                    .key
-                    .as_ref()
-                    .is_some_and(|key| field == pointer::child(&item, key));
+                let key = list.key.as_ref();
+                let is_key = key.is_some_and(|key| field == pointer::child(&item, key));
                 displaced |= !is_key && !is_kept(&field);
             });
         }

@@ -1,16 +1,55 @@
-//! Which waypoint serves a Service, and which workloads a policy without a target applies to
-//! (docs/systems/other-policies.md#waypoints).
+//! Istio (docs/systems/other-policies.md#istio): policies add up. There is no single winner, except among
+//! PeerAuthentications. Which waypoint serves a Service, and which workloads a policy without a target applies to, is also
+//! here (docs/systems/other-policies.md#waypoints).
 
 use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::Field;
+use kube_json::Value;
 
 use crate::api::gateway::AdmittedNamespaces;
 use crate::object::Object;
-use crate::topology::{BackendId, GatewayId, GatewayNode, Node, Topology};
+use crate::policy::profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
+use crate::topology::{BackendId, GatewayId, GatewayNode, Level, Node, Topology, items};
+
+pub(super) fn profiles() -> Vec<Profile> {
+    vec![
+        Profile {
+            authorizes: true,
+            ..kind("security.istio.io", "AuthorizationPolicy")
+        },
+        kind("security.istio.io", "RequestAuthentication"),
+        kind("telemetry.istio.io", "Telemetry"),
+        kind("extensions.istio.io", "TrafficExtension"),
+        kind("extensions.istio.io", "WasmPlugin"),
+        kind("networking.istio.io", "EnvoyFilter"),
+        // Of the mesh, of a namespace, of workloads: the narrowest one says how a workload takes connections, and of two of
+        // one width the oldest (`istio/istio pilot/pkg/model/authentication.go@1.30.3`). Listeners of Gateways have `tls`.
+        Profile {
+            // Istio skips modes that are UNSET (`isMtlsModeUnset` in the same file).
+            unset_modes: true,
+            ..kind("security.istio.io", "PeerAuthentication")
+                .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
+                .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
+                .ends(&[Level::Backend])
+        },
+    ]
+}
+
+fn kind(group: &str, kind: &str) -> Profile {
+    Profile {
+        of_workloads: true,
+        status: StatusShape::Nothing,
+        ..Profile::inherited(group, kind)
+            .wrapped(Wrappers::Bare, None)
+            .merges(Strategy::Atomic, MergeUnit::Whole)
+            .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
+            .ends(&[Level::Gateway, Level::Backend])
+    }
+}
 
 /// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
-pub(super) const WAYPOINT_CLASS: &str = "istio-waypoint";
+pub(crate) const WAYPOINT_CLASS: &str = "istio-waypoint";
 /// The controller of that class, and of others like it.
 const MESH_CONTROLLER: &str = "istio.io/mesh-controller";
 
@@ -21,22 +60,22 @@ const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
 
 /// The facts about the waypoint of a Service that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Waypoint {
+pub(crate) struct Waypoint {
     /// The waypoint: policies that target it, or its class, apply there, too.
-    pub(super) gateway: GatewayId,
+    pub(crate) gateway: GatewayId,
     /// Whether what a Gateway sends to the Service passes it, too.
-    pub(super) takes_ingress: bool,
+    pub(crate) takes_ingress: bool,
 }
 
 /// Why no waypoint is known that serves a Service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unserved {
+pub(crate) struct Unserved {
     /// Why, as a clause.
-    pub(super) why: String,
+    pub(crate) why: String,
     /// How to fix it.
-    pub(super) help: String,
+    pub(crate) help: String,
     /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
-    pub(super) is_certain: bool,
+    pub(crate) is_certain: bool,
 }
 
 impl Unserved {
@@ -58,7 +97,7 @@ impl Unserved {
 
 /// The waypoint that serves a Service: what the Service names, else what its Namespace names
 /// (`istio/istio pilot/pkg/serviceregistry/kube/controller/ambient/waypoints.go@1.30.3`).
-pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
+pub(crate) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
     let known = topology.backends.get(backend);
     let kind = known.name.group_kind.kind.as_str();
     let namespace = known.name.namespace.as_deref().unwrap_or_default();
@@ -128,9 +167,8 @@ fn serves(
     let known = topology.gateways.get(gateway);
     let class = topology.classes.get(known.class);
     let waypoint = format!("Gateway {}", known.object.key());
-    let controller = class
-        .object
-        .and_then(|class| class.root().get("spec").text("controllerName"));
+    let spec = class.object.map(|class| class.root().get("spec"));
+    let controller = spec.and_then(|spec| spec.text("controllerName"));
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
             format!(
@@ -141,11 +179,8 @@ fn serves(
         ));
     }
     let of_class = || class.object.and_then(|class| class.label(WAYPOINT_FOR));
-    let traffic = known
-        .object
-        .label(WAYPOINT_FOR)
-        .or_else(of_class)
-        .unwrap_or("service");
+    let traffic = known.object.label(WAYPOINT_FOR).or_else(of_class);
+    let traffic = traffic.unwrap_or("service");
     if !matches!(traffic, "service" | "all") {
         return Err(Unserved::certainly(
             format!("{waypoint}, its waypoint, is for `{traffic}`, not for Services"),
@@ -153,10 +188,8 @@ fn serves(
         ));
     }
     // Without a listener of HBONE on its port a waypoint takes its own namespace alone.
-    let listeners = known
-        .listeners
-        .iter()
-        .map(|listener| topology.listeners.get(*listener));
+    let listeners = known.listeners.iter();
+    let listeners = listeners.map(|listener| topology.listeners.get(*listener));
     let mut own = listeners.filter(|listener| listener.set.is_none());
     let hbone = own.find(|listener| listener.protocol == "HBONE" && listener.port == Some(15008));
     let admitted = hbone.map_or(&AdmittedNamespaces::Same, |listener| {
@@ -179,7 +212,7 @@ const ROOT_NAMESPACE: &str = "istio-system";
 type Labels<'l> = BTreeMap<&'l str, &'l str>;
 
 /// The workloads that are known: the pods of Gateways, and those behind Services.
-pub(super) struct Workloads<'a> {
+pub(crate) struct Workloads<'a> {
     root_namespace: String,
     /// Nodes with their namespaces and labels.
     known: Option<Vec<(Node, &'a str, Labels<'a>)>>,
@@ -188,7 +221,7 @@ pub(super) struct Workloads<'a> {
 }
 
 impl<'a> Workloads<'a> {
-    pub(super) fn new(root_namespace: Option<&str>) -> Self {
+    pub(crate) fn new(root_namespace: Option<&str>) -> Self {
         Self {
             root_namespace: root_namespace.unwrap_or(ROOT_NAMESPACE).to_owned(),
             known: None,
@@ -197,18 +230,18 @@ impl<'a> Workloads<'a> {
     }
 
     /// The namespace of policies that apply to the whole mesh.
-    pub(super) fn root_namespace(&self) -> &str {
+    pub(crate) fn root_namespace(&self) -> &str {
         &self.root_namespace
     }
 
     /// Whether a policy of this namespace may speak for the mesh.
-    pub(super) fn is_root(&self, namespace: &str) -> bool {
+    pub(crate) fn is_root(&self, namespace: &str) -> bool {
         self.root_namespace == namespace
     }
 
     /// Which workloads a policy without a target holds for, as far as they are known: those of the mesh or of a namespace
     /// are that node. `None`: Istio ignores the policy, as it selects workloads from the root namespace.
-    pub(super) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Option<Vec<Node>> {
+    pub(crate) fn of(&mut self, policy: &'a Object, topology: &mut Topology<'a>) -> Option<Vec<Node>> {
         let own = policy.namespace_or_empty();
         let is_root = self.is_root(own);
         let spec = policy.root().get("spec");
@@ -217,10 +250,8 @@ impl<'a> Workloads<'a> {
         } else {
             spec.get("selector").get("matchLabels")
         };
-        let wanted: Option<Labels<'a>> = selector
-            .entries()
-            .map(|(key, value)| Some((key, value.str()?)))
-            .collect();
+        let wanted = selector.entries().map(|(key, value)| Some((key, value.str()?)));
+        let wanted: Option<Labels<'a>> = wanted.collect();
         // No label has a value that is no text: such a selector must not come to hold for more than it asks for.
         let Some(wanted) = wanted else {
             return Some(Vec::new());
@@ -298,4 +329,56 @@ fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a
     labels.insert("gateway.networking.k8s.io/gateway-class-name", class);
     labels.insert("gateway.istio.io/managed", "istio.io-gateway-controller");
     labels
+}
+
+/// Whether policies that permit and deny requests let everybody in together: none denies or asks somebody else, and those
+/// that permit, if there are any, have a rule for every request. A policy without rules matches nothing, and a rule
+/// without conditions everything
+/// (`istio/istio pilot/pkg/security/authz/builder/builder.go@01eb2ecbe4cdd3b8e911b412050c04951a43fe33`).
+pub(crate) fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
+    let (mut permits, mut is_open) = (false, false);
+    for policy in policies {
+        let rules = items(policy.get("rules"));
+        match policy.get("action").and_then(Value::as_str).unwrap_or("ALLOW") {
+            "ALLOW" => {
+                permits = true;
+                is_open |= rules.iter().any(matches_everything);
+            }
+            "AUDIT" => {}
+            _ if !rules.is_empty() => return false,
+            _ => {}
+        }
+    }
+    is_open || !permits
+}
+
+fn matches_everything(rule: &Value) -> bool {
+    let is_empty = |field: &str| items(rule.get(field)).is_empty();
+    // Istio skips a rule that is null.
+    rule.is_object() && ["from", "to", "when"].into_iter().all(is_empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rules_let_everybody_in_if_one_matches_everything_and_none_denies() {
+        let open = |policies: &[Value]| permit_everybody(policies.iter());
+        let everybody = json!({"action": "ALLOW", "rules": [{"from": [{}]}, {}]});
+        let some = json!({"rules": [{"from": [{"source": {"principals": ["a"]}}]}]});
+        let deny = json!({"action": "DENY", "rules": [{"to": [{"operation": {"methods": ["PUT"]}}]}]});
+        let custom = json!({"action": "CUSTOM", "rules": [{}]});
+        let audit = json!({"action": "AUDIT", "rules": [{}]});
+        assert!(open(std::slice::from_ref(&everybody)));
+        assert!(open(&[everybody.clone(), some.clone()]), "permissions add up");
+        assert!(!open(&[everybody.clone(), deny]), "denials come first");
+        assert!(!open(&[everybody, custom]), "somebody else decides");
+        assert!(open(std::slice::from_ref(&audit)), "nobody is kept out");
+        assert!(!open(&[some, audit]));
+        assert!(!open(&[json!({})]), "nothing is permitted");
+        assert!(open(&[json!({"action": "DENY"})]), "nothing is denied");
+    }
 }

@@ -5,6 +5,7 @@ use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
 
+#[rustfmt::skip] // one kind a line
 pub(super) fn profiles() -> Vec<Profile> {
     let (flat, by_ancestor) = (StatusShape::Attached, StatusShape::AttachedToAncestors);
     let (default, bare) = (Wrappers::Default, Wrappers::Bare);
@@ -13,12 +14,7 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("GCPBackendPolicy", default, flat, Level::Backend),
         kind("HealthCheckPolicy", default, flat, Level::Backend),
         kind("GCPSessionAffinityPolicy", bare, flat, Level::Backend),
-        kind(
-            "GCPTrafficDistributionPolicy",
-            default,
-            by_ancestor,
-            Level::Backend,
-        ),
+        kind("GCPTrafficDistributionPolicy", default, by_ancestor, Level::Backend),
         kind("GCPAuthzPolicy", bare, by_ancestor, Level::Gateway),
         kind("GCPClientTLSPolicy", bare, by_ancestor, Level::Port),
         // It targets Pods by their labels: no path from a Gateway ends there.

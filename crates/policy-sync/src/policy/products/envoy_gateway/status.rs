@@ -13,7 +13,6 @@ use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
 use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{Declared, Policy, PolicyId, Target};
-use crate::policy::profiles::envoy_gateway;
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
@@ -33,7 +32,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
         scopes: attachments.scopes(policy.kind),
         ancestors: IndexMap::new(),
     };
-    if policy.invalid.is_none() && policy.inadmissible.is_none() {
+    if policy.counts() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
         targets.sort_by_key(|declared| turn(said.topology, policy, declared));
         for declared in targets {
@@ -59,10 +58,7 @@ pub(crate) fn parents_of_backends(
         Node::Backend(backend) | Node::Port(backend, _) => Some(backend),
         _ => None,
     });
-    let backends: BTreeSet<_> = backends.collect();
-    let routes = backends
-        .into_iter()
-        .flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
+    let routes = backends.flat_map(|backend| topology.backends.get(backend).routes.iter().copied());
     let routes: BTreeSet<_> = routes.collect();
     let mut found: Vec<AncestorRef> = Vec::new();
     let parents = routes.into_iter().flat_map(|route| parents_of(topology, route));
@@ -80,7 +76,7 @@ pub(crate) fn parents_of_backends(
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
 pub(crate) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
-    if !policy.object.is(envoy_gateway::GROUP, "EnvoyPatchPolicy") {
+    if !policy.object.is(super::GROUP, "EnvoyPatchPolicy") {
         return None;
     }
     let topology = &attachments.topology;
@@ -191,20 +187,16 @@ impl Said<'_, '_> {
             };
             self.say(parent.gateway, &ancestor, condition);
         }
-        let refused = rejection(self.attachments, self.id, node, usize::MAX)
-            .map(|rejection| Condition::new("Accepted", "False", "Invalid", rejection.message));
+        let refused = rejection(self.attachments, self.id, node, usize::MAX);
+        let refused = refused.map(|why| Condition::new("Accepted", "False", "Invalid", why.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
             let is_said = known.any(|condition| condition.kind == "Accepted");
-            if let Some(refused) = &refused {
-                self.say(gateway, &ancestor, refused.clone());
-            } else if !is_said {
-                let accepted = Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
-                self.say(gateway, &ancestor, accepted);
-            }
-            for effect in &effects {
-                self.say(gateway, &ancestor, effect.clone());
+            let accepted = || Condition::new("Accepted", "True", "Accepted", ACCEPTED.to_owned());
+            let accepted = refused.clone().or_else(|| (!is_said).then(accepted));
+            for condition in accepted.into_iter().chain(effects.iter().cloned()) {
+                self.say(gateway, &ancestor, condition);
             }
         }
     }
@@ -249,13 +241,11 @@ impl Said<'_, '_> {
                 }
             }
             _ => {
-                let merged = self.listed(&self.scopes.merged(node));
-                if let Some(merged) = merged {
+                if let Some(merged) = self.listed(&self.scopes.merged(node)) {
                     let message = others("merged", &plural) + &merged;
                     effects.push(Condition::new("Merged", "True", "Merged", message));
                 }
-                let displacing = self.listed(&self.scopes.displacing(self.topology, node));
-                if let Some(displacing) = displacing {
+                if let Some(displacing) = self.listed(&self.scopes.displacing(self.topology, node)) {
                     effects.push(overridden(others("overridden", &plural) + &displacing));
                 }
             }
@@ -268,9 +258,8 @@ impl Said<'_, '_> {
     fn held_sections(&self, node: Node) -> Vec<&str> {
         let holds = |section: &Node| !self.attachments.on(self.policy.kind, *section).is_empty();
         let sections = self.topology.sections(node).into_iter().filter(holds);
-        let names: BTreeSet<&str> = sections
-            .filter_map(|section| self.topology.section(section))
-            .collect();
+        let names = sections.filter_map(|section| self.topology.section(section));
+        let names: BTreeSet<&str> = names.collect();
         names.into_iter().collect()
     }
 
@@ -302,17 +291,15 @@ impl Said<'_, '_> {
     fn ancestors_of(&self, whole: Node, section: Option<&str>) -> Vec<(GatewayId, AncestorRef)> {
         if let Some(route) = route_of(Some(whole)) {
             let parents = parents_of(self.topology, route).into_iter();
-            return parents
-                .map(|parent| {
-                    let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
-                    (parent.gateway, ancestor)
-                })
-                .collect();
+            let ancestors = parents.map(|parent| {
+                let ancestor = reference(self.topology, parent.node, parent.section.as_deref());
+                (parent.gateway, ancestor)
+            });
+            return ancestors.collect();
         }
         let gateways = self.topology.gateways_of(whole).into_iter();
-        gateways
-            .map(|gateway| (gateway, reference(self.topology, whole, section)))
-            .collect()
+        let ancestors = gateways.map(|gateway| (gateway, reference(self.topology, whole, section)));
+        ancestors.collect()
     }
 
     fn entry(&mut self, gateway: GatewayId, ancestor: &AncestorRef) -> &mut AncestorStatus {
@@ -366,11 +353,11 @@ fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> O
     let policy = attachments.policy(id).object;
     let route = attachments.topology.routes.get(route_of(Some(node))?);
     if let Some(refusal) = has_more(attachments, id, node) {
+        let help =
+            "target the routes that accept all of its settings, and write a separate policy for this one";
         return Some(Rejection {
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
-            help:
-                "target the routes that accept all of its settings, and write a separate policy for this one"
-                    .to_owned(),
+            help: help.to_owned(),
             ..Rejection::default()
         });
     }
@@ -421,12 +408,11 @@ pub(crate) fn refused_merges(
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
     let merged = merged_with(topology, nodes, policy, node).into_iter();
-    let refusals = merged
-        .filter(|(parent, ..)| is_asked(parent))
-        .filter_map(|(.., with)| {
-            let other = nodes.get(&with)?.accepted.first()?;
-            refused_merge(attachments, (id, other.policy), node)
-        });
+    let merged = merged.filter(|(parent, ..)| is_asked(parent));
+    let refusals = merged.filter_map(|(.., with)| {
+        let other = nodes.get(&with)?.accepted.first()?;
+        refused_merge(attachments, (id, other.policy), node)
+    });
     let refusals: Vec<String> = refusals.collect();
     let is_everywhere = refusals.len() == ways;
     refusals.into_iter().next().filter(|_| is_everywhere)
@@ -436,10 +422,8 @@ pub(crate) fn refused_merges(
 fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
     let route = route_of(Some(node))?;
     let kind = &attachments.topology.routes.get(route).object.kind;
-    let filled = attachments
-        .profile(id)
-        .filled(kind)
-        .filter(|filled| filled.only)?;
+    let filled = attachments.profile(id).filled(kind);
+    let filled = filled.filter(|filled| filled.only)?;
     let layers = &attachments.policy(id).layers;
     let mut keys = layers.iter().flat_map(|layer| layer.content.keys());
     keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))
@@ -487,9 +471,8 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
         value.is_some_and(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
     };
     let used = DEPRECATED.iter().filter(|(field, _)| is_used(field));
-    let used: Vec<String> = used
-        .map(|(field, today)| format!("{field} is deprecated, use {today} instead"))
-        .collect();
+    let used = used.map(|(field, today)| format!("{field} is deprecated, use {today} instead"));
+    let used: Vec<String> = used.collect();
     (!used.is_empty()).then(|| Condition::new("Warning", "True", "DeprecatedField", used.join("; ")))
 }
 

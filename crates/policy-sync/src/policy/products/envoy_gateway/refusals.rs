@@ -12,7 +12,7 @@ use kube_json::Value;
 
 use super::checks::{
     Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, expression, header,
-    headers, key_source, limited_path, no_authority, no_selection, of_http, passed_through, providers,
+    headers, key_source, no_authority, no_selection, of_http, passed_through, path_match, providers,
     query_parameter, rate_limit_type, redirect_url, stat_name, table_size, token_endpoint, two_defaults,
     units,
 };
@@ -136,7 +136,7 @@ impl Part {
         each(spec, self.base, String::new(), &mut places);
         places.retain(|(base, _)| !(self.unless)(spec, base));
         for (base, settings) in places {
-            for rule in self.only.iter().chain(self.rules.iter().copied().flatten()) {
+            for rule in self.rules.iter().copied().flatten() {
                 let mut values = Vec::new();
                 each(settings, rule.at, base.clone(), &mut values);
                 for (pointer, value) in values {
@@ -202,8 +202,6 @@ struct Part {
     unless: fn(&Value, &str) -> bool,
     /// The places of its settings; `*` stands for each element or member.
     base: &'static str,
-    /// The only rule there, or groups of them.
-    only: Option<Rule>,
     rules: Rules,
 }
 
@@ -241,21 +239,7 @@ const fn part(name: &'static str, base: &'static str, rules: Rules) -> Part {
         joins: false,
         unless: |_, _| false,
         base,
-        only: None,
         rules,
-    }
-}
-
-/// A part with one check, of what is at its place.
-const fn single(
-    name: &'static str,
-    base: &'static str,
-    says: fn(&Value) -> Option<String>,
-    help: &'static str,
-) -> Part {
-    Part {
-        only: Some(check("", says, help)),
-        ..part(name, base, &[])
     }
 }
 
@@ -276,113 +260,65 @@ const TIMEOUT: &[Rule] = &[
     lasts("/timeout/http/maxStreamDuration", "MaxStreamDuration"),
     lasts("/timeout/http/streamIdleTimeout", "StreamIdleTimeout"),
 ];
-const CONNECTION: &[Rule] = &[rule(
-    "/connection/bufferLimit",
-    Refuses::Size("BufferLimit", (0, u32::MAX), false),
-    A_SIZE,
-)];
 const A_SIZE: &str = "write a size from 0 to 4294967295 bytes";
+#[rustfmt::skip] // one field a line
+const CONNECTION: &[Rule] = &[
+    rule("/connection/bufferLimit", Refuses::Size("BufferLimit", (0, u32::MAX), false), A_SIZE),
+];
 const TCP_KEEPALIVE: &[Rule] = &[
     lasts("/tcpKeepalive/idleTime", "IdleTime"),
     lasts("/tcpKeepalive/interval", "Interval"),
 ];
+#[rustfmt::skip] // one field a line
 const CIRCUIT_BREAKER: &[Rule] = &[
     counts("/circuitBreaker/maxConnections", "MaxConnections"),
     counts("/circuitBreaker/maxParallelRequests", "MaxParallelRequests"),
     counts("/circuitBreaker/maxPendingRequests", "MaxPendingRequests"),
     counts("/circuitBreaker/maxParallelRetries", "MaxParallelRetries"),
-    counts(
-        "/circuitBreaker/maxRequestsPerConnection",
-        "MaxRequestsPerConnection",
-    ),
+    counts("/circuitBreaker/maxRequestsPerConnection", "MaxRequestsPerConnection"),
 ];
+#[rustfmt::skip] // one field a line
 const LOAD_BALANCER: &[Rule] = &[
-    check(
-        "/loadBalancer",
-        table_size,
-        "write a prime number up to 5000011, such as 65537",
-    ),
+    check("/loadBalancer", table_size, "write a prime number up to 5000011, such as 65537"),
     lasts("/loadBalancer/slowStart/window", ""),
-    lasts(
-        "/loadBalancer/backendUtilization/blackoutPeriod",
-        "BlackoutPeriod",
-    ),
-    lasts(
-        "/loadBalancer/backendUtilization/weightExpirationPeriod",
-        "WeightExpirationPeriod",
-    ),
-    lasts(
-        "/loadBalancer/backendUtilization/weightUpdatePeriod",
-        "WeightUpdatePeriod",
-    ),
-    lasts(
-        "/loadBalancer/backendUtilization/outOfBand/reportingPeriod",
-        "OutOfBand ReportingPeriod",
-    ),
+    lasts("/loadBalancer/backendUtilization/blackoutPeriod", "BlackoutPeriod"),
+    lasts("/loadBalancer/backendUtilization/weightExpirationPeriod", "WeightExpirationPeriod"),
+    lasts("/loadBalancer/backendUtilization/weightUpdatePeriod", "WeightUpdatePeriod"),
+    lasts("/loadBalancer/backendUtilization/outOfBand/reportingPeriod", "OutOfBand ReportingPeriod"),
 ];
+#[rustfmt::skip] // one field a line
 const RETRY: &[Rule] = &[
     lasts("/retry/perRetry/timeout", ""),
-    check(
-        "/retry/perRetry/backOff",
-        back_off,
-        "write intervals above zero, the base interval not above the maximal one",
-    ),
+    check("/retry/perRetry/backOff", back_off, "write intervals above zero, the base interval not above the maximal one"),
 ];
 
 /// The bounds of a window of HTTP/2: Envoy's least, and the protocol's most
 /// (`envoyproxy/gateway internal/gatewayapi/http.go@v1.9.0`).
 const WINDOW: (u32, u32) = (65_535, 2_147_483_647);
 const A_WINDOW: &str = "write a size from 65535 to 2147483647 bytes";
+#[rustfmt::skip] // one field a line
 const HTTP2: &[Rule] = &[
-    rule(
-        "/http2/initialStreamWindowSize",
-        Refuses::Size("InitialStreamWindowSize", WINDOW, true),
-        A_WINDOW,
-    ),
-    rule(
-        "/http2/initialConnectionWindowSize",
-        Refuses::Size("InitialConnectionWindowSize", WINDOW, true),
-        A_WINDOW,
-    ),
+    rule("/http2/initialStreamWindowSize", Refuses::Size("InitialStreamWindowSize", WINDOW, true), A_WINDOW),
+    rule("/http2/initialConnectionWindowSize", Refuses::Size("InitialConnectionWindowSize", WINDOW, true), A_WINDOW),
 ];
 
 /// The same where a policy has them for a backend of its own.
-const CLUSTER: Rules = &[
-    TIMEOUT,
-    CONNECTION,
-    TCP_KEEPALIVE,
-    CIRCUIT_BREAKER,
-    LOAD_BALANCER,
-    HTTP2,
-    RETRY,
-];
+#[rustfmt::skip] // the groups in a line
+const CLUSTER: Rules = &[TIMEOUT, CONNECTION, TCP_KEEPALIVE, CIRCUIT_BREAKER, LOAD_BALANCER, HTTP2, RETRY];
 
 /// `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`.
+#[rustfmt::skip] // one part a line
 const BACKEND_TRAFFIC: &[Part] = &[
-    single(
-        "RateLimit",
-        "/rateLimit",
-        rate_limit_type,
-        "remove `type`, and keep `local` or `global`",
-    ),
+    part("RateLimit", "/rateLimit", &[&[check("", rate_limit_type, "remove `type`, and keep `local` or `global`")]]),
     LOCAL_LIMIT,
-    Part {
-        base: "/rateLimit/local/rules/*/clientSelectors/*",
-        rules: &[SELECTORS],
-        ..LOCAL_LIMIT
-    },
+    Part { base: "/rateLimit/local/rules/*/clientSelectors/*", rules: &[SELECTORS], ..LOCAL_LIMIT },
     Part {
         unless: |spec, _| is_only(spec, "Local"),
-        base: "/rateLimit/global/rules/*/clientSelectors/*",
-        rules: &[SELECTORS],
-        ..LOCAL_LIMIT
+        ..part("RateLimit", "/rateLimit/global/rules/*/clientSelectors/*", &[SELECTORS])
     },
-    single(
-        "BandwidthLimit",
-        "/bandwidthLimit",
-        bandwidth,
-        "write at least 1 KiB for each second of the unit",
-    ),
+    part("BandwidthLimit", "/bandwidthLimit", &[&[
+        check("", bandwidth, "write at least 1 KiB for each second of the unit"),
+    ]]),
     part("LoadBalancer", "", &[LOAD_BALANCER]),
     part("CircuitBreaker", "", &[CIRCUIT_BREAKER]),
     part("TCPKeepalive", "", &[TCP_KEEPALIVE]),
@@ -390,19 +326,13 @@ const BACKEND_TRAFFIC: &[Part] = &[
     joined("Timeout", "", &[TIMEOUT]),
     part("BackendConnection", "", &[CONNECTION]),
     joined("HTTP2", "", &[HTTP2]),
-    single("RequestBuffer", "/requestBuffer/limit", buffer, A_SIZE),
-    single(
-        "RequestBuffer",
-        "",
-        buffered_upgrade,
-        "remove `requestBuffer`, or `httpUpgrade`",
-    ),
-    single(
-        "Telemetry",
-        "/telemetry/metrics/routeStatName",
-        stat_name,
-        "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%",
-    ),
+    part("RequestBuffer", "", &[&[
+        check("/requestBuffer/limit", buffer, A_SIZE),
+        check("", buffered_upgrade, "remove `requestBuffer`, or `httpUpgrade`"),
+    ]]),
+    part("Telemetry", "/telemetry/metrics/routeStatName", &[&[
+        check("", stat_name, "use %ROUTE_NAME%, %ROUTE_NAMESPACE%, and %ROUTE_KIND%"),
+    ]]),
 ];
 
 const LOCAL_LIMIT: Part = Part {
@@ -414,31 +344,17 @@ fn is_only(spec: &Value, limited: &str) -> bool {
     spec.pointer("/rateLimit/type").and_then(Value::as_str) == Some(limited)
 }
 
+#[rustfmt::skip] // one rule a line
 const LOCAL_RULES: &[Rule] = &[
-    check(
-        "",
-        two_defaults,
-        "keep one rule without `clientSelectors`: it is the default",
-    ),
-    check(
-        "",
-        units,
-        "give the rule without `clientSelectors` the smallest unit, in which the others are whole numbers",
-    ),
+    check("", two_defaults, "keep one rule without `clientSelectors`: it is the default"),
+    check("", units, "give the rule without `clientSelectors` the smallest unit, in which the others are whole numbers"),
 ];
+#[rustfmt::skip] // one field a line
 const SELECTORS: &[Rule] = &[
-    check(
-        "",
-        no_selection,
-        "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`",
-    ),
+    check("", no_selection, "select by `headers`, `methods`, `path`, `sourceCIDR`, or `queryParams`"),
     check("/headers/*", header, A_MATCH),
-    check("/path", limited_path, A_PATTERN),
-    rule(
-        "/sourceCIDR/value",
-        Refuses::NoCidr("unable to translate rateLimit: "),
-        A_RANGE,
-    ),
+    check("/path", |path| path_match(path, "unable to translate rateLimit: invalid path type."), A_PATTERN),
+    rule("/sourceCIDR/value", Refuses::NoCidr("unable to translate rateLimit: "), A_RANGE),
     check("/queryParams/*", query_parameter, A_MATCH),
 ];
 const A_MATCH: &str = "write a `value` for Exact, a regular expression of RE2 for RegularExpression, and neither `value` nor \
@@ -447,73 +363,35 @@ const A_PATTERN: &str = "write a regular expression of RE2, which has no lookaro
 const A_RANGE: &str = "write a range such as `10.0.0.0/8` or `2001:db8::/32`";
 
 /// `envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`.
+#[rustfmt::skip] // one field a line
 const CLIENT_TRAFFIC: &[Part] = &[
     part("TCP KeepAlive", "", &[TCP_KEEPALIVE]),
-    part(
-        "Connection",
-        "/connection",
-        &[&[
-            lasts("/connectionLimit/closeDelay", "CloseDelay"),
-            lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
-            lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
-            rule(
-                "/bufferLimit",
-                Refuses::Size("BufferLimit", (0, u32::MAX), true),
-                A_SIZE,
-            ),
-        ]],
-    ),
-    part(
-        "Timeout",
-        "/timeout",
-        &[&[
-            lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
-            lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
-            lasts("/http/idleTimeout", "HTTP IdleTimeout"),
-            lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
-        ]],
-    ),
+    part("Connection", "/connection", &[&[
+        lasts("/connectionLimit/closeDelay", "CloseDelay"),
+        lasts("/connectionLimit/maxConnectionDuration", "MaxConnectionDuration"),
+        lasts("/connectionLimit/maxStreamDuration", "MaxStreamDuration"),
+        rule("/bufferLimit", Refuses::Size("BufferLimit", (0, u32::MAX), true), A_SIZE),
+    ]]),
+    part("Timeout", "/timeout", &[&[
+        lasts("/tcp/idleTimeout", "TCP IdleTimeout"),
+        lasts("/http/requestReceivedTimeout", "HTTP RequestReceivedTimeout"),
+        lasts("/http/idleTimeout", "HTTP IdleTimeout"),
+        lasts("/http/streamIdleTimeout", "HTTP StreamIdleTimeout"),
+    ]]),
     Part {
         is_translated: |traffic| traffic.http,
-        ..joined(
-            "Headers",
-            "/headers",
-            &[&[
-                check(
-                    "/earlyRequestHeaders",
-                    |changes| headers(changes, "EarlyRequestHeaders"),
-                    HEADERS,
-                ),
-                check(
-                    "/lateResponseHeaders",
-                    |changes| headers(changes, "LateResponseHeaders"),
-                    HEADERS,
-                ),
-            ]],
-        )
+        ..joined("Headers", "/headers", &[&[
+            check("/earlyRequestHeaders", |changes| headers(changes, "EarlyRequestHeaders"), HEADERS),
+            check("/lateResponseHeaders", |changes| headers(changes, "LateResponseHeaders"), HEADERS),
+        ]])
     },
-    Part {
-        is_translated: |traffic| traffic.http,
-        ..joined("HTTP2", "", &[HTTP2])
-    },
+    Part { is_translated: |traffic| traffic.http, ..joined("HTTP2", "", &[HTTP2]) },
     Part {
         is_translated: |traffic| traffic.tls,
-        ..part(
-            "TLS",
-            "/tls",
-            &[&[
-                check(
-                    "/ciphers/*",
-                    cipher,
-                    "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256",
-                ),
-                check(
-                    "/clientValidation",
-                    no_authority,
-                    "name certificates in `caCertificateRefs`, or write `mode: RequireAny`",
-                ),
-            ]],
-        )
+        ..part("TLS", "/tls", &[&[
+            check("/ciphers/*", cipher, "write a cipher suite that Envoy has, such as ECDHE-RSA-AES128-GCM-SHA256"),
+            check("/clientValidation", no_authority, "name certificates in `caCertificateRefs`, or write `mode: RequireAny`"),
+        ]])
     },
 ];
 const HEADERS: &str =
@@ -521,69 +399,34 @@ const HEADERS: &str =
 
 /// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go@v1.9.0`, in the order for Gateways; another one for routes changes
 /// only the order of messages.
+#[rustfmt::skip] // one field a line
 const SECURITY: &[Part] = &[
-    single(
-        "JWT",
-        "/jwt/providers",
-        providers,
-        "write issuers and addresses as URIs, and names that are unique",
-    ),
+    part("JWT", "/jwt/providers", &[&[
+        check("", providers, "write issuers and addresses as URIs, and names that are unique"),
+    ]]),
     part("JWT", "/jwt/providers/*/remoteJWKS/backendSettings", CLUSTER),
-    single(
-        "OIDC",
-        "/oidc/provider/tokenEndpoint",
-        token_endpoint,
-        "write a URL with a domain name",
-    ),
+    part("OIDC", "/oidc/provider/tokenEndpoint", &[&[check("", token_endpoint, "write a URL with a domain name")]]),
     part("OIDC", "/oidc/provider/backendSettings", CLUSTER),
-    part(
-        "OIDC",
-        "/oidc",
-        &[&[
-            check(
-                "/redirectURL",
-                redirect_url,
-                "write a URL with a path, such as `https://shop.example/oauth2/callback`",
-            ),
-            lasts("/defaultTokenTTL", "defaultTokenTTL"),
-            lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
-            lasts("/csrfTokenTTL", "csrfTokenTTL"),
-        ]],
-    ),
-    part(
-        "Authorization",
-        "/authorization/rules/*",
-        &[&[
-            rule(
-                "/principal/clientCIDRs/*",
-                Refuses::NoCidr("unable to translate authorization rule: "),
-                A_RANGE,
-            ),
-            check("/operation/path", authorized_path, A_PATTERN),
-            check("/cel", expression, "write an expression that can be parsed"),
-        ]],
-    ),
+    part("OIDC", "/oidc", &[&[
+        check("/redirectURL", redirect_url, "write a URL with a path, such as `https://shop.example/oauth2/callback`"),
+        lasts("/defaultTokenTTL", "defaultTokenTTL"),
+        lasts("/defaultRefreshTokenTTL", "defaultRefreshTokenTTL"),
+        lasts("/csrfTokenTTL", "csrfTokenTTL"),
+    ]]),
+    part("Authorization", "/authorization/rules/*", &[&[
+        rule("/principal/clientCIDRs/*", Refuses::NoCidr("unable to translate authorization rule: "), A_RANGE),
+        check("/operation/path", authorized_path, A_PATTERN),
+        check("/cel", expression, "write an expression that can be parsed"),
+    ]]),
     // Without a mistake elsewhere, the rest of the policy applies if requests may pass without this part.
-    Part {
-        unless: fails_open,
-        ..part("ExtAuth", "/extAuth/*/backendSettings", CLUSTER)
-    },
+    Part { unless: fails_open, ..part("ExtAuth", "/extAuth/*/backendSettings", CLUSTER) },
 ];
 
 /// `envoyproxy/gateway internal/gatewayapi/envoyextensionpolicy.go@v1.9.0`.
+#[rustfmt::skip] // one part a line
 const EXTENSION: &[Part] = &[
-    Part {
-        unless: fails_open,
-        ..joined(
-            "ExtProc",
-            "/extProc/*",
-            &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]],
-        )
-    },
-    Part {
-        unless: fails_open,
-        ..joined("ExtProc", "/extProc/*/backendSettings", CLUSTER)
-    },
+    Part { unless: fails_open, ..joined("ExtProc", "/extProc/*", &[&[lasts("/messageTimeout", "ExtProc MessageTimeout")]]) },
+    Part { unless: fails_open, ..joined("ExtProc", "/extProc/*/backendSettings", CLUSTER) },
 ];
 
 /// Whether requests pass without what is at a place: `failOpen` there, or above it.
@@ -596,24 +439,13 @@ fn fails_open(spec: &Value, at: &str) -> bool {
     above.any(|settings| settings.get("failOpen") == Some(&Value::Bool(true)))
 }
 
-const ON_HTTP_ROUTES: &[Part] = &[
-    single(
-        "",
-        "/apiKeyAuth/extractFrom/*",
-        key_source,
-        "keep one of `headers`, `params`, and `cookies`",
-    ),
-    single(
-        "",
-        "",
-        passed_through,
-        "add a JWT provider that reads a header, or remove `passThroughAuthHeader`",
-    ),
-];
+#[rustfmt::skip] // one field a line
+const ON_HTTP_ROUTES: &[Part] = &[part("", "", &[&[
+    check("/apiKeyAuth/extractFrom/*", key_source, "keep one of `headers`, `params`, and `cookies`"),
+    check("", passed_through, "add a JWT provider that reads a header, or remove `passThroughAuthHeader`"),
+]])];
 
-const ON_TCP_ROUTES: &[Part] = &[single(
-    "",
-    "/authorization",
-    of_http,
-    "keep rules with `clientCIDRs` alone, or target HTTP routes",
-)];
+#[rustfmt::skip] // one field a line
+const ON_TCP_ROUTES: &[Part] = &[part("", "", &[&[
+    check("/authorization", of_http, "keep rules with `clientCIDRs` alone, or target HTTP routes"),
+]])];

@@ -45,8 +45,7 @@ impl Scopes {
     ) -> Self {
         let mut scopes = Self::default();
         let of_kind = policies.iter().filter(|(_, policy)| policy.kind == id);
-        let is_there = |policy: &Policy<'_>| policy.invalid.is_none() && policy.inadmissible.is_none();
-        for (id, policy) in of_kind.filter(|(_, policy)| is_there(policy)) {
+        for (id, policy) in of_kind.filter(|(_, policy)| policy.counts()) {
             for declared in &policy.targets {
                 scopes.add(topology, nodes, (id, policy), declared);
             }
@@ -66,10 +65,8 @@ impl Scopes {
         if let Some(route) = route_of(found.or_else(|| owner(topology, policy, declared))) {
             for parent in parents_of(topology, route) {
                 if let Some(scope) = topology.find_section(parent.node, parent.section.as_deref()) {
-                    self.displacing
-                        .entry(scope)
-                        .or_default()
-                        .insert(Node::Route(route));
+                    let displacing = self.displacing.entry(scope).or_default();
+                    displacing.insert(Node::Route(route));
                 }
             }
         }
@@ -179,9 +176,9 @@ pub(crate) fn merged_with(
     let mut merged = Vec::new();
     for parent in parents_of(topology, route) {
         for listener in &parent.listeners {
-            let closest = topology
-                .nodes_at(parent.gateway, *listener)
-                .find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
+            let mut closest = topology.nodes_at(parent.gateway, *listener);
+            let closest =
+                closest.find(|node| nodes.get(node).is_some_and(|placed| !placed.accepted.is_empty()));
             merged.extend(closest.map(|closest| (parent.clone(), *listener, closest)));
         }
     }

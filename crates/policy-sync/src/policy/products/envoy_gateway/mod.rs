@@ -1,4 +1,5 @@
-//! What Envoy Gateway does with a policy where it is attached: it refuses some although its CRDs accept them
+//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces all others, unless it sets `mergeType`
+//! itself. The controller refuses some policies although its CRDs accept them
 //! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts), leaves compressors out
 //! (docs/systems/envoy-gateway.md#compressors, `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`),
 //! and runs Gateways of a class as one (docs/systems/envoy-gateway.md#merged-gateways).
@@ -13,14 +14,107 @@ use std::collections::{BTreeSet, HashMap};
 use apimachinery::Identity;
 use kube_json::Value;
 
-use super::merge::json_merge_patch::{lay_under, starting_with, unflatten};
-use super::model::{Content, Entry, Leaf};
-use super::profile::MergeUnit;
-use super::profiles::envoy_gateway::GROUP;
 use crate::object::Object;
-use crate::topology::{ClassId, GatewayId, ListenerId, Node, Sources, Topology};
+use crate::policy::merge::json_merge_patch::{lay_under, starting_with, unflatten};
+use crate::policy::model::{Content, Entry, Leaf};
+use crate::policy::profile::{
+    Dictates, Filled, ListKey, MergeUnit, Open, Precedence, Profile, SameTarget, StatusShape, Strategy,
+    Wrappers, owned,
+};
+use crate::topology::{ClassId, GatewayId, Level, ListenerId, Node, Sources, Topology};
 pub(crate) use refusals::Rejection;
 use refusals::{Traffic, refused, unfit_for_route};
+
+pub(crate) const GROUP: &str = "gateway.envoyproxy.io";
+
+/// The fields of a SecurityPolicy that authenticate.
+const IDENTITIES: [&str; 5] = ["/apiKeyAuth", "/basicAuth", "/extAuth", "/jwt", "/oidc"];
+
+pub(super) fn profiles() -> Vec<Profile> {
+    vec![
+        kind("ClientTrafficPolicy", Level::Listener).wrapped(Wrappers::Bare, None),
+        Profile {
+            list_keys: vec![
+                ListKey::keyed("/compression", "type"),
+                ListKey::keyed("/compressor", "type"),
+                ListKey::keyed("/httpUpgrade", "type"),
+                // Each rule gets the name of its policy before they are merged, so that no two are one.
+                ListKey::all("/rateLimit/global/rules"),
+                // A rule for all clients is then not a rule but the default, and there is only one.
+                ListKey {
+                    without: Some("clientSelectors".to_owned()),
+                    ..ListKey::all("/rateLimit/local/rules")
+                },
+            ],
+            // The controller sets what is not set yet of a TCP or UDP route, and of an HTTP route all or nothing
+            // (docs/systems/envoy-gateway.md#levels).
+            filled: vec![
+                filled(
+                    &["TCPRoute", "TLSRoute"],
+                    &[
+                        "loadBalancer",
+                        "proxyProtocol",
+                        "healthCheck",
+                        "circuitBreaker",
+                        "tcpKeepalive",
+                        "timeout",
+                        "dns",
+                    ],
+                ),
+                filled(&["UDPRoute"], &["loadBalancer", "dns"]),
+            ],
+            ..kind("BackendTrafficPolicy", Level::Rule)
+        },
+        kind("EnvoyExtensionPolicy", Level::Rule),
+        Profile {
+            list_keys: vec![ListKey::keyed("/extAuth/contextExtensions", "name")],
+            // Regardless of the other settings on the Gateway, a TCP route has no requests that it could apply to.
+            filled: vec![Filled {
+                only: true,
+                ..filled(&["TCPRoute"], &["authorization"])
+            }],
+            // One with CORS alone does not restrict clients, and one may let all of them in.
+            open: vec![
+                Open::new(&[], &[IDENTITIES.as_slice(), &["/authorization"]].concat()),
+                Open::new(
+                    &["/authorization/defaultAction=Allow"],
+                    &[IDENTITIES.as_slice(), &["/authorization/rules"]].concat(),
+                ),
+            ],
+            ..kind("SecurityPolicy", Level::Rule)
+        },
+        Profile {
+            priority_field: Some("priority".to_owned()),
+            ..Profile::inherited(GROUP, "EnvoyPatchPolicy")
+                .wrapped(Wrappers::Bare, None)
+                // All of them apply: envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0.
+                .merges(Strategy::Atomic, MergeUnit::Whole)
+                .same_target(SameTarget::AddUp, Precedence::EstablishedChallenger)
+                .ends(&[Level::Gateway])
+        },
+    ]
+}
+
+/// A kind of which one policy applies to a target (docs/systems/envoy-gateway.md#merge-types).
+fn kind(kind: &str, end: Level) -> Profile {
+    Profile {
+        dictates: Dictates::Challenger,
+        status: StatusShape::EnvoyGateway,
+        ..Profile::inherited(GROUP, kind)
+            .wrapped(Wrappers::Bare, Some("mergeType"))
+            .merges(Strategy::Atomic, MergeUnit::JsonMergePatch)
+            .same_target(SameTarget::Reject, Precedence::EstablishedChallenger)
+            .ends(&[end])
+    }
+}
+
+fn filled(routes: &[&str], fields: &[&str]) -> Filled {
+    Filled {
+        routes: owned(routes),
+        fields: owned(fields),
+        only: false,
+    }
+}
 
 /// Listeners with their Gateways, by port.
 type ByPort = HashMap<i64, Vec<(GatewayId, ListenerId)>>;
@@ -62,22 +156,19 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
     fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
-        let ports = refused
-            .iter()
-            .filter_map(|listener| topology.listeners.get(*listener).port);
+        let ports = refused.iter();
+        let ports = ports.filter_map(|listener| topology.listeners.get(*listener).port);
         let ports: BTreeSet<i64> = ports.collect();
         let there = self.there(gateway);
         let others = ports.iter().filter_map(|port| there.get(port)).flatten();
         let others = others.filter(|one| !is_meant(topology, node, **one));
         let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
-        let names: Vec<String> = others
-            .into_iter()
-            .map(|(gateway, listener)| {
-                let node = Node::Listener(gateway, listener);
-                let section = topology.section(node).unwrap_or_default();
-                format!("{}/{section}", key(topology, node))
-            })
-            .collect();
+        let names = others.into_iter().map(|(gateway, listener)| {
+            let node = Node::Listener(gateway, listener);
+            let section = topology.section(node).unwrap_or_default();
+            format!("{}/{section}", key(topology, node))
+        });
+        let names: Vec<String> = names.collect();
         (!names.is_empty()).then(|| Rejection {
             message: format!(
                 "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is \
@@ -195,16 +286,13 @@ pub(crate) fn no_default_host(
         return None;
     }
     let attached = topology.gateways.get(gateway).attached.iter();
-    let hosts = attached
-        .filter(|(there, _)| *there == listener)
-        .map(|(_, route)| {
-            let route = topology.routes.get(*route).route;
-            let rules = route.object.root().get("spec").get("rules");
-            let matches = rules
-                .items()
-                .map(|rule| rule.get("matches").items().count().max(1));
-            node.exact_hosts(route).saturating_mul(matches.sum())
-        });
+    let attached = attached.filter(|(there, _)| *there == listener);
+    let hosts = attached.map(|(_, route)| {
+        let route = topology.routes.get(*route).route;
+        let rules = route.object.root().get("spec").get("rules").items();
+        let matches = rules.map(|rule| rule.get("matches").items().count().max(1));
+        node.exact_hosts(route).saturating_mul(matches.sum())
+    });
     let several = match hosts.sum() {
         0_usize => "",
         1 => return None,

@@ -39,11 +39,8 @@ impl Refuses {
                 let Some(size) = Quantity::parse(&text).ok()?.int64() else {
                     return Some(format!("invalid {name} value {text}"));
                 };
-                let bounds = if says_bounds {
-                    format!(", must be between {least} and {most}")
-                } else {
-                    String::new()
-                };
+                let bounds = says_bounds.then(|| format!(", must be between {least} and {most}"));
+                let bounds = bounds.unwrap_or_default();
                 let fits = (i64::from(least)..=i64::from(most)).contains(&size);
                 (!fits).then(|| format!("{name} value {text} is out of range{bounds}"))
             }
@@ -80,10 +77,10 @@ fn is_true(value: &Value, field: &str) -> bool {
 }
 
 fn is_cidr(text: &str) -> bool {
-    let parsed = text
-        .split_once('/')
-        .and_then(|(address, length)| Some((address.parse::<IpAddr>().ok()?, length)));
-    let Some((address, length)) = parsed else {
+    let Some((address, length)) = text.split_once('/') else {
+        return false;
+    };
+    let Ok(address) = address.parse::<IpAddr>() else {
         return false;
     };
     let most = if address.is_ipv4() { 32 } else { 128 };
@@ -123,10 +120,8 @@ pub(crate) fn two_defaults(rules: &Value) -> Option<String> {
 pub(crate) fn units(rules: &Value) -> Option<String> {
     let rules = rules.as_array()?;
     let unit = |rule: &Value| seconds(rule.pointer("/limit/unit")?.as_str()?);
-    let default = rules
-        .iter()
-        .find(|rule| has_no_selectors(rule))
-        .map_or(Some(1), unit)?;
+    let default = rules.iter().find(|rule| has_no_selectors(rule));
+    let default = default.map_or(Some(1), unit)?;
     let mut others = rules.iter().filter_map(unit);
     others
         .any(|unit| !unit.is_multiple_of(default))
@@ -153,11 +148,9 @@ pub(crate) fn no_selection(selector: &Value) -> Option<String> {
     let parts = ["path", "sourceCIDR"];
     let selects = lists.iter().any(|list| !items(selector.get(list)).is_empty())
         || parts.iter().any(|part| selector.get(*part).is_some());
-    (!selects).then(|| {
-        "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or queryParameters \
-         must be specified"
-            .to_owned()
-    })
+    let message = "unable to translate rateLimit. At least one of the header or method or path or sourceCIDR or \
+                   queryParameters must be specified";
+    (!selects).then(|| message.to_owned())
 }
 
 /// A header match whose type and value do not fit.
@@ -179,9 +172,8 @@ pub(crate) fn header(header: &Value) -> Option<String> {
 pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
     let value = text(parameter, "value");
     let not_applicable = |what: &str| {
-        format!(
-            "unable to translate rateLimit.{what} is not applicable for distinct query parameter match type"
-        )
+        let why = "is not applicable for distinct query parameter match type";
+        format!("unable to translate rateLimit.{what} {why}")
     };
     if text(parameter, "name").is_none_or(str::is_empty) {
         return Some("name is required when QueryParamMatch is specified".to_owned());
@@ -198,18 +190,14 @@ pub(crate) fn query_parameter(parameter: &Value) -> Option<String> {
     }
 }
 
-/// A path match of a rate limit.
-pub(crate) fn limited_path(path: &Value) -> Option<String> {
-    path_match(path, "unable to translate rateLimit: invalid path type.")
-}
-
 /// A path match of an authorization rule.
 pub(crate) fn authorized_path(path: &Value) -> Option<String> {
     let said = path_match(path, "invalid path type");
     said.map(|said| format!("unable to translate authorization rule: {said}"))
 }
 
-fn path_match(path: &Value, no_type: &str) -> Option<String> {
+/// A path match of another type, or whose expression does not parse.
+pub(crate) fn path_match(path: &Value, no_type: &str) -> Option<String> {
     match text(path, "type").unwrap_or("PathPrefix") {
         "PathPrefix" | "Exact" => None,
         "RegularExpression" => no_pattern(text(path, "value")?),
@@ -231,11 +219,8 @@ pub(crate) fn bandwidth(limits: &Value) -> Option<String> {
         let unit = text(limit, "unit").unwrap_or_default();
         let seconds = seconds(unit).filter(|_| ["Minute", "Hour"].contains(&unit));
         let least = 1024 * i64::from(seconds.unwrap_or(1));
-        (bytes < least).then(|| {
-            format!(
-                "{direction}: bandwidth limit of {bytes} bytes per {unit} is below the minimum of 1 KiB/s"
-            )
-        })
+        let why = "is below the minimum of 1 KiB/s";
+        (bytes < least).then(|| format!("{direction}: bandwidth limit of {bytes} bytes per {unit} {why}"))
     })
 }
 
@@ -271,13 +256,8 @@ pub(crate) fn buffer(limit: &Value) -> Option<String> {
     let Some(size) = Quantity::parse(&text).ok()?.int64() else {
         return Some("limit must be convertible to an int64".to_owned());
     };
-    let fits = u32::try_from(size).is_ok();
-    (!fits).then(|| {
-        format!(
-            "limit value {text} is out of range, must be between 0 and {}",
-            u32::MAX
-        )
-    })
+    let (fits, most) = (u32::try_from(size).is_ok(), u32::MAX);
+    (!fits).then(|| format!("limit value {text} is out of range, must be between 0 and {most}"))
 }
 
 /// A buffer beside upgrades.
@@ -346,43 +326,32 @@ fn is_header_value(value: &str) -> bool {
     words.all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic()))
 }
 
-/// The cipher suites that Envoy has, by the names of OpenSSL and of IANA
+/// The cipher suites that Envoy has, each by its names of OpenSSL and of IANA
 /// (`envoyproxy/gateway internal/gatewayapi/tls.go@v1.9.0`).
-const CIPHERS: [&str; 28] = [
-    "AES128-GCM-SHA256",
-    "AES128-SHA",
-    "AES256-GCM-SHA384",
-    "AES256-SHA",
-    "ECDHE-ECDSA-AES128-GCM-SHA256",
-    "ECDHE-ECDSA-AES128-SHA",
-    "ECDHE-ECDSA-AES256-GCM-SHA384",
-    "ECDHE-ECDSA-AES256-SHA",
-    "ECDHE-ECDSA-CHACHA20-POLY1305",
-    "ECDHE-RSA-AES128-GCM-SHA256",
-    "ECDHE-RSA-AES128-SHA",
-    "ECDHE-RSA-AES256-GCM-SHA384",
-    "ECDHE-RSA-AES256-SHA",
-    "ECDHE-RSA-CHACHA20-POLY1305",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
-    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
-    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
-    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-    "TLS_RSA_WITH_AES_128_CBC_SHA",
-    "TLS_RSA_WITH_AES_128_GCM_SHA256",
-    "TLS_RSA_WITH_AES_256_CBC_SHA",
-    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+#[rustfmt::skip] // one suite a line
+const CIPHERS: [(&str, &str); 14] = [
+    ("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"),
+    ("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA"),
+    ("AES256-GCM-SHA384", "TLS_RSA_WITH_AES_256_GCM_SHA384"),
+    ("AES256-SHA", "TLS_RSA_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+    ("ECDHE-ECDSA-AES128-SHA", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"),
+    ("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
+    ("ECDHE-ECDSA-AES256-SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+    ("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+    ("ECDHE-RSA-AES128-SHA", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA"),
+    ("ECDHE-RSA-AES256-GCM-SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
+    ("ECDHE-RSA-AES256-SHA", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"),
+    ("ECDHE-RSA-CHACHA20-POLY1305", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"),
 ];
 
 /// Another cipher suite.
 pub(crate) fn cipher(cipher: &Value) -> Option<String> {
     let cipher = cipher.as_str()?;
-    (!CIPHERS.contains(&cipher)).then(|| format!("unsupported cipher suite: {cipher}"))
+    let mut suites = CIPHERS.iter();
+    let is_there = suites.any(|(openssl, iana)| [*openssl, *iana].contains(&cipher));
+    (!is_there).then(|| format!("unsupported cipher suite: {cipher}"))
 }
 
 /// Certificates of clients that are to be verified against nothing.
@@ -416,18 +385,15 @@ pub(crate) fn providers(providers: &Value) -> Option<String> {
             said.push("jwt provider cannot be an empty string".to_owned());
         }
         let issuer = text(provider, "issuer").unwrap_or_default();
-        if issuer.contains(':') {
-            if Url::parse_request_uri(issuer).is_err() {
-                said.push(
-                    "invalid issuer; when issuer contains ':' character, it MUST be a valid URI".to_owned(),
-                );
-            }
-        } else if issuer.contains('@') && !is_address(issuer) {
-            said.push(
-                "invalid issuer; when issuer contains '@' character, it MUST be a valid Email Address format"
-                    .to_owned(),
-            );
-        }
+        let wrong_form = if issuer.contains(':') {
+            Url::parse_request_uri(issuer).is_err().then_some((':', "URI"))
+        } else {
+            let is_wrong = issuer.contains('@') && !is_address(issuer);
+            is_wrong.then_some(('@', "Email Address format"))
+        };
+        said.extend(wrong_form.map(|(mark, form)| {
+            format!("invalid issuer; when issuer contains '{mark}' character, it MUST be a valid {form}")
+        }));
         let (remote, local) = (provider.get("remoteJWKS"), provider.get("localJWKS"));
         if remote.is_some() == local.is_some() {
             said.push(format!(
@@ -443,9 +409,8 @@ pub(crate) fn providers(providers: &Value) -> Option<String> {
             }
         }
         for claim in items(provider.get("claimToHeaders")) {
-            let missing = ["header", "claim"]
-                .into_iter()
-                .find(|field| text(claim, field).is_none_or(str::is_empty));
+            let is_missing = |field: &&str| text(claim, field).is_none_or(str::is_empty);
+            let missing = ["header", "claim"].into_iter().find(is_missing);
             said.extend(missing.map(|field| format!("{field} must be set for claimToHeader provider: ")));
         }
     }
@@ -478,10 +443,8 @@ pub(crate) fn token_endpoint(endpoint: &Value) -> Option<String> {
         return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
     };
     let address = url.hostname().split('%').next().unwrap_or_default();
-    address
-        .parse::<IpAddr>()
-        .is_ok()
-        .then(|| format!("token endpoint URL must be a domain name: {endpoint}"))
+    let is_ip = address.parse::<IpAddr>().is_ok();
+    is_ip.then(|| format!("token endpoint URL must be a domain name: {endpoint}"))
 }
 
 /// The URL that a login comes back to, which needs a path.
@@ -505,10 +468,9 @@ pub(crate) fn expression(expression: &Value) -> Option<String> {
 
 /// An API key in two places.
 pub(crate) fn key_source(source: &Value) -> Option<String> {
-    let places = ["headers", "params", "cookies"]
-        .iter()
-        .filter(|place| !items(source.get(place)).is_empty());
-    (places.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
+    let places = ["headers", "params", "cookies"].into_iter();
+    let used = places.filter(|place| !items(source.get(*place)).is_empty());
+    (used.count() > 1).then(|| "only one of headers, params or cookies must be specified".to_owned())
 }
 
 /// A header that passes the login by, and that no JWT is read from.
@@ -547,9 +509,8 @@ pub(crate) fn of_http(authorization: &Value) -> Option<String> {
         } else if !items(principal.get("clientIPGeoLocations")).is_empty() {
             "clientIPGeoLocations"
         } else {
-            let mut ranges = items(principal.get("clientCIDRs"))
-                .iter()
-                .filter_map(Value::as_str);
+            let ranges = items(principal.get("clientCIDRs")).iter();
+            let mut ranges = ranges.filter_map(Value::as_str);
             let wrong = ranges.find(|range| !is_cidr(range))?;
             return Some(format!(
                 "rule {position}: invalid ClientCIDR \"{wrong}\": invalid CIDR address: {wrong}"
@@ -576,9 +537,8 @@ fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.trim_matches([' ', '\t']).split_once('@') else {
         return false;
     };
-    [local, domain]
-        .into_iter()
-        .all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
+    let mut parts = [local, domain].into_iter();
+    parts.all(|part| part.trim_matches([' ', '\t']).split('.').all(is_atom))
 }
 
 #[cfg(test)]
