@@ -7,22 +7,18 @@
 //! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview is left out, because it needs a
 //! hub.
 
-mod size;
-
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use kube_json::Value;
+use kube_json::{Number, Value};
 
 use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
 use crd_schema::Crd;
-
-pub use size::{manifest_size, work_size};
 
 /// API group of both kinds.
 pub const GROUP: &str = "work.open-cluster-management.io";
@@ -267,5 +263,97 @@ fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
             help: Some("set serviceAccount to its namespace and name".to_owned()),
             ..webhook(&account, "executor service account can not be nil")
         });
+    }
+}
+
+// The size of a work is the length of its manifests as the API server's compact JSON, with the protobuf framing around
+// them (docs/systems/ocm-work.md#size). Nothing is serialized; only lengths are added up. The API server writes sorted
+// keys, no spaces, `<`, `>`, `&`, U+2028 and U+2029 as `\u....`, and numbers as Go does. Key order does not change a
+// length, so maps of either order count the same.
+
+/// The size of all manifests of a work, in bytes.
+pub fn work_size(manifests: &[Value]) -> u64 {
+    manifests.iter().fold(0, |total: u64, manifest| {
+        total.saturating_add(manifest_size(manifest))
+    })
+}
+
+/// The bytes that one manifest adds to the size of its work.
+pub fn manifest_size(manifest: &Value) -> u64 {
+    manifest_size_of_json(json_bytes(manifest))
+}
+
+/// As [`manifest_size`], for who already knows the length of the compact JSON: a field tag, the length as a
+/// varint, the text.
+pub(crate) fn manifest_size_of_json(json_bytes: u64) -> u64 {
+    let significant = u64::BITS.saturating_sub(json_bytes.leading_zeros()).max(1);
+    let varint = u64::from(significant.div_ceil(7));
+    json_bytes.saturating_add(varint).saturating_add(1)
+}
+
+/// The length of a value as the API server's compact JSON, in bytes.
+pub(crate) fn json_bytes(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number_bytes(number),
+        Value::String(text) => string_bytes(text),
+        Value::Array(items) => items.iter().fold(enclosing(items.len()), |total, item| {
+            total.saturating_add(json_bytes(item))
+        }),
+        Value::Object(fields) => fields
+            .iter()
+            .fold(enclosing(fields.len()), |total, (key, field)| {
+                total
+                    .saturating_add(string_bytes(key))
+                    .saturating_add(1)
+                    .saturating_add(json_bytes(field))
+            }),
+    }
+}
+
+/// Two brackets and the commas between `count` entries.
+fn enclosing(count: usize) -> u64 {
+    u64::try_from(count.saturating_sub(1))
+        .unwrap_or(u64::MAX)
+        .saturating_add(2)
+}
+
+/// Quotes, the text, and what its escapes take beside it.
+fn string_bytes(text: &str) -> u64 {
+    let escape = |character| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 1,
+        '<' | '>' | '&' | '\0'..='\u{1f}' => 5,
+        // Three bytes of UTF-8 become six of escape.
+        '\u{2028}' | '\u{2029}' => 3,
+        _ => 0,
+    };
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    text.chars()
+        .map(escape)
+        .fold(bytes.saturating_add(2), u64::saturating_add)
+}
+
+fn number_bytes(number: &Number) -> u64 {
+    let text = match number.as_i64() {
+        Some(integer) => integer.to_string(),
+        None => go_float(number.as_f64().unwrap_or_default()),
+    };
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// A float as Go's encoding/json writes it: shortest digits, an exponent below 1e-6 and from 1e21.
+fn go_float(float: f64) -> String {
+    let magnitude = float.abs();
+    if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
+        let text = format!("{float:e}");
+        match text.split_once('e') {
+            Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
+            _ => text,
+        }
+    } else if float == 0.0 && float.is_sign_negative() {
+        "-0".to_owned()
+    } else {
+        float.to_string()
     }
 }

@@ -21,8 +21,8 @@ use kube_json::{Map, Text, Value};
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
 use self::cluster_value::References;
-use super::label_selector::Labels;
 use super::own_kinds::OVERLAY as KIND;
+use super::schema::Labels;
 use super::{crd, gateway, ocm_work, own_kinds, schema, violation};
 use crate::diagnostic::{Code, Finding, Place, nearest, with_article};
 use crate::object::Object;
@@ -139,7 +139,7 @@ pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     };
     let empty = without_selection(&value);
     let of_selection = |violation: &&Violation| Some(violation.pointer.as_str()) != empty;
-    for violation in violation::without_misspelled(&violations).filter(of_selection) {
+    for violation in violation::without_misspelled(violations.iter()).filter(of_selection) {
         check.violation(violation);
     }
     if let Some(at) = empty {

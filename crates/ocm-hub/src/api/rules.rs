@@ -4,19 +4,12 @@
 //! for all others. They do not cover types, enums, lengths, and required fields.
 
 mod complaints;
-
-mod hostnames;
-
-mod listeners;
-mod routes;
-
 mod envoy_gateway;
 mod gateway_policies;
-mod gke;
-mod istio;
-mod kgateway;
 mod kuadrant;
-mod nginx;
+mod listeners;
+mod other_policies;
+mod routes;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +21,7 @@ use super::route::is_route;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// What an API server with the CRD of this kind would refuse, and what no controller would take.
+/// What an API server with the CRD of this kind would refuse, and what no controller would accept.
 pub fn broken(object: &Object) -> Vec<Finding> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let by = |code: Code, check: fn(&mut Complaints<'_>)| {
@@ -44,17 +37,17 @@ pub fn broken(object: &Object) -> Vec<Finding> {
         (X_GROUP, "XBackendTrafficPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_traffic),
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
-        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
-        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
+        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, other_policies::nginx),
+        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, other_policies::kgateway),
         ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io" | "networking.istio.io", _) => {
-            by(Code::POLICY_INVALID, istio::policy)
+            by(Code::POLICY_INVALID, other_policies::istio)
         }
-        ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),
+        ("networking.gke.io", _) => by(Code::POLICY_INVALID, other_policies::gke),
         _ => Vec::new(),
     }
 }
 
-/// What every API server takes and no controller serves: also said where the CRD is in the input.
+/// What every API server accepts and no controller serves: also reported if the CRD is in the input.
 pub fn conflicting(object: &Object) -> Vec<Finding> {
     let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
     listeners::protocols_on_one_port(&mut complaints);

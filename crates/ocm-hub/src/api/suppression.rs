@@ -136,16 +136,14 @@ impl Entry {
             let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
             return Err(wrong("", message, &help));
         }
-        let subject = object.map_or(Ok(Subject::Anything), |object| {
-            let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
-            Subject::from_name(&object).ok_or_else(|| {
-                wrong(
-                    "/object",
-                    format!("`{object}` is not the name of an object"),
-                    help,
-                )
-            })
-        })?;
+        let subject = match object {
+            None => Subject::Anything,
+            Some(object) => Subject::from_name(&object).ok_or_else(|| {
+                let message = format!("`{object}` is not the name of an object");
+                let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
+                wrong("/object", message, help)
+            })?,
+        };
         let glob = |glob: String| GlobBuilder::new(&glob).literal_separator(true).build();
         let path = path.map(glob).transpose().map_err(|error| {
             let message = format!("`path` has an invalid glob: {error}");
@@ -184,11 +182,8 @@ pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppressio
     };
     let place = object.place(&pointer::child("/metadata/annotations", SUPPRESS_ANNOTATION));
     let mut found = Vec::new();
-    for entry in text
-        .split([';', '\n'])
-        .map(str::trim)
-        .filter(|entry| !entry.is_empty())
-    {
+    let entries = text.split([';', '\n']).map(str::trim);
+    for entry in entries.filter(|entry| !entry.is_empty()) {
         let (name, reason) = entry.split_once(':').unwrap_or((entry, ""));
         let (name, reason) = (name.trim(), reason.trim());
         match accepted_code(name, place.clone()) {
@@ -227,11 +222,8 @@ fn accepted_code(name: &str, place: Place) -> Result<Code, Box<Finding>> {
 }
 
 fn no_reason(place: Place) -> Finding {
-    invalid(
-        place,
-        "a suppression has no reason",
-        format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`"),
-    )
+    let help = format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`");
+    invalid(place, "a suppression has no reason", help)
 }
 
 /// The finding about a suppression that does not apply.

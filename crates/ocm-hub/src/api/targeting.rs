@@ -143,11 +143,12 @@ impl Targeting {
         }
         let takes = |field: &TargetField| schema.takes_field(&["spec", field.name()]);
         let fields: Vec<TargetField> = TargetField::ALL.into_iter().filter(takes).collect();
-        let known = KNOWN.iter().map(|(group, kind)| (*group, *kind));
-        let further = further
-            .iter()
-            .map(|(group, kind)| (group.as_str(), kind.as_str()));
-        let asked: Vec<(&str, &str)> = known.chain(further).collect();
+        let mut asked: Vec<(&str, &str)> = KNOWN.to_vec();
+        asked.extend(
+            further
+                .iter()
+                .map(|(group, kind)| (group.as_str(), kind.as_str())),
+        );
         let asking = |is_asked: fn(TargetField) -> bool| Asking {
             schema,
             fields: fields.iter().copied().filter(|field| is_asked(*field)).collect(),
@@ -162,10 +163,8 @@ impl Targeting {
             fields,
         })
     }
-}
 
-impl Targeting {
-    /// What either of two schemas says.
+    /// What either of two schemas accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let all = |one: Vec<TargetField>, other: Vec<TargetField>| {

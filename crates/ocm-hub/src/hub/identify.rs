@@ -1,7 +1,5 @@
-//! The name and namespace of an object: Kubernetes' rules for names, labels, namespaces, and all other metadata.
-//!
-//! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
-//! kinds. Flows out: findings, a resolved namespace. Must not know: what a kind is for.
+//! The name and namespace of an object: Kubernetes' rules for names, labels, namespaces, and all other metadata, and the
+//! namespace that an object ends up in.
 
 use crate::api::crd::Scope;
 use crate::api::kinds::KindTable;
@@ -48,11 +46,9 @@ fn misspelled_key(object: &Object) -> Option<Finding> {
     missing.find_map(|key| {
         let unknown = metadata.entries().map(|(key, _)| key);
         let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
-        let finding = Finding::new(
-            Code::OBJECT_UNKNOWN_FIELD,
-            object.key_place(&metadata.get(near).pointer()),
-            format!("{}: unknown field \"metadata.{near}\"", object.identity()),
-        );
+        let message = format!("{}: unknown field \"metadata.{near}\"", object.identity());
+        let place = object.key_place(&metadata.get(near).pointer());
+        let finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message);
         Some(finding.help(format!("did you mean `{key}`?")))
     })
 }
@@ -107,10 +103,8 @@ pub(super) fn settle_namespace(
     kinds: &KindTable,
     default: Option<&str>,
 ) -> Option<Finding> {
-    let scope = kinds
-        .kind(&object.api_version.group, &object.kind)
-        .map(|kind| kind.scope);
-    match (scope, &object.namespace) {
+    let kind = kinds.kind(&object.api_version.group, &object.kind);
+    match (kind.map(|kind| kind.scope), &object.namespace) {
         (Some(Scope::Cluster), _) => {
             // An API server clears it without a word.
             object.namespace = None;

@@ -14,9 +14,8 @@ mod kustomized;
 mod ours;
 mod ours_by_name;
 mod passed_over;
-mod placeholders;
-mod plain_secrets;
 mod short_names;
+mod values;
 
 pub use apimachinery::{RowId, Table};
 pub use build::{Exported, Options, build, check_changed, exported, is_list, without_duplicates};

@@ -87,10 +87,8 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
 /// meant, and Flux gives `${NAME}` a value later.
 pub(crate) fn is_unfilled(text: &str) -> bool {
     // Nearly all texts end here.
-    if !text
-        .bytes()
-        .any(|byte| matches!(byte, b'<' | b'@' | b'$' | b'%' | b'E'))
-    {
+    let mut bytes = text.bytes();
+    if !bytes.any(|byte| matches!(byte, b'<' | b'@' | b'$' | b'%' | b'E')) {
         return false;
     }
     let is_meant = |found: &str| {

@@ -4,15 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Check, place};
-use super::entries::{Entry, Reported, Retained};
-use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
+use super::read::{Check, place};
+use super::{Chosen, Entry, Feedback, Params, Reported, Retained, Role, SyncedResource};
 use crate::api::crd::Scope;
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::kinds::{KindTable, Near};
-use crate::api::label_selector::Labels;
 use crate::api::own_kinds;
+use crate::api::schema::Labels;
 use crate::diagnostic::Code;
 
 /// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
@@ -103,14 +102,11 @@ impl Check<'_> {
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
     fn chosen(&mut self, at: &str, entry: &Entry, (role, is_set): (Role, bool)) -> Option<Chosen> {
         let (names, labels) = (format!("{at}/names"), format!("{at}/labelSelector"));
-        let given = [
-            (entry.names.is_given(), &names),
-            (entry.label_selector.is_some(), &labels),
-        ];
-        let mut given = given
-            .into_iter()
-            .filter(|(given, field)| *given || self.refuses(field));
-        let given = given.next().map(|(_, field)| field);
+        let given = if entry.names.is_given() || self.refuses(&names) {
+            Some(&names)
+        } else {
+            (entry.label_selector.is_some() || self.refuses(&labels)).then_some(&labels)
+        };
         if role != Role::Object {
             let message = if is_set {
                 "all ListenerSets are shipped, each with the Gateway that it names"
