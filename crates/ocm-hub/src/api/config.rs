@@ -165,29 +165,16 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let unknown = own_kinds::unknown(&Origin::of_document(document), &value);
     let schema::Typed { file, violations, .. } = schema::typed::<RenderConfig>(&schema::config(), &value);
     for violation in violation::without_misspelled(violations.iter()) {
-        findings.push(violation::of_file(
-            violation,
-            document,
-            "",
-            FILE_NAME,
-            violation::help(violation),
-        ));
+        let help = violation::help(violation);
+        findings.push(violation::of_file(violation, document, "", FILE_NAME, help));
     }
     let mut config = file.unwrap_or_else(|error| {
-        let message = format!("{FILE_NAME}: {error}");
-        findings.push(Finding::new(
-            Code::CONFIG_INVALID,
-            Place::value(document, ""),
-            message,
-        ));
+        let (place, message) = (Place::value(document, ""), format!("{FILE_NAME}: {error}"));
+        findings.push(Finding::new(Code::CONFIG_INVALID, place, message));
         RenderConfig::default()
     });
-    config.findings = severities(
-        value.get("findings"),
-        &take(&mut config.severities),
-        document,
-        &mut findings,
-    );
+    let accepted = take(&mut config.severities);
+    config.findings = severities(value.get("findings"), &accepted, document, &mut findings);
     config.suppress = suppression::of_configuration(&take(&mut config.suppressions), document, &mut findings);
     config.written = value;
     // A file that is something else is one mistake.

@@ -26,20 +26,15 @@ pub const KIND: &str = "CustomResourceDefinition";
 /// `None` if not even group, kind, plural, and scope are there: the findings explain why. Broken versions and
 /// schemas are left out, with findings.
 pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
-    let (crd, wrong) = match Crd::read(&object.value) {
-        Ok(crd) => {
-            let wrong = findings(object, &crd.problems);
-            (Some(crd), wrong)
-        }
-        Err(problems) => (None, findings(object, &problems)),
-    };
-    // What a misspelled key means is missing elsewhere: the other problems may follow from it.
+    let crd = Crd::read(&object.value);
     let misspelled = misspelled(object);
-    if misspelled.is_empty() {
-        (crd, wrong)
-    } else {
-        (crd, misspelled)
-    }
+    let wrong = match &crd {
+        // What a misspelled key means is missing elsewhere: the other problems may follow from it.
+        _ if !misspelled.is_empty() => misspelled,
+        Ok(crd) => findings(object, &crd.problems),
+        Err(problems) => findings(object, problems),
+    };
+    (crd.ok(), wrong)
 }
 
 /// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that needs
@@ -52,9 +47,9 @@ pub fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 pub fn too_much_work(object: &Object) -> Finding {
     let stage = "evaluating the schemas, CEL rules, and patterns of the CustomResourceDefinitions";
     let place = object.place("/spec/versions");
-    Finding::too_costly(stage, place, "no object is checked against them").help(
-        "remove the CustomResourceDefinition that has rules over long lists, or patterns with large counts",
-    )
+    let help =
+        "remove the CustomResourceDefinition that has rules over long lists, or patterns with large counts";
+    Finding::too_costly(stage, place, "no object is checked against them").help(help)
 }
 
 /// Whether `object` is a definition.
@@ -66,11 +61,9 @@ pub fn is_one(object: &Object) -> bool {
 /// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no
 /// answer that it was for counts.
 pub fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
-    let Some(version) = crd
-        .version(&object.api_version.version)
-        .filter(|version| version.served)
-    else {
-        return vec![not_served(object, &crd.plural, crd.served_versions())];
+    let version = crd.version(&object.api_version.version);
+    let Some(version) = version.filter(|version| version.served) else {
+        return vec![not_served(object, crd)];
     };
     let Some(schema) = &version.schema else {
         return Vec::new();
@@ -100,30 +93,25 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
         return Vec::new();
     }
     let product = catalog::find(&crd.group, &crd.kind).and_then(|entry| entry.product(version));
+    let product = product.unwrap_or_default();
     // All findings about the object share it.
     let note = Text::from(format!(
-        "as of {}; add your own CRD to the input to check against it",
-        product.unwrap_or_default()
+        "as of {product}; add your own CRD to the input to check against it"
     ));
     let found = violation::findings(&violations, object).into_iter();
     found.map(|finding| finding.note(note.clone())).collect()
 }
 
 /// The finding about an object whose version is not one of those that are served.
-fn not_served<'v>(object: &Object, plural: &str, served: impl Iterator<Item = &'v str>) -> Finding {
+fn not_served(object: &Object, crd: &Crd) -> Finding {
     let ApiVersion { group, version } = &object.api_version;
-    let served: Vec<&str> = served.collect();
-    let message = format!(
-        "{} {}: version {version:?} of {plural}.{group} is not served",
-        object.kind,
-        object.key(),
-    );
+    let (kind, key, plural) = (&object.kind, object.key(), &crd.plural);
+    let message = format!("{kind} {key}: version {version:?} of {plural}.{group} is not served");
     let finding = Finding::new(Code::OBJECT_SCHEMA, object.place("/apiVersion"), message);
+    let served: Vec<&str> = crd.served_versions().collect();
+    let all = served.join(", ");
     match served.first() {
-        Some(first) => finding.help(format!(
-            "write `apiVersion: {group}/{first}`; served: {}",
-            served.join(", ")
-        )),
+        Some(first) => finding.help(format!("write `apiVersion: {group}/{first}`; served: {all}")),
         None => finding.help("no version is served: correct the CustomResourceDefinition"),
     }
 }
@@ -137,9 +125,10 @@ fn finding(object: &Object, problem: &SchemaProblem) -> Finding {
     let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&problem.pointer), message);
     match &problem.suggestion {
         Some(name) => finding.help(format!("name it {name}")),
-        None if problem.unsupported => finding
-            .severity(Severity::Warning)
-            .help("this rule is not checked here; the API server will check it"),
+        None if problem.unsupported => {
+            let finding = finding.severity(Severity::Warning);
+            finding.help("this rule is not checked here; the API server will check it")
+        }
         None => finding,
     }
 }
@@ -179,10 +168,8 @@ pub(super) fn misspelled(object: &Object) -> Vec<Finding> {
     let Some(root) = speller.mapping(&object.value, "", ROOT) else {
         return speller.found;
     };
-    let spec = root
-        .get("spec")
-        .and_then(|spec| speller.mapping(spec, "/spec", SPEC));
-    if let Some(spec) = spec {
+    let spec = root.get("spec");
+    if let Some(spec) = spec.and_then(|spec| speller.mapping(spec, "/spec", SPEC)) {
         if let Some(names) = spec.get("names") {
             speller.mapping(names, "/spec/names", NAMES);
         }

@@ -168,12 +168,10 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
         }
         if let Some(first) = seen.insert(&listener.name, listener) {
             let message = format!("{} has two listeners `{}`", object.identity(), listener.name);
-            reading.wrong(
-                Finding::new(Code::GATEWAY_INVALID, place(), message)
-                    .label("again here")
-                    .related(object.place(&format!("{}/name", first.pointer)), "first here")
-                    .help("give each listener a name of its own"),
-            );
+            let first = object.place(&format!("{}/name", first.pointer));
+            let finding = Finding::new(Code::GATEWAY_INVALID, place(), message).label("again here");
+            let finding = finding.related(first, "first here");
+            reading.wrong(finding.help("give each listener a name of its own"));
         }
     }
 }

@@ -12,13 +12,13 @@ mod tests;
 
 use std::collections::HashMap;
 
-use kube_json::{Number, Value};
+use kube_json::{Number, Text, Value};
 
 use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
-use crd_schema::Crd;
+use crd_schema::{Crd, Violation};
 
 /// API group of both kinds.
 pub const GROUP: &str = "work.open-cluster-management.io";
@@ -77,10 +77,10 @@ impl Refusal {
     pub fn into_finding(self, object: &Object) -> Finding {
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
-        finding.help(
-            self.help
-                .unwrap_or_else(|| "correct the work: a hub refuses it".to_owned()),
-        )
+        let help = self
+            .help
+            .map_or("correct the work: a hub refuses it".into(), Text::from);
+        finding.help(help)
     }
 }
 
@@ -124,19 +124,17 @@ impl WorkValidation {
             .as_ref()
             .and_then(|crd| crd.versions.first()?.schema.as_ref());
         let violations = schema.map(|schema| schema.validate(work)).unwrap_or_default();
+        let refusal = |violation: Violation| Refusal {
+            stage: Stage::Crd,
+            code: Code::WORK_INVALID,
+            message: violation.to_string(),
+            help: violation::help(&violation),
+            pointer: violation.pointer,
+        };
         // The status is the agent's, and not ours to judge.
-        let of_spec = violations
-            .into_iter()
-            .filter(|violation| !violation.pointer.starts_with("/status/"));
-        let mut refusals: Vec<Refusal> = of_spec
-            .map(|violation| Refusal {
-                stage: Stage::Crd,
-                code: Code::WORK_INVALID,
-                message: violation.to_string(),
-                help: violation::help(&violation),
-                pointer: violation.pointer,
-            })
-            .collect();
+        let of_spec = |violation: &Violation| !violation.pointer.starts_with("/status/");
+        let violations = violations.into_iter().filter(of_spec);
+        let mut refusals: Vec<Refusal> = violations.map(refusal).collect();
         check_identity(&root, &mut refusals);
         check_condition_rules(&template, &mut refusals);
         check_manifests(&template.get("workload").get("manifests"), &mut refusals);
@@ -225,10 +223,8 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
     for (index, manifest) in manifests.items().enumerate() {
         let Some(kind) = manifest.text("kind").filter(|kind| !kind.is_empty()) else {
             let shown = manifest.value().map(Value::to_string).unwrap_or_default();
-            refusals.push(webhook(
-                &manifest,
-                format!("Object 'Kind' is missing in '{shown}'"),
-            ));
+            let message = format!("Object 'Kind' is missing in '{shown}'");
+            refusals.push(webhook(&manifest, message));
             continue;
         };
         let metadata = manifest.get("metadata");
@@ -273,9 +269,7 @@ fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
 
 /// The size of all manifests of a work, in bytes.
 pub fn work_size(manifests: &[Value]) -> u64 {
-    manifests.iter().fold(0, |total: u64, manifest| {
-        total.saturating_add(manifest_size(manifest))
-    })
+    manifests.iter().map(manifest_size).fold(0, u64::saturating_add)
 }
 
 /// The bytes that one manifest adds to the size of its work.
@@ -298,17 +292,19 @@ pub(crate) fn json_bytes(value: &Value) -> u64 {
         Value::Bool(false) => 5,
         Value::Number(number) => number_bytes(number),
         Value::String(text) => string_bytes(text),
-        Value::Array(items) => items.iter().fold(enclosing(items.len()), |total, item| {
-            total.saturating_add(json_bytes(item))
-        }),
-        Value::Object(fields) => fields
-            .iter()
-            .fold(enclosing(fields.len()), |total, (key, field)| {
-                total
-                    .saturating_add(string_bytes(key))
+        Value::Array(items) => {
+            let sizes = items.iter().map(json_bytes);
+            sizes.fold(enclosing(items.len()), u64::saturating_add)
+        }
+        Value::Object(fields) => {
+            // A colon is between a key and its value.
+            let sizes = fields.iter().map(|(key, value)| {
+                string_bytes(key)
                     .saturating_add(1)
-                    .saturating_add(json_bytes(field))
-            }),
+                    .saturating_add(json_bytes(value))
+            });
+            sizes.fold(enclosing(fields.len()), u64::saturating_add)
+        }
     }
 }
 

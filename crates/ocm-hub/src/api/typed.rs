@@ -172,35 +172,24 @@ impl<'a, 'f> Reading<'a, 'f> {
         let field = dotted(pointer);
         let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
         let (place, meant) = self.object.origin.missing(&self.object.value, parent, name);
-        let place = if meant.is_some() {
-            place
-        } else {
-            self.object.place(pointer)
-        };
+        let place = meant
+            .as_ref()
+            .map_or_else(|| self.object.place(pointer), |_| place);
         let message = format!("{} has no `{field}`", self.object.identity());
         let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).label("required here");
         self.wrong(finding.help(meant.unwrap_or_else(|| format!("add `{field}`"))));
     }
 
     fn checked<T>(&mut self, value: Result<Option<T>, Mismatch>) -> Option<T> {
-        match value {
-            Ok(value) => value,
-            Err(mismatch) => {
-                let finding = mismatch_finding(self.object, &mismatch);
-                self.wrong(finding);
-                None
-            }
-        }
+        let wrong = |mismatch| self.wrong(mismatch_finding(self.object, &mismatch));
+        value.map_err(wrong).ok().flatten()
     }
 }
 
 fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
     let field = dotted(&mismatch.pointer);
-    let Mismatch { expected, found, .. } = mismatch;
-    let message = format!(
-        "`{field}` of {} must be {expected}, not {found}",
-        object.identity()
-    );
+    let (Mismatch { expected, found, .. }, identity) = (mismatch, object.identity());
+    let message = format!("`{field}` of {identity} must be {expected}, not {found}");
     let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&mismatch.pointer), message);
     let finding = finding.label(format!("expected {expected}"));
     if *expected == "a string" && !["a list", "a mapping"].contains(found) {

@@ -14,16 +14,9 @@ use crate::api::own_kinds;
 use crate::api::schema::Labels;
 use crate::diagnostic::Code;
 
-/// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
-/// one rule.
-const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
-    "accepted",
-    "acceptedReason",
-    "enforced",
-    "enforcedReason",
-    "programmed",
-    "programmedReason",
-];
+/// Names that the renderer's own feedback rules use, alone and with `Reason` behind (docs/reference/what-is-rendered.md).
+/// OCM refuses a name twice in one rule.
+const REPORTED_CONDITIONS: [&str; 3] = ["accepted", "enforced", "programmed"];
 
 impl Check<'_> {
     /// Adds the resource of an entry, if it is usable; reports it otherwise.
@@ -235,7 +228,8 @@ impl Check<'_> {
                 let message = format!("two feedback values are named {name:?}");
                 self.invalid(&format!("{at}/name"), message, "rename one");
             }
-            if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name.as_str()) {
+            let condition = name.strip_suffix("Reason").unwrap_or(name);
+            if role == Role::Policy && REPORTED_CONDITIONS.contains(&condition) {
                 let message =
                     format!("the feedback name {name:?} belongs to a value that is always reported");
                 self.invalid(&format!("{at}/name"), message, "rename it");
