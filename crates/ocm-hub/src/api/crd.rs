@@ -233,9 +233,8 @@ impl<'o> Speller<'o> {
             self.mapping(subresources, &child(at, "subresources"), SUBRESOURCES);
         }
         let at = child(at, "schema");
-        let schema = version
-            .get("schema")
-            .and_then(|schema| self.mapping(schema, &at, VALIDATION));
+        let schema = version.get("schema");
+        let schema = schema.and_then(|schema| self.mapping(schema, &at, VALIDATION));
         if let Some(schema) = schema.and_then(|schema| schema.get("openAPIV3Schema")) {
             let at = child(&at, "openAPIV3Schema");
             // Fields of every object, and those by which policies name their targets: a schema does not invent them.

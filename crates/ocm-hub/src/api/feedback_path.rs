@@ -377,11 +377,8 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
     if text == "*" {
         return Ok(vec![Step::Several]);
     }
-    let quoted = text
-        .strip_prefix('\'')
-        .and_then(|rest| rest.strip_suffix('\''))
-        .filter(|name| !name.contains('\''));
-    if let Some(name) = quoted {
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    if let Some(name) = quoted.filter(|name| !name.contains('\'')) {
         return path(&format!(".{name}"), base);
     }
     let numbers: Vec<&str> = text.split(':').collect();
@@ -491,34 +488,31 @@ pub struct PathError {
 impl PathError {
     /// What to write instead.
     pub(crate) fn help(&self) -> String {
-        match &self.problem {
-            PathProblem::Empty => "write a path such as .status.phase".to_owned(),
-            PathProblem::TooLong => format!("keep it below {PATH_MAX} bytes"),
-            PathProblem::Range => {
-                "only the first result counts: write .items[0].x, or [*] in place of the loop".to_owned()
-            }
-            PathProblem::Identifier(name) => format!("start with a dot: .{name}"),
-            PathProblem::Unquoted(name) => format!("quote it: \"{name}\""),
-            PathProblem::Unclosed(what) => format!("close {what}"),
-            PathProblem::Character('&' | '|') => {
-                "a filter compares once: && and || do not exist in this dialect".to_owned()
-            }
-            PathProblem::Character('{' | '}') => {
-                "write the path without braces, as one expression".to_owned()
-            }
-            PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name".to_owned(),
+        let help = match &self.problem {
+            PathProblem::TooLong => return format!("keep it below {PATH_MAX} bytes"),
+            PathProblem::Identifier(name) => return format!("start with a dot: .{name}"),
+            PathProblem::Unquoted(name) => return format!("quote it: \"{name}\""),
+            PathProblem::Unclosed(what) => return format!("close {what}"),
             PathProblem::Index(text) if text.starts_with('"') => {
-                format!("use single quotes: ['{}']", text.trim_matches('"'))
+                return format!("use single quotes: ['{}']", text.trim_matches('"'));
             }
-            PathProblem::Index(_) => {
-                "write a number, start:end:step, *, or a name in single quotes".to_owned()
+            PathProblem::Empty => "write a path such as .status.phase",
+            PathProblem::Range => {
+                "only the first result counts: write .items[0].x, or [*] in place of the loop"
             }
-            PathProblem::Operator(_) => "the operators are ==, !=, <, <=, >, >=".to_owned(),
-            PathProblem::Step => "leave the step out, or make it 1 or more".to_owned(),
-            PathProblem::Union => "escape dots in the names of a union: ['a\\.b','c']".to_owned(),
-            PathProblem::TwiceRecursive => "one '..' is enough".to_owned(),
-            PathProblem::NotAValue => "compare with a string, a number, true, false or a path".to_owned(),
-        }
+            PathProblem::Character('&' | '|') => {
+                "a filter compares once: && and || do not exist in this dialect"
+            }
+            PathProblem::Character('{' | '}') => "write the path without braces, as one expression",
+            PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name",
+            PathProblem::Index(_) => "write a number, start:end:step, *, or a name in single quotes",
+            PathProblem::Operator(_) => "the operators are ==, !=, <, <=, >, >=",
+            PathProblem::Step => "leave the step out, or make it 1 or more",
+            PathProblem::Union => "escape dots in the names of a union: ['a\\.b','c']",
+            PathProblem::TwiceRecursive => "one '..' is enough",
+            PathProblem::NotAValue => "compare with a string, a number, true, false or a path",
+        };
+        help.to_owned()
     }
 }
 

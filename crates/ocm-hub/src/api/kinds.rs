@@ -87,22 +87,16 @@ impl From<&'static Entry> for KindInfo {
 
 impl From<&Crd> for KindInfo {
     fn from(crd: &Crd) -> Self {
-        let has = |field: &str| {
-            crd.versions
-                .iter()
-                .filter(|version| version.served)
-                .filter_map(|version| version.schema.as_ref())
-                .any(|schema| schema.has_field(&["spec", field]))
-        };
+        let served = crd.versions.iter().filter(|version| version.served);
+        let schemas: Vec<_> = served.filter_map(|version| version.schema.as_ref()).collect();
+        let has = |field: &str| schemas.iter().any(|schema| schema.has_field(&["spec", field]));
+        let versions = crd.served_versions().map(|version| version.to_owned().into());
         Self {
             group: crd.group.clone().into(),
             kind: crd.kind.clone().into(),
             plural: crd.plural.clone().into(),
             scope: crd.scope,
-            versions: crd
-                .served_versions()
-                .map(|version| version.to_owned().into())
-                .collect(),
+            versions: versions.collect(),
             has_target: TARGETS.into_iter().any(has),
             parent_refs: has("parentRefs"),
             has_policy_label: crd.labels.contains_key(POLICY_LABEL),

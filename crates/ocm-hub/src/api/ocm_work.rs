@@ -253,8 +253,8 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
-    if subject.text("type") == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
-        let account = subject.get("serviceAccount");
+    let account = subject.get("serviceAccount");
+    if subject.text("type") == Some("ServiceAccount") && !account.is_present() {
         refusals.push(Refusal {
             help: Some("set serviceAccount to its namespace and name".to_owned()),
             ..webhook(&account, "executor service account can not be nil")

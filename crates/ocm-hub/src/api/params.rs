@@ -95,12 +95,10 @@ pub struct Params {
 impl Params {
     /// Everything that is synced.
     pub fn synced(&self) -> impl Iterator<Item = &SyncedResource> {
-        let lists = [
-            &self.policies_to_sync,
-            &self.resources_to_sync,
-            &self.objects_to_sync,
-        ];
-        lists.into_iter().flatten()
+        let policies = self.policies_to_sync.iter();
+        policies
+            .chain(&self.resources_to_sync)
+            .chain(&self.objects_to_sync)
     }
 
     /// Group and plural of everything that is listed, whether or not there is an object of it. ReferenceGrants go along
@@ -492,22 +490,19 @@ fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 impl Rollout {
     /// The decision groups that go first, by the field that they are in.
     fn groups(&self) -> impl Iterator<Item = (&'static str, usize, &Group)> {
-        let progressive = self
-            .progressive
-            .iter()
-            .flat_map(|settings| settings.mandatory_decision_groups.items());
-        let progressive = progressive.map(|(index, group)| ("progressive", index, group));
-        let per_group = self
-            .progressive_per_group
-            .iter()
-            .flat_map(|settings| settings.mandatory_decision_groups.items());
-        progressive.chain(per_group.map(|(index, group)| ("progressivePerGroup", index, group)))
+        let progressive = self.progressive.iter();
+        let progressive = progressive.map(|settings| ("progressive", &settings.mandatory_decision_groups));
+        let per_group = self.progressive_per_group.iter();
+        let per_group =
+            per_group.map(|settings| ("progressivePerGroup", &settings.mandatory_decision_groups));
+        let lists = progressive.chain(per_group);
+        lists.flat_map(|(field, groups)| groups.items().map(move |(index, group)| (field, index, group)))
     }
 
     /// The names of the decision groups that go first.
     pub fn mandatory_groups(&self) -> impl Iterator<Item = &str> {
-        self.groups()
-            .filter_map(|(_, _, group)| group.group_name.as_deref())
+        let groups = self.groups();
+        groups.filter_map(|(_, _, group)| group.group_name.as_deref())
     }
 }
 

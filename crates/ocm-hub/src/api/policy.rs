@@ -68,9 +68,8 @@ fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<Tar
         reading.items(&plural).collect()
     };
     let references = references.iter();
-    references
-        .filter_map(|reference| read_reference(reading, object, reference))
-        .collect()
+    let references = references.filter_map(|reference| read_reference(reading, object, reference));
+    references.collect()
 }
 
 fn read_reference<'a>(

@@ -23,16 +23,11 @@ use crate::object::Object;
 
 /// What an API server with the CRD of this kind would refuse, and what no controller would accept.
 pub fn broken(object: &Object) -> Vec<Finding> {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    let by = |code: Code, check: fn(&mut Complaints<'_>)| {
-        let mut complaints = Complaints::new(object, code);
-        check(&mut complaints);
-        complaints.into_findings()
-    };
-    match (group, kind) {
+    let by = |code, check| Complaints::find(object, code, check);
+    match (object.api_version.group.as_str(), object.kind.as_str()) {
         (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
         (group, kind) if is_listener_set(group, kind) => by(Code::GATEWAY_INVALID, listeners::listeners),
-        _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
+        (group, kind) if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
         (X_GROUP, "XBackendTrafficPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_traffic),
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
@@ -49,7 +44,5 @@ pub fn broken(object: &Object) -> Vec<Finding> {
 
 /// What every API server accepts and no controller serves: also reported if the CRD is in the input.
 pub fn conflicting(object: &Object) -> Vec<Finding> {
-    let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
-    listeners::protocols_on_one_port(&mut complaints);
-    complaints.into_findings()
+    Complaints::find(object, Code::GATEWAY_INVALID, listeners::protocols_on_one_port)
 }

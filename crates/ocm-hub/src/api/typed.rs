@@ -171,10 +171,9 @@ impl<'a, 'f> Reading<'a, 'f> {
     pub(crate) fn missing(&mut self, pointer: &str) {
         let field = dotted(pointer);
         let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
-        let (place, meant) = self.object.origin.missing(&self.object.value, parent, name);
-        let place = meant
-            .as_ref()
-            .map_or_else(|| self.object.place(pointer), |_| place);
+        let (near, meant) = self.object.origin.missing(&self.object.value, parent, name);
+        let near = Some(near).filter(|_| meant.is_some());
+        let place = near.unwrap_or_else(|| self.object.place(pointer));
         let message = format!("{} has no `{field}`", self.object.identity());
         let finding = Finding::new(Code::OBJECT_SCHEMA, place, message).label("required here");
         self.wrong(finding.help(meant.unwrap_or_else(|| format!("add `{field}`"))));

@@ -64,10 +64,10 @@ impl<'a> Grants<'a> {
         let namespace = to.namespace.as_deref().unwrap_or_default();
         let kind = &to.group_kind;
         let to = (kind.group.as_str(), kind.kind.as_str(), to.name.as_str());
-        let grants = self
-            .grants_in(namespace)
-            .filter(move |grant| grant.permits(from, to));
-        grants.map(|grant| grant.object)
+        let grants = self.grants_in(namespace);
+        grants
+            .filter(move |grant| grant.permits(from, to))
+            .map(|grant| grant.object)
     }
 
     fn grants_in(&self, namespace: &str) -> impl Iterator<Item = &ReferenceGrant<'a>> {

@@ -9,7 +9,7 @@ use kube_json::Value;
 use crate::api::crd;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId, shell_path};
 use crate::source::{Document, Room, Sources};
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, Field};
 
 /// Fields that change objects, or add what is in no file. Images, replicas and generated ConfigMaps are for workloads.
 #[rustfmt::skip] // as many in a row as fit
@@ -44,11 +44,7 @@ pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<K
         .filter_map(|document| {
             let path = &sources.file(document.id.source)?.relative;
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let api_version = document
-                .value
-                .get("apiVersion")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let api_version = Field::new(&document.value).text("apiVersion").unwrap_or_default();
             let is_named = matches!(name, "kustomization.yaml" | "kustomization.yml");
             let is_one =
                 api_version.starts_with("kustomize.config.k8s.io/") || (is_named && api_version.is_empty());
@@ -65,10 +61,8 @@ fn read(document: &Document, directory: &str) -> Kustomization {
     };
     let paths = |name: &&str| items(name).iter().filter_map(Value::as_str);
     let paths_in = |name: &&str| items(name).iter().filter_map(|item| item.get("path")?.as_str());
-    let remote = ["resources", "bases"]
-        .iter()
-        .flat_map(paths)
-        .find(|path| is_remote(path));
+    let mut bases = ["resources", "bases"].iter().flat_map(paths);
+    let remote = bases.find(|path| is_remote(path));
     let resources = ["resources", "bases", "components"].iter().flat_map(paths);
     let resources = resources.filter(|path| !is_remote(path));
     let files = [
@@ -137,12 +131,11 @@ pub(super) fn is_patch_of_definition(value: &Value, path: &str, kustomizations: 
     let has = |field: &str| value.get("spec").is_some_and(|spec| spec.get(field).is_some());
     let above = directory(path).strip_suffix("patches");
     let above = above.map(|above| above.trim_end_matches('/'));
+    let mut directories = kustomizations.iter().map(|one| one.directory.as_str());
     ApiVersion::parse(text("apiVersion")).group == crd::GROUP
         && text("kind") == crd::KIND
         && !["group", "names", "versions"].into_iter().any(has)
-        && kustomizations
-            .iter()
-            .any(|one| above == Some(one.directory.as_str()))
+        && above.is_some_and(|above| directories.any(|directory| directory == above))
 }
 
 /// The directories of kustomizations.
@@ -201,12 +194,9 @@ pub(super) fn changed(
             if is_used(path) {
                 return true;
             }
-            pending.extend(
-                by_directory
-                    .get(path)
-                    .into_iter()
-                    .flat_map(|next| &next.resources),
-            );
+            if let Some(next) = by_directory.get(path) {
+                pending.extend(&next.resources);
+            }
         }
         // The object that a patch changes may be elsewhere.
         from.patches.iter().any(is_used)

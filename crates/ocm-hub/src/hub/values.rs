@@ -58,9 +58,8 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
     };
     let sections = [("data", true), ("stringData", false)].into_iter();
     let mut fields = sections.flat_map(|(section, is_encoded)| {
-        root.get(section)
-            .entries()
-            .map(move |(_, field)| (field, is_encoded))
+        let fields = root.get(section).entries();
+        fields.map(move |(_, field)| (field, is_encoded))
     });
     let (place, _) = fields.find(|(field, is_encoded)| is_value(field, *is_encoded))?;
     let identity = object.identity();

@@ -56,10 +56,11 @@ pub struct Rank {
 impl Ord for Rank {
     /// Established first: by priority, older, then by `namespace/name`.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.priority
+        let order = self
+            .priority
             .cmp(&other.priority)
-            .then_with(|| self.by_age(other))
-            .then_with(|| self.key.cmp(&other.key))
+            .then_with(|| self.by_age(other));
+        order.then_with(|| self.key.cmp(&other.key))
     }
 }
 

@@ -228,20 +228,18 @@ impl Check<'_> {
         if controller != CONTROLLER_NAME && value.is_object() && class.is_none() {
             self.invalid("", without_class(controller), usual_class(controller));
         }
-        let schema::Typed {
-            file,
-            value: accepted,
-            violations,
-        } = schema::typed::<Params>(schema::params(), &value);
-        for violation in violation::without_misspelled(violations.iter()) {
+        let typed = schema::typed::<Params>(schema::params(), &value);
+        for violation in violation::without_misspelled(typed.violations.iter()) {
             self.violation(violation);
         }
-        let violations = violations.into_iter();
+        let violations = typed.violations.into_iter();
         self.refused = violations.map(|violation| violation.pointer).collect();
         value.as_object()?;
         let help = "`spokewright schema params` prints what each field may be";
-        let params = file.map_err(|error| self.invalid("", error.to_string(), help));
-        Some(self.checked(params.ok()?, &accepted, kinds))
+        let params = typed
+            .file
+            .map_err(|error| self.invalid("", error.to_string(), help));
+        Some(self.checked(params.ok()?, &typed.value, kinds))
     }
 
     /// The parameters with their resources. What the schema refuses has its default.

@@ -154,10 +154,8 @@ impl Check<'_> {
     fn resource(&mut self, at: &str, entry: &Entry, role: Role, kinds: &KindTable) -> Option<(String, Role)> {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
-        let known = kinds.resource(group, plural);
-        let known = known
-            .map_err(|near| self.unknown(at, (group, plural), near))
-            .ok()?;
+        let unknown = |near| self.unknown(at, (group, plural), near);
+        let known = kinds.resource(group, plural).map_err(unknown).ok()?;
         let kind = known.kind.as_ref();
         // A ListenerSet is attached to its Gateway by one parent, a route by several.
         let has_parents = known.parent_refs || is_listener_set(group, kind);

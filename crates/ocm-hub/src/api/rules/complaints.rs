@@ -21,13 +21,12 @@ pub(super) struct Complaints<'a> {
 }
 
 impl<'a> Complaints<'a> {
-    /// Nothing is wrong yet.
-    pub(super) const fn new(object: &'a Object, code: Code) -> Self {
-        Self {
-            object,
-            code,
-            found: Vec::new(),
-        }
+    /// What a check finds wrong with an object.
+    pub(super) fn find(object: &'a Object, code: Code, check: fn(&mut Self)) -> Vec<Finding> {
+        let found = Vec::new();
+        let mut complaints = Self { object, code, found };
+        check(&mut complaints);
+        complaints.found
     }
 
     /// The kind of the object.
@@ -165,11 +164,6 @@ impl<'a> Complaints<'a> {
 
     fn finding(&self, place: Place, message: &str) -> Finding {
         Finding::new(self.code, place, format!("{}: {message}", self.object.identity()))
-    }
-
-    /// All of it.
-    pub(super) fn into_findings(self) -> Vec<Finding> {
-        self.found
     }
 }
 

@@ -88,11 +88,9 @@ fn like_the_first(
 }
 
 fn waf(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
-    let (message, help) = (
-        "a policy has targets of two kinds",
-        "write a policy for each kind",
-    );
-    like_the_first(complaints, &spec.get("targetRefs"), str::eq, (message, help));
+    let message = "a policy has targets of two kinds";
+    let words = (message, "write a policy for each kind");
+    like_the_first(complaints, &spec.get("targetRefs"), str::eq, words);
     let (kind, source) = (spec.text("type"), spec.get("policySource"));
     for (name, field) in [("HTTP", "httpSource"), ("NIM", "nimSource"), ("N1C", "n1cSource")] {
         let there = source.get(field);
