@@ -371,13 +371,11 @@ pub(crate) fn correct_kind(
     kinds: &KindTable,
     taught: &BTreeSet<GroupKind>,
 ) -> Option<Finding> {
-    if kinds.kind(&object.api_version.group, &object.kind).is_some() {
+    let is_known = kinds.kind(&object.api_version.group, &object.kind).is_some();
+    if is_known || taught.contains(&object.group_kind()) {
         return None;
     }
     let written = object.group_kind();
-    if taught.contains(&written) {
-        return None;
-    }
     let meant = meant(&written, kinds)?;
     let (at, label, name) = if meant.kind == written.kind.as_str() {
         let label = format!("{} is in another group", written.kind);

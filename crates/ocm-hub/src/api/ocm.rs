@@ -115,7 +115,7 @@ fn refusal(object: &Object, pointer: &str, message: &str) -> Finding {
     Finding::new(Code::OBJECT_SCHEMA, object.place(pointer), subject)
 }
 
-/// What Go's `url.Parse` takes and has the scheme `https`.
+/// Whether Go's `url.Parse` accepts a text, and its scheme is `https`.
 fn is_https_url(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| url.scheme() == "https")
 }

@@ -30,13 +30,14 @@ pub(super) fn config() -> Schema {
     if let Some(profile) = schema.pointer_mut(PROFILE) {
         *profile = Value::Bool(true);
     }
-    compiled(&schema)
+    Schema::of_value(&schema).0
 }
 
 /// The schema of the parameters.
 pub(super) fn params() -> &'static Schema {
     // They are read again for each hub that ClusterOverlays make of one.
-    static COMPILED: LazyLock<Schema> = LazyLock::new(|| compiled(&PARAMS.parse().unwrap_or_default()));
+    static COMPILED: LazyLock<Schema> =
+        LazyLock::new(|| Schema::of_value(&PARAMS.parse().unwrap_or_default()).0);
     &COMPILED
 }
 
@@ -49,7 +50,7 @@ pub(super) fn overlay() -> &'static Schema {
         if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
             spec.remove("required");
         }
-        compiled(&schema)
+        Schema::of_value(&schema).0
     });
     &COMPILED
 }
@@ -57,7 +58,7 @@ pub(super) fn overlay() -> &'static Schema {
 /// The schema of one of the configuration's profiles.
 pub fn profile() -> Schema {
     let schema: Value = CONFIG.parse().unwrap_or_default();
-    compiled(schema.pointer(PROFILE).unwrap_or(&Value::Null))
+    Schema::of_value(schema.pointer(PROFILE).unwrap_or(&Value::Null)).0
 }
 
 /// A list whose items keep their positions: one that the schema refuses leaves a gap.
@@ -192,10 +193,6 @@ fn remove(value: &mut Value, violation: &Violation) {
         }
         _ => {}
     }
-}
-
-fn compiled(schema: &Value) -> Schema {
-    Schema::of_value(schema).0
 }
 
 /// How much aliases inside such a text may expand to: there may be as many texts as a hub has objects.

@@ -10,6 +10,9 @@ use crate::object::Object;
 /// More known fields than this are not listed in a help line.
 const LISTED_MAX: usize = 16;
 
+/// The metadata that `hub` checks.
+pub(crate) const METADATA_OF_HUB: [&str; 4] = ["annotations", "labels", "name", "namespace"];
+
 /// Whether the place of a violation is the key of a field, not its value.
 pub const fn is_unknown_field(violation: &Violation) -> bool {
     matches!(violation.kind, ViolationKind::UnknownField { .. })
@@ -74,15 +77,18 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
 /// Violations in the metadata of an object of any kind, except in its name, namespace, labels, and annotations, which
 /// `hub` reports in more detail.
 pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
-    const OF_HUB: [&str; 4] = ["annotations", "labels", "name", "namespace"];
     let metadata = object.value.get("metadata").and_then(Value::as_object);
-    if metadata.is_some_and(|metadata| metadata.keys().all(|field| OF_HUB.contains(&field.as_str()))) {
+    if metadata.is_some_and(|metadata| {
+        metadata
+            .keys()
+            .all(|field| METADATA_OF_HUB.contains(&field.as_str()))
+    }) {
         return Vec::new();
     }
     let violations = crd_schema::check_metadata(&object.value);
     let is_ours = |violation: &&Violation| {
         let field = violation.pointer.split('/').nth(2);
-        field.is_none_or(|field| !OF_HUB.contains(&field))
+        field.is_none_or(|field| !METADATA_OF_HUB.contains(&field))
     };
     mistakes(violations.iter().filter(is_ours), object)
 }

@@ -3,7 +3,7 @@
 
 use crate::api::crd::Scope;
 use crate::api::kinds::KindTable;
-use crate::api::violation;
+use crate::api::violation::{self, METADATA_OF_HUB};
 use crate::diagnostic::{Code, Finding, holds_secret, nearest};
 use crate::object::Object;
 use apimachinery::Field;
@@ -34,18 +34,15 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
 
 /// A key of `metadata` with a typo. Of kinds with a schema, the schema reports it: this is for those of the core group.
 fn misspelled_key(object: &Object) -> Option<Finding> {
-    const KNOWN: [&str; 4] = ["annotations", "labels", "name", "namespace"];
     if !object.api_version.group.is_empty() {
         return None;
     }
     let metadata = object.root().get("metadata");
     // That the name or the namespace is missing is reported as such.
-    let mut missing = ["annotations", "labels"]
-        .iter()
-        .filter(|key| !metadata.get(key).is_present());
+    let mut missing = ["annotations", "labels"].iter().filter(|key| !metadata.has(key));
     missing.find_map(|key| {
-        let unknown = metadata.entries().map(|(key, _)| key);
-        let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
+        let unknown = metadata.names().filter(|key| !METADATA_OF_HUB.contains(key));
+        let near = nearest(key, unknown)?;
         let message = format!("{}: unknown field \"metadata.{near}\"", object.identity());
         let place = object.key_place(&metadata.get(near).pointer());
         let finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message);

@@ -135,7 +135,7 @@ pub(super) fn is_patch_of_definition(value: &Value, path: &str, kustomizations: 
     ApiVersion::parse(text("apiVersion")).group == crd::GROUP
         && text("kind") == crd::KIND
         && !["group", "names", "versions"].into_iter().any(has)
-        && above.is_some_and(|above| directories.any(|directory| directory == above))
+        && directories.any(|directory| above == Some(directory))
 }
 
 /// The directories of kustomizations.

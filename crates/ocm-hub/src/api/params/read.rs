@@ -285,11 +285,10 @@ impl Check<'_> {
     /// Something wrong at a pointer inside the text.
     pub(super) fn fault(&mut self, code: Code, at: &str, message: String, help: Option<String>) {
         let field = dotted(at);
-        let inside = if message.contains(&field) {
-            String::new()
-        } else {
-            format!(" (at `{field}`)")
-        };
+        let is_named = message.contains(&field);
+        let inside = (!is_named)
+            .then(|| format!(" (at `{field}`)"))
+            .unwrap_or_default();
         let place = place(self.config_map, at, code == Code::PARAMS_UNKNOWN_FIELD);
         let subject = format!("parameters in ConfigMap {}", self.config_map.key());
         let mut finding = Finding::new(code, place, format!("{subject}: {message}{inside}"));

@@ -13,6 +13,7 @@ use crate::api::kinds::{KindTable, Near};
 use crate::api::own_kinds;
 use crate::api::schema::Labels;
 use crate::diagnostic::Code;
+use apimachinery::GroupKind;
 
 /// Names that the renderer's own feedback rules use, alone and with `Reason` behind (docs/reference/what-is-rendered.md).
 /// OCM refuses a name twice in one rule.
@@ -248,11 +249,8 @@ impl Check<'_> {
     }
 }
 
-/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds. Kubernetes prints the name of a resource in the
+/// form of that of a kind.
 fn called(group: &str, plural: &str) -> String {
-    if group.is_empty() {
-        plural.to_owned()
-    } else {
-        format!("{plural}.{group}")
-    }
+    GroupKind::new(group, plural).to_string()
 }

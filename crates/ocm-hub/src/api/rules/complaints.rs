@@ -221,7 +221,7 @@ pub(super) fn milliseconds(text: &str) -> Option<u64> {
 pub(super) enum Addresses {
     /// The kind's CRD refuses them.
     Refused,
-    /// The kind's documentation rules them out, and its CRD takes them.
+    /// The kind's documentation rules them out, but its CRD accepts them.
     Doubtful,
 }
 

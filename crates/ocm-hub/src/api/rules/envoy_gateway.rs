@@ -130,7 +130,7 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
             backend_ref(complaints, &backend);
         }
     }
-    // The CRD takes it, the controller does not (docs/systems/envoy-gateway.md#status).
+    // The CRD accepts it, the controller does not (docs/systems/envoy-gateway.md#status).
     let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"];
     if let Some(field) = of_http.into_iter().find_map(|field| spec.present(field))
         && complaints.target_kinds().any(|kind| kind == "TCPRoute")

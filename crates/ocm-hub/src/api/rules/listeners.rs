@@ -14,10 +14,9 @@ pub(super) fn gateway(complaints: &mut Complaints<'_>) {
     addresses(complaints);
     let spec = complaints.spec();
     let ports = spec.get("tls").get("frontend").get("perPort");
-    for (again, first) in repeated(ports.items(), number) {
+    for (again, first) in repeated(ports.items_with("port"), |port| port.integer().ok().flatten()) {
         let message = "two entries of `tls.frontend.perPort` have the same port";
-        let ports = (&again.get("port"), &first.get("port"));
-        complaints.again(ports, message, "keep one of them");
+        complaints.again((&again, &first), message, "keep one of them");
     }
     for field in ["labels", "annotations"] {
         for (key, entry) in spec.get("infrastructure").get(field).entries() {

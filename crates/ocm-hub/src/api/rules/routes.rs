@@ -22,11 +22,10 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         complaints.hostname(&name, addresses);
     }
     let rules = spec.get("rules");
-    for (again, first) in repeated(rules.items(), |rule| rule.text("name")) {
-        let name = again.get("name");
-        let message = format!("two rules have the name `{}`", name.str().unwrap_or_default());
+    for (again, first) in repeated(rules.items_with("name"), Field::str) {
+        let message = format!("two rules have the name `{}`", again.str().unwrap_or_default());
         let help = "give each rule a name of its own, or none";
-        complaints.again((&name, &first.get("name")), message, help);
+        complaints.again((&again, &first), message, help);
     }
     // The CRD's default is one match.
     let default = usize::from(complaints.kind() == "HTTPRoute");
