@@ -124,6 +124,9 @@ enum Item {
     Literal(Value),
 }
 
+/// The parts of an expression, each with its offset.
+type Parts = Vec<(usize, Result<Step, Item>)>;
+
 fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
     Err(PathError { offset, problem })
 }
@@ -134,12 +137,9 @@ struct Reader<'t> {
     end: usize,
 }
 
-/// The characters that end a name.
-const fn ends_name(character: char) -> bool {
-    matches!(
-        character,
-        ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'
-    )
+/// Whether a character ends a name.
+fn ends_name(character: char) -> bool {
+    " \n\r.,[]$@{}".contains(character)
 }
 
 impl<'t> Reader<'t> {
@@ -170,8 +170,7 @@ impl<'t> Reader<'t> {
         self.take(self.rest.find(ends).unwrap_or(self.rest.len()))
     }
 
-    /// The parts of an expression, each with its offset.
-    fn items(&mut self) -> Result<Vec<(usize, Result<Step, Item>)>, PathError> {
+    fn items(&mut self) -> Result<Parts, PathError> {
         let begins_word = |character: char| character.is_alphanumeric() || character == '_';
         let mut items = Vec::new();
         while let Some(character) = self.rest.chars().next() {

@@ -140,9 +140,8 @@ pub(super) struct Typed<T> {
 
 /// Whether a schema refuses something at a pointer or below, so that what replaces it is not what the author meant.
 pub(super) fn refuses(refused: &[String], at: &str) -> bool {
-    refused
-        .iter()
-        .any(|refused| pointer::inside(refused, at).is_some())
+    let mut refused = refused.iter();
+    refused.any(|refused| pointer::inside(refused, at).is_some())
 }
 
 /// No schema of ours is deeper.

@@ -64,7 +64,11 @@ pub fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<R
     let is_shown = !holds_secret(old) && !holds_secret(new);
     let refusal = |violation: Violation| Refusal {
         message: violation.to_string(),
-        changes: is_shown.then(|| changes(&violation, new)).unwrap_or_default(),
+        changes: if is_shown {
+            changes(&violation, new)
+        } else {
+            Vec::new()
+        },
         pointer: violation.pointer,
     };
     let violations = schema.transitions(old, new, work).into_iter();

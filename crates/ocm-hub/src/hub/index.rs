@@ -138,22 +138,19 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Sorts `objects`, whose identities are unique.
-    pub fn new(mut objects: Vec<Object>) -> Self {
-        objects.sort_by(order);
+    /// Sorts objects whose identities are unique.
+    pub fn new(mut sorted: Vec<Object>) -> Self {
+        sorted.sort_by(order);
         let mut runs = Vec::new();
         let mut start = 0_usize;
-        for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
+        for run in sorted.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
             let end = start.saturating_add(run.len());
             runs.push(start..end);
             start = end;
         }
         // They stay until the end of the run.
-        objects.shrink_to_fit();
-        Self {
-            sorted: objects,
-            runs,
-        }
+        sorted.shrink_to_fit();
+        Self { sorted, runs }
     }
 
     /// The same for objects that each come with something, which then is in the order of the objects. Of several objects of

@@ -285,10 +285,11 @@ impl Check<'_> {
     /// Something wrong at a pointer inside the text.
     pub(super) fn fault(&mut self, code: Code, at: &str, message: String, help: Option<String>) {
         let field = dotted(at);
-        let is_named = message.contains(&field);
-        let inside = (!is_named)
-            .then(|| format!(" (at `{field}`)"))
-            .unwrap_or_default();
+        let inside = if message.contains(&field) {
+            String::new()
+        } else {
+            format!(" (at `{field}`)")
+        };
         let place = place(self.config_map, at, code == Code::PARAMS_UNKNOWN_FIELD);
         let subject = format!("parameters in ConfigMap {}", self.config_map.key());
         let mut finding = Finding::new(code, place, format!("{subject}: {message}{inside}"));
@@ -360,7 +361,7 @@ impl Check<'_> {
             return self.invalid("/serverSideApply", message, help);
         }
         let mut conditions = BTreeSet::new();
-        let checks: [fn(&str) -> Result<(), Wrong>; 3] = [path, json_pointer, jq];
+        let checks: [fn(&str) -> Checked; 3] = [path, json_pointer, jq];
         for (index, entry) in apply.into_iter().flat_map(|apply| apply.ignore_fields.items()) {
             let at = format!("/serverSideApply/ignoreFields/{index}");
             let condition = entry.condition;
@@ -392,10 +393,10 @@ impl Check<'_> {
     }
 }
 
-/// Why a field cannot be ignored, and what to write.
-type Wrong = (String, String);
+/// Why a field cannot be ignored, and what to write, if there is a reason.
+type Checked = Result<(), (String, String)>;
 
-fn wrong(message: impl Into<String>, help: impl Into<String>) -> Result<(), Wrong> {
+fn wrong(message: impl Into<String>, help: impl Into<String>) -> Checked {
     Err((message.into(), help.into()))
 }
 
@@ -408,14 +409,14 @@ const IDENTITY: [&str; 5] = [
     ".metadata.namespace",
 ];
 
-fn identity() -> Result<(), Wrong> {
+fn identity() -> Checked {
     let help = "name a field below `spec`, or a label or annotation";
     wrong("without it, there is no object to apply", help)
 }
 
 /// The agent cuts a path at its last dot, looks for what is before, and takes the field behind away from mappings; what
 /// does not fit is passed over without a word.
-fn path(text: &str) -> Result<(), Wrong> {
+fn path(text: &str) -> Checked {
     let Some((parent, field)) = text.rsplit_once('.') else {
         return wrong("a path must begin with a dot", format!("write `.{text}`"));
     };
@@ -441,7 +442,7 @@ fn path(text: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn json_pointer(text: &str) -> Result<(), Wrong> {
+fn json_pointer(text: &str) -> Checked {
     if !text.is_empty() && !text.starts_with('/') {
         let help = format!("write `/{}`", text.trim_start_matches('.').replace('.', "/"));
         return wrong("a JSON pointer must begin with a slash", help);
@@ -458,7 +459,7 @@ fn json_pointer(text: &str) -> Result<(), Wrong> {
 }
 
 /// The agent alone knows its dialect of jq.
-fn jq(text: &str) -> Result<(), Wrong> {
+fn jq(text: &str) -> Checked {
     if text.trim().is_empty() {
         return wrong("the expression is empty", "write a path such as `.spec.replicas`");
     }

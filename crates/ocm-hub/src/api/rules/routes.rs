@@ -65,14 +65,13 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
     let text =
         |parent: &Field<'_>, field: &str, default: &str| parent.text(field).unwrap_or(default).to_owned();
     let key = |parent: &Field<'_>| {
-        let [group, kind] =
-            [("group", GROUP), ("kind", "Gateway")].map(|(field, default)| text(parent, field, default));
         [
-            group,
-            kind,
-            text(parent, "name", ""),
-            text(parent, "namespace", ""),
+            ("group", GROUP),
+            ("kind", "Gateway"),
+            ("name", ""),
+            ("namespace", ""),
         ]
+        .map(|(field, default)| text(parent, field, default))
     };
     let part = |parent: &Field<'_>| {
         let port = parent.get("port").integer().ok().flatten().unwrap_or_default();
