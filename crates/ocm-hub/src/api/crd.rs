@@ -160,7 +160,7 @@ const SCHEMA: &[&str] = &[
 ];
 
 /// The keys of a definition that have a typo.
-pub(super) fn misspelled(object: &Object) -> Vec<Finding> {
+fn misspelled(object: &Object) -> Vec<Finding> {
     let mut speller = Speller {
         object,
         found: Vec::new(),

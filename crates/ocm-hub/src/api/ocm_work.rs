@@ -12,7 +12,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use kube_json::{Number, Text, Value};
+use kube_json::{Number, Value};
 
 use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
@@ -77,10 +77,8 @@ impl Refusal {
     pub fn into_finding(self, object: &Object) -> Finding {
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
-        let help = self
-            .help
-            .map_or("correct the work: a hub refuses it".into(), Text::from);
-        finding.help(help)
+        let correct = || "correct the work: a hub refuses it".to_owned();
+        finding.help(self.help.unwrap_or_else(correct))
     }
 }
 
@@ -277,16 +275,15 @@ pub fn manifest_size(manifest: &Value) -> u64 {
     manifest_size_of_json(json_bytes(manifest))
 }
 
-/// As [`manifest_size`], for who already knows the length of the compact JSON: a field tag, the length as a
-/// varint, the text.
-pub(crate) fn manifest_size_of_json(json_bytes: u64) -> u64 {
+/// The same, given the length of its compact JSON: a field tag, the length as a varint, the text.
+fn manifest_size_of_json(json_bytes: u64) -> u64 {
     let significant = u64::BITS.saturating_sub(json_bytes.leading_zeros()).max(1);
     let varint = u64::from(significant.div_ceil(7));
     json_bytes.saturating_add(varint).saturating_add(1)
 }
 
 /// The length of a value as the API server's compact JSON, in bytes.
-pub(crate) fn json_bytes(value: &Value) -> u64 {
+fn json_bytes(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(true) => 4,
         Value::Bool(false) => 5,
