@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer};
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::schema::{self, List};
 use crate::api::suppression::{self, Suppression};
-use crate::api::{own_kinds, reading, violation};
+use crate::api::{own_kinds, violation};
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SeverityOverride};
 use crate::object::Origin;
 use apimachinery::pointer;
@@ -32,8 +32,7 @@ pub const FILE_NAME: &str = "spokewright.yaml";
 /// The configuration file spokewright.yaml.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "spokewright configuration"))]
-#[cfg_attr(feature = "schema", schemars(extend("required" = ["apiVersion", "kind"])))]
+#[cfg_attr(feature = "schema", schemars(title = "spokewright configuration", extend("required" = ["apiVersion", "kind"])))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RenderConfig {
     /// The file's apiVersion.
@@ -145,15 +144,15 @@ fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
 /// configuration that comes back has the defaults where the file is wrong.
 pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let mut findings = Vec::new();
-    let value = match reading::read(text) {
+    let value = match schema::read(text) {
         Ok(value) => value,
-        Err(failure) => {
+        Err(error) => {
             let place = Place::Text {
                 source: document.source,
-                start: failure.range.start,
-                end: failure.range.end,
+                start: error.range.start,
+                end: error.range.end,
             };
-            let message = format!("{FILE_NAME}: {}", failure.message);
+            let message = format!("{FILE_NAME}: {}", error.message);
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message));
             return (RenderConfig::default(), findings);
         }
@@ -165,30 +164,17 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     let value = with_off(value);
     let unknown = own_kinds::unknown(&Origin::of_document(document), &value);
     let schema::Typed { file, violations, .. } = schema::typed::<RenderConfig>(&schema::config(), &value);
-    for violation in violation::without_misspelled(&violations) {
-        findings.push(violation::of_file(
-            violation,
-            document,
-            "",
-            FILE_NAME,
-            violation::help(violation),
-        ));
+    for violation in violation::without_misspelled(violations.iter()) {
+        let help = violation::help(violation);
+        findings.push(violation::of_file(violation, document, "", FILE_NAME, help));
     }
     let mut config = file.unwrap_or_else(|error| {
-        let message = format!("{FILE_NAME}: {error}");
-        findings.push(Finding::new(
-            Code::CONFIG_INVALID,
-            Place::value(document, ""),
-            message,
-        ));
+        let (place, message) = (Place::value(document, ""), format!("{FILE_NAME}: {error}"));
+        findings.push(Finding::new(Code::CONFIG_INVALID, place, message));
         RenderConfig::default()
     });
-    config.findings = severities(
-        value.get("findings"),
-        &take(&mut config.severities),
-        document,
-        &mut findings,
-    );
+    let accepted = take(&mut config.severities);
+    config.findings = severities(value.get("findings"), &accepted, document, &mut findings);
     config.suppress = suppression::of_configuration(&take(&mut config.suppressions), document, &mut findings);
     config.written = value;
     // A file that is something else is one mistake.

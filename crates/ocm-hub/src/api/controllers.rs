@@ -38,7 +38,6 @@ pub fn product_of_controller(name: &str) -> Option<(&'static str, &'static str)>
 
 /// The most common class of each product.
 pub fn usual_classes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CONTROLLERS
-        .iter()
-        .filter_map(|(_, product, classes)| Some((*classes.first()?, *product)))
+    let rows = CONTROLLERS.iter();
+    rows.filter_map(|(_, product, classes)| Some((*classes.first()?, *product)))
 }

@@ -27,12 +27,25 @@ impl FeedbackPath {
     /// # Errors
     /// `PathError` with the offset of the first thing that the agent would refuse.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        let steps = parse(text)?;
-        let (start, end) = inside_braces(text);
-        Ok(Self {
-            text: text.get(start..end).unwrap_or_default().to_owned(),
-            steps,
-        })
+        if text.len() > PATH_MAX {
+            return fail(PATH_MAX, PathProblem::TooLong);
+        }
+        let mut loops = ["{range", "{ range", "{end}"].iter();
+        if let Some(offset) = loops.find_map(|part| text.find(part)) {
+            return fail(offset, PathProblem::Range);
+        }
+        let (start, inner) = inside_braces(text);
+        if inner.trim().is_empty() {
+            return fail(start, PathProblem::Empty);
+        }
+        let steps = steps(inner, start, |item| match item {
+            Item::Word(word) if word == "range" || word == "end" => PathProblem::Range,
+            Item::Word(word) => PathProblem::Identifier(word),
+            Item::Literal(Value::String(text)) => PathProblem::Identifier(text.to_string()),
+            Item::Literal(value) => PathProblem::Identifier(value.to_string()),
+        })?;
+        let text = inner.to_owned();
+        Ok(Self { text, steps })
     }
 
     /// What the agent would feed back of this object: the first thing that the path finds. `None`, too, where a
@@ -81,45 +94,20 @@ enum Operand {
     Path(Vec<Step>),
 }
 
-/// The range of the path without braces around the whole and spaces around that.
-fn inside_braces(text: &str) -> (usize, usize) {
+/// The path without braces around the whole and spaces around that, and its offset.
+fn inside_braces(text: &str) -> (usize, &str) {
     let trimmed = text.trim();
     let start = text.len().saturating_sub(text.trim_start().len());
-    let end = start.saturating_add(trimmed.len());
-    let inner = trimmed.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    match inner {
+    match trimmed.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         // More braces inside: not one expression in braces.
-        Some(inner) if !inner.contains(['{', '}']) => (start.saturating_add(1), end.saturating_sub(1)),
-        _ => (start, end),
+        Some(inner) if !inner.contains(['{', '}']) => (start.saturating_add(1), inner),
+        _ => (start, trimmed),
     }
 }
 
-/// Reads a whole path.
-fn parse(text: &str) -> Result<Vec<Step>, PathError> {
-    if text.len() > PATH_MAX {
-        return fail(PATH_MAX, PathProblem::TooLong);
-    }
-    if let Some(offset) = ["{range", "{ range", "{end}"]
-        .iter()
-        .find_map(|loop_| text.find(loop_))
-    {
-        return fail(offset, PathProblem::Range);
-    }
-    let (start, end) = inside_braces(text);
-    let inner = text.get(start..end).unwrap_or_default();
-    if inner.trim().is_empty() {
-        return fail(start, PathProblem::Empty);
-    }
-    steps(inner, start, |item| match item {
-        Item::Word(word) if word == "range" || word == "end" => PathProblem::Range,
-        Item::Word(text) | Item::Text(text) => PathProblem::Identifier(text),
-        Item::Literal(value) => PathProblem::Identifier(value.to_string()),
-    })
-}
-
-/// The steps of an expression that is a path; `problem` says what is wrong with one that is a value.
+/// The steps of an expression that is a path; `problem` states what is wrong with one that is a value.
 fn steps(text: &str, base: usize, problem: fn(Item) -> PathProblem) -> Result<Vec<Step>, PathError> {
-    let items = Reader::new(text, base).action()?;
+    let items = Reader::new(text, base).items()?;
     let step = |(offset, item): (usize, Result<Step, Item>)| {
         item.map_err(|item| PathError {
             offset,
@@ -132,7 +120,7 @@ fn steps(text: &str, base: usize, problem: fn(Item) -> PathProblem) -> Result<Ve
 /// The parts of an expression that are no steps, before it is known whether it is a path or a value.
 enum Item {
     Word(String),
-    Text(String),
+    /// A text, a number, or a boolean.
     Literal(Value),
 }
 
@@ -144,90 +132,78 @@ fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
 }
 
 struct Reader<'t> {
-    text: &'t str,
-    position: usize,
-    /// Offset of `text` in what the user wrote.
-    base: usize,
+    rest: &'t str,
+    /// The offset behind it in what the user wrote.
+    end: usize,
 }
 
-/// The characters that end a name.
-const fn ends_name(character: char) -> bool {
-    matches!(
-        character,
-        ' ' | '\n' | '\r' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'
-    )
+/// Whether a character ends a name.
+fn ends_name(character: char) -> bool {
+    " \n\r.,[]$@{}".contains(character)
 }
 
 impl<'t> Reader<'t> {
     const fn new(text: &'t str, base: usize) -> Self {
-        let position = 0;
-        Self { text, position, base }
+        let end = base.saturating_add(text.len());
+        Self { rest: text, end }
     }
 
-    fn rest(&self) -> &'t str {
-        self.text.get(self.position..).unwrap_or_default()
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
+    const fn offset(&self) -> usize {
+        self.end.saturating_sub(self.rest.len())
     }
 
     fn next(&mut self) -> Option<char> {
-        let character = self.peek()?;
-        self.position = self.position.saturating_add(character.len_utf8());
-        Some(character)
+        let mut characters = self.rest.chars();
+        let next = characters.next();
+        self.rest = characters.as_str();
+        next
     }
 
-    fn offset(&self) -> usize {
-        self.base.saturating_add(self.position)
+    /// The text before an offset in the rest, which it goes past.
+    fn take(&mut self, length: usize) -> &'t str {
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
     }
 
-    fn action(&mut self) -> Result<Parts, PathError> {
+    fn take_until(&mut self, ends: impl Fn(char) -> bool) -> &'t str {
+        self.take(self.rest.find(ends).unwrap_or(self.rest.len()))
+    }
+
+    fn items(&mut self) -> Result<Parts, PathError> {
+        let begins_word = |character: char| character.is_alphanumeric() || character == '_';
         let mut items = Vec::new();
-        while let Some(character) = self.peek() {
+        while let Some(character) = self.rest.chars().next() {
             let offset = self.offset();
-            let rest = self.rest();
-            let item = if rest.starts_with("[?(") {
-                Ok(self.filter()?)
-            } else if rest.starts_with("..") {
-                if matches!(items.last(), Some((_, Ok(Step::Recursive)))) {
-                    return fail(offset, PathProblem::TwiceRecursive);
+            match character {
+                ' ' | '@' | '$' => {
+                    self.next();
                 }
-                self.position = self.position.saturating_add(2);
-                items.push((offset, Ok(Step::Recursive)));
-                if !self
-                    .peek()
-                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
-                {
-                    continue;
+                '[' if self.rest.starts_with("[?(") => items.push((offset, Ok(self.filter()?))),
+                '[' => items.extend(self.brackets()?.into_iter().map(|step| (offset, Ok(step)))),
+                '.' if self.rest.starts_with("..") => {
+                    if matches!(items.last(), Some((_, Ok(Step::Recursive)))) {
+                        return fail(offset, PathProblem::TwiceRecursive);
+                    }
+                    self.take(2);
+                    items.push((offset, Ok(Step::Recursive)));
+                    if self.rest.starts_with(begins_word) {
+                        items.push((offset, Ok(self.name()?)));
+                    }
                 }
-                Ok(self.name()?)
-            } else {
-                match character {
-                    ' ' | '@' | '$' => {
-                        self.next();
-                        continue;
+                '.' => {
+                    self.next();
+                    let step = self.name()?;
+                    // A dot alone is the object itself.
+                    if step != Step::Field(String::new()) {
+                        items.push((offset, Ok(step)));
                     }
-                    '[' => {
-                        let steps = self.brackets()?;
-                        items.extend(steps.into_iter().map(|step| (offset, Ok(step))));
-                        continue;
-                    }
-                    '"' | '\'' => Err(Item::Text(self.quoted()?)),
-                    '.' => {
-                        self.next();
-                        match self.name()? {
-                            // A dot alone is the object itself.
-                            Step::Field(name) if name.is_empty() => continue,
-                            step => Ok(step),
-                        }
-                    }
-                    '+' | '-' | '0'..='9' => Err(Item::Literal(self.number(offset)?)),
-                    _ if character.is_alphanumeric() || character == '_' => Err(self.word()),
-                    _ => return fail(offset, PathProblem::Character(character)),
                 }
-            };
-            items.push((offset, item));
+                '"' | '\'' => items.push((offset, Err(Item::Literal(self.quoted()?.into())))),
+                '+' | '-' | '0'..='9' => items.push((offset, Err(Item::Literal(self.number()?)))),
+                _ if begins_word(character) => items.push((offset, Err(self.word()))),
+                _ => return fail(offset, PathProblem::Character(character)),
+            }
         }
         Ok(items)
     }
@@ -236,7 +212,7 @@ impl<'t> Reader<'t> {
     fn name(&mut self) -> Result<Step, PathError> {
         let mut name = String::new();
         let mut escaped = false;
-        while let Some(character) = self.peek() {
+        while let Some(character) = self.rest.chars().next() {
             if character == '\\' {
                 let offset = self.offset();
                 self.next();
@@ -261,30 +237,24 @@ impl<'t> Reader<'t> {
     }
 
     fn word(&mut self) -> Item {
-        let end = self.rest().find(ends_name).unwrap_or(self.rest().len());
-        let word = self.rest().get(..end).unwrap_or_default().to_owned();
-        self.position = self.position.saturating_add(end);
-        match word.as_str() {
+        match self.take_until(ends_name) {
             "true" => Item::Literal(Value::Bool(true)),
             "false" => Item::Literal(Value::Bool(false)),
-            _ => Item::Word(word),
+            word => Item::Word(word.to_owned()),
         }
     }
 
-    fn number(&mut self, offset: usize) -> Result<Value, PathError> {
-        let rest = self.rest();
-        let end = rest
-            .find(|character: char| !(character.is_ascii_digit() || matches!(character, '+' | '-' | '.')))
-            .unwrap_or(rest.len());
-        let text = rest.get(..end).unwrap_or_default();
-        self.position = self.position.saturating_add(end);
+    fn number(&mut self) -> Result<Value, PathError> {
+        let offset = self.offset();
+        let is_part = |character: char| character.is_ascii_digit() || matches!(character, '+' | '-' | '.');
+        let text = self.take_until(|character| !is_part(character));
         let plain = text.strip_prefix('+').unwrap_or(text);
-        match plain.parse::<i64>() {
-            Ok(integer) => Ok(Value::from(integer)),
-            Err(_) => match plain.parse::<f64>() {
-                Ok(float) if float.is_finite() && plain.contains('.') => Ok(Value::from(float)),
-                _ => fail(offset, PathProblem::Identifier(text.to_owned())),
-            },
+        if let Ok(integer) = plain.parse::<i64>() {
+            return Ok(Value::from(integer));
+        }
+        match plain.parse::<f64>() {
+            Ok(float) if float.is_finite() && plain.contains('.') => Ok(Value::from(float)),
+            _ => fail(offset, PathProblem::Identifier(text.to_owned())),
         }
     }
 
@@ -313,11 +283,10 @@ impl<'t> Reader<'t> {
         let offset = self.offset();
         self.next();
         let inside_at = self.offset();
-        let Some(end) = self.rest().find(']') else {
+        let inside = self.take_until(|character| character == ']');
+        if self.next().is_none() {
             return fail(offset, PathProblem::Unclosed("array"));
-        };
-        let inside = self.rest().get(..end).unwrap_or_default();
-        self.position = self.position.saturating_add(end).saturating_add(1);
+        }
         if !inside.contains(',') {
             return member(inside, inside_at);
         }
@@ -335,8 +304,8 @@ impl<'t> Reader<'t> {
 
     fn filter(&mut self) -> Result<Step, PathError> {
         let offset = self.offset();
-        self.position = self.position.saturating_add(3);
-        let at = self.position;
+        self.take(3);
+        let (at, text) = (self.offset(), self.rest);
         let mut quote = None;
         let mut previous = ' ';
         loop {
@@ -351,14 +320,12 @@ impl<'t> Reader<'t> {
             }
             previous = character;
         }
-        let text = self
-            .text
-            .get(at..self.position.saturating_sub(1))
-            .unwrap_or_default();
+        // Without the parenthesis that closes it.
+        let length = self.offset().saturating_sub(at).saturating_sub(1);
         if self.next() != Some(']') {
             return fail(offset, PathProblem::Unclosed("filter"));
         }
-        comparison(text, self.base.saturating_add(at))
+        comparison(text.get(..length).unwrap_or_default(), at)
     }
 }
 
@@ -370,35 +337,26 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
     };
     let (left, rest) = text.split_at_checked(start).unwrap_or((text, ""));
     let right = rest.trim_start_matches(is_operator);
-    let operator_length = rest.len().saturating_sub(right.len());
-    let written = rest.get(..operator_length).unwrap_or_default();
+    let written = rest.strip_suffix(right).unwrap_or_default();
+    let operator_at = base.saturating_add(start);
     let Some((operator, _)) = OPERATORS.iter().find(|(operator, _)| *operator == written) else {
-        return fail(
-            base.saturating_add(start),
-            PathProblem::Operator(written.to_owned()),
-        );
+        return fail(operator_at, PathProblem::Operator(written.to_owned()));
     };
     let left = path(left, base)?;
-    let right_at = base.saturating_add(start).saturating_add(operator_length);
-    let mut items = Reader::new(right, right_at).action()?;
+    let right_at = operator_at.saturating_add(written.len());
+    let mut items = Reader::new(right, right_at).items()?;
     let operand = match items.pop() {
-        Some((_, Err(Item::Text(text)))) if items.is_empty() => Operand::Literal(Value::from(text)),
         Some((_, Err(Item::Literal(literal)))) if items.is_empty() => Operand::Literal(literal),
         Some((offset, Err(Item::Word(word)))) => return fail(offset, PathProblem::Unquoted(word)),
         Some(_) => Operand::Path(path(right, right_at)?),
         None => return fail(right_at, PathProblem::NotAValue),
     };
-    let singular = |steps: &[Step]| {
-        steps
-            .iter()
-            .all(|step| matches!(step, Step::Field(_) | Step::Index(_)))
+    let is_one = |step: &Step| matches!(step, Step::Field(_) | Step::Index(_));
+    let other = match &operand {
+        Operand::Path(steps) => steps.as_slice(),
+        Operand::Literal(_) => &[],
     };
-    let fits = singular(&left)
-        && match &operand {
-            Operand::Path(steps) => singular(steps),
-            Operand::Literal(_) => true,
-        };
-    if fits {
+    if left.iter().chain(other).all(is_one) {
         Ok(Step::Filter(left, Some((operator, operand))))
     } else {
         fail(right_at, PathProblem::NotAValue)
@@ -409,7 +367,7 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
 fn path(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
     steps(text, base, |item| match item {
         Item::Word(word) => PathProblem::Identifier(word),
-        Item::Text(_) | Item::Literal(_) => PathProblem::NotAValue,
+        Item::Literal(_) => PathProblem::NotAValue,
     })
 }
 
@@ -418,11 +376,8 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
     if text == "*" {
         return Ok(vec![Step::Several]);
     }
-    let quoted = text
-        .strip_prefix('\'')
-        .and_then(|rest| rest.strip_suffix('\''))
-        .filter(|name| !name.contains('\''));
-    if let Some(name) = quoted {
+    let quoted = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    if let Some(name) = quoted.filter(|name| !name.contains('\'')) {
         return path(&format!(".{name}"), base);
     }
     let numbers: Vec<&str> = text.split(':').collect();
@@ -493,7 +448,7 @@ fn passes(left: &[Step], comparison: Option<&(&str, Operand)>, item: &Value) -> 
         Operand::Literal(value) => vec![value],
         Operand::Path(right) => found(right, item)?,
     };
-    // Compared paths have neither filters nor wildcards (`comparison` in parse.rs), so each finds one value or none.
+    // Compared paths have neither filters nor wildcards (`comparison`), so each finds one value or none.
     let (Some(left), Some(right)) = (lefts.first(), rights.first()) else {
         return Some(false);
     };
@@ -532,34 +487,31 @@ pub struct PathError {
 impl PathError {
     /// What to write instead.
     pub(crate) fn help(&self) -> String {
-        match &self.problem {
-            PathProblem::Empty => "write a path such as .status.phase".to_owned(),
-            PathProblem::TooLong => format!("keep it below {PATH_MAX} bytes"),
-            PathProblem::Range => {
-                "only the first result counts: write .items[0].x, or [*] in place of the loop".to_owned()
-            }
-            PathProblem::Identifier(name) => format!("start with a dot: .{name}"),
-            PathProblem::Unquoted(name) => format!("quote it: \"{name}\""),
-            PathProblem::Unclosed(what) => format!("close {what}"),
-            PathProblem::Character('&' | '|') => {
-                "a filter compares once: && and || do not exist in this dialect".to_owned()
-            }
-            PathProblem::Character('{' | '}') => {
-                "write the path without braces, as one expression".to_owned()
-            }
-            PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name".to_owned(),
+        let help = match &self.problem {
+            PathProblem::TooLong => return format!("keep it below {PATH_MAX} bytes"),
+            PathProblem::Identifier(name) => return format!("start with a dot: .{name}"),
+            PathProblem::Unquoted(name) => return format!("quote it: \"{name}\""),
+            PathProblem::Unclosed(what) => return format!("close {what}"),
             PathProblem::Index(text) if text.starts_with('"') => {
-                format!("use single quotes: ['{}']", text.trim_matches('"'))
+                return format!("use single quotes: ['{}']", text.trim_matches('"'));
             }
-            PathProblem::Index(_) => {
-                "write a number, start:end:step, *, or a name in single quotes".to_owned()
+            PathProblem::Empty => "write a path such as .status.phase",
+            PathProblem::Range => {
+                "only the first result counts: write .items[0].x, or [*] in place of the loop"
             }
-            PathProblem::Operator(_) => "the operators are ==, !=, <, <=, >, >=".to_owned(),
-            PathProblem::Step => "leave the step out, or make it 1 or more".to_owned(),
-            PathProblem::Union => "escape dots in the names of a union: ['a\\.b','c']".to_owned(),
-            PathProblem::TwiceRecursive => "one '..' is enough".to_owned(),
-            PathProblem::NotAValue => "compare with a string, a number, true, false or a path".to_owned(),
-        }
+            PathProblem::Character('&' | '|') => {
+                "a filter compares once: && and || do not exist in this dialect"
+            }
+            PathProblem::Character('{' | '}') => "write the path without braces, as one expression",
+            PathProblem::Character(_) => "remove it, or escape it with a backslash inside a name",
+            PathProblem::Index(_) => "write a number, start:end:step, *, or a name in single quotes",
+            PathProblem::Operator(_) => "the operators are ==, !=, <, <=, >, >=",
+            PathProblem::Step => "leave the step out, or make it 1 or more",
+            PathProblem::Union => "escape dots in the names of a union: ['a\\.b','c']",
+            PathProblem::TwiceRecursive => "one '..' is enough",
+            PathProblem::NotAValue => "compare with a string, a number, true, false or a path",
+        };
+        help.to_owned()
     }
 }
 

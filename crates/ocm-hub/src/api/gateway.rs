@@ -116,14 +116,13 @@ impl View for GatewaySpec {
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec, "gatewayClassName")?.clone();
         let listeners = listeners(&mut reading, object)?;
+        let namespaces = spec.get("allowedListeners").get("namespaces");
+        let allowed_listeners = AdmittedNamespaces::read(&namespaces, "None");
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
         (!reading.is_wrong()).then_some(Self {
             class_name,
             listeners,
-            allowed_listeners: AdmittedNamespaces::read(
-                &spec.get("allowedListeners").get("namespaces"),
-                "None",
-            ),
+            allowed_listeners,
             is_default: spec.text("defaultScope") == Some("All"),
             placement: placement.map(Text::from),
         })
@@ -162,22 +161,17 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     for listener in listeners {
         let place = || object.place(&format!("{}/name", listener.pointer));
         if let Err(error) = NameRule::Rfc1123Subdomain.check(&listener.name) {
-            let message = format!(
-                "no listener of {} can be called `{}`",
-                object.identity(),
-                listener.name
-            );
+            let (gateway, name) = (object.identity(), &listener.name);
+            let message = format!("no listener of {gateway} can be called `{name}`");
             let finding = Finding::new(Code::OBJECT_INVALID_NAME, place(), message).note(error.to_string());
             reading.wrong(finding.help("use lower case letters, digits, '-' and '.'"));
         }
         if let Some(first) = seen.insert(&listener.name, listener) {
             let message = format!("{} has two listeners `{}`", object.identity(), listener.name);
-            reading.wrong(
-                Finding::new(Code::GATEWAY_INVALID, place(), message)
-                    .label("again here")
-                    .related(object.place(&format!("{}/name", first.pointer)), "first here")
-                    .help("give each listener a name of its own"),
-            );
+            let first = object.place(&format!("{}/name", first.pointer));
+            let finding = Finding::new(Code::GATEWAY_INVALID, place(), message).label("again here");
+            let finding = finding.related(first, "first here");
+            reading.wrong(finding.help("give each listener a name of its own"));
         }
     }
 }
@@ -205,18 +199,16 @@ impl View for ListenerSetSpec {
 
 fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> Vec<CertificateRef> {
     let references = reading.items(&listener.get("tls").get("certificateRefs"));
-    references
-        .into_iter()
-        .filter_map(|reference| {
-            Some(CertificateRef {
-                group: reading.string(&reference, "group").cloned().unwrap_or_default(),
-                kind: text_or(reading.string(&reference, "kind"), "Secret"),
-                name: reading.required_string(&reference, "name")?.clone(),
-                namespace: reading.string(&reference, "namespace").cloned(),
-                pointer: reference.pointer(),
-            })
+    let references = references.filter_map(|reference| {
+        Some(CertificateRef {
+            group: reading.string(&reference, "group").cloned().unwrap_or_default(),
+            kind: text_or(reading.string(&reference, "kind"), "Secret"),
+            name: reading.required_string(&reference, "name")?.clone(),
+            namespace: reading.string(&reference, "namespace").cloned(),
+            pointer: reference.pointer(),
         })
-        .collect()
+    });
+    references.collect()
 }
 
 /// A reference to an object by its name: of a route or a ListenerSet to its parent, or of a rule to a backend.
@@ -370,32 +362,24 @@ impl Admission {
     /// Reads the `allowedRoutes` of a listener. The defaults are Gateway API's: the same namespace; the kinds of the
     /// protocol.
     fn read(allowed: &Field<'_>, protocol: &str) -> Self {
-        let listed: Vec<(String, String)> = allowed
-            .get("kinds")
-            .items()
-            .filter_map(|kind| {
-                let group = kind.text("group").unwrap_or(GROUP);
-                Some((group.to_owned(), kind.text("kind")?.to_owned()))
-            })
-            .collect();
-        let lists_kinds = !listed.is_empty();
-        let kinds = if listed.is_empty() {
-            kinds_of_protocol(protocol)
-        } else {
-            Some(listed)
-        };
+        let listed = allowed.get("kinds").items().filter_map(|kind| {
+            let group = kind.text("group").unwrap_or(GROUP);
+            Some((group.to_owned(), kind.text("kind")?.to_owned()))
+        });
+        let listed: Vec<(String, String)> = listed.collect();
         Self {
             namespaces: AdmittedNamespaces::read(&allowed.get("namespaces"), "Same"),
-            lists_kinds,
-            kinds,
+            lists_kinds: !listed.is_empty(),
+            kinds: Some(listed)
+                .filter(|listed| !listed.is_empty())
+                .or_else(|| kinds_of_protocol(protocol)),
         }
     }
 
     /// Whether routes of this group and kind are admitted.
     pub fn admits_kind(&self, group: &str, kind: &str) -> bool {
-        self.kinds
-            .as_ref()
-            .is_none_or(|kinds| kinds.iter().any(|(g, k)| g == group && k == kind))
+        let mut kinds = self.kinds.iter().flatten();
+        self.kinds.is_none() || kinds.any(|(g, k)| g == group && k == kind)
     }
 }
 
@@ -408,12 +392,8 @@ fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
         "UDP" => &["UDPRoute"],
         _ => return None,
     };
-    Some(
-        kinds
-            .iter()
-            .map(|kind| (GROUP.to_owned(), (*kind).to_owned()))
-            .collect(),
-    )
+    let kinds = kinds.iter().map(|kind| (GROUP.to_owned(), (*kind).to_owned()));
+    Some(kinds.collect())
 }
 
 /// A ReferenceGrant: who may refer into its namespace.
@@ -441,10 +421,8 @@ impl View for GrantSpec {
         let from = from.collect();
         let entries = reading.items(&spec.get("to"));
         let to = entries.map(|entry| {
-            (
-                group_kind(&mut reading, &entry),
-                reading.text(&entry, "name").cloned(),
-            )
+            let kind = group_kind(&mut reading, &entry);
+            (kind, reading.text(&entry, "name").cloned())
         });
         let to = to.collect();
         (!reading.is_wrong()).then_some(Self { from, to })

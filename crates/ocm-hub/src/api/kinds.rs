@@ -87,22 +87,16 @@ impl From<&'static Entry> for KindInfo {
 
 impl From<&Crd> for KindInfo {
     fn from(crd: &Crd) -> Self {
-        let has = |field: &str| {
-            crd.versions
-                .iter()
-                .filter(|version| version.served)
-                .filter_map(|version| version.schema.as_ref())
-                .any(|schema| schema.has_field(&["spec", field]))
-        };
+        let served = crd.versions.iter().filter(|version| version.served);
+        let schemas: Vec<_> = served.filter_map(|version| version.schema.as_ref()).collect();
+        let has = |field: &str| schemas.iter().any(|schema| schema.has_field(&["spec", field]));
+        let versions = crd.served_versions().map(|version| version.to_owned().into());
         Self {
             group: crd.group.clone().into(),
             kind: crd.kind.clone().into(),
             plural: crd.plural.clone().into(),
             scope: crd.scope,
-            versions: crd
-                .served_versions()
-                .map(|version| version.to_owned().into())
-                .collect(),
+            versions: versions.collect(),
             has_target: TARGETS.into_iter().any(has),
             parent_refs: has("parentRefs"),
             has_policy_label: crd.labels.contains_key(POLICY_LABEL),
@@ -175,27 +169,24 @@ fn kinds() -> impl Iterator<Item = KindInfo> {
             let of_cluster = of_cluster.split_whitespace().map(|kind| (kind, Cluster));
             let mut kinds: Vec<(&str, Scope)> = namespaced.chain(of_cluster).collect();
             kinds.sort_unstable_by_key(|(kind, _)| *kind);
-            let info = |(kind, scope)| built_in(group, versions, kind, scope, false);
+            let info = |(kind, scope)| built_in(group, versions, kind, scope);
             kinds.into_iter().map(info)
         });
-    let unreleased = UNRELEASED.map(|kind| built_in("gateway.nginx.org", "v1alpha1", kind, Namespaced, true));
+    let unreleased = UNRELEASED.map(|kind| KindInfo {
+        has_target: true,
+        ..built_in("gateway.nginx.org", "v1alpha1", kind, Namespaced)
+    });
     rows.chain(unreleased).chain(catalog::kinds().map(KindInfo::from))
 }
 
-fn built_in(
-    group: &'static str,
-    versions: &'static str,
-    kind: &'static str,
-    scope: Scope,
-    has_target: bool,
-) -> KindInfo {
+fn built_in(group: &'static str, versions: &'static str, kind: &'static str, scope: Scope) -> KindInfo {
     KindInfo {
         group: group.into(),
         kind: kind.into(),
         plural: plural(kind).into(),
         scope,
         versions: versions.split_whitespace().map(Cow::from).collect(),
-        has_target,
+        has_target: false,
         parent_refs: false,
         has_policy_label: false,
         is_built_in: true,
@@ -264,11 +255,7 @@ impl KindTable {
     /// Adds a kind, in place of one with the same group and kind.
     pub fn insert(&mut self, info: KindInfo) {
         let index = position(&self.by_kind, &info.group, &info.kind).unwrap_or(self.kinds.len());
-        let (group, kind, plural) = (
-            info.group.to_string(),
-            info.kind.to_string(),
-            info.plural.to_string(),
-        );
+        let [group, kind, plural] = [&info.group, &info.kind, &info.plural].map(ToString::to_string);
         match self.kinds.get_mut(index) {
             Some(old) => {
                 if let Some(of_group) = self.by_plural.get_mut(&*old.group) {
@@ -384,13 +371,11 @@ pub(crate) fn correct_kind(
     kinds: &KindTable,
     taught: &BTreeSet<GroupKind>,
 ) -> Option<Finding> {
-    if kinds.kind(&object.api_version.group, &object.kind).is_some() {
+    let is_known = kinds.kind(&object.api_version.group, &object.kind).is_some();
+    if is_known || taught.contains(&object.group_kind()) {
         return None;
     }
     let written = object.group_kind();
-    if taught.contains(&written) {
-        return None;
-    }
     let meant = meant(&written, kinds)?;
     let (at, label, name) = if meant.kind == written.kind.as_str() {
         let label = format!("{} is in another group", written.kind);
@@ -403,20 +388,18 @@ pub(crate) fn correct_kind(
         };
         ("/kind", label, meant.kind.to_string())
     };
-    let message = format!(
-        "the kind of {} is unknown, so nothing would read it",
-        object.identity()
-    );
+    let identity = object.identity();
+    let message = format!("the kind of {identity} is unknown, so nothing would read it");
     let finding = Finding::new(Code::OBJECT_UNKNOWN_KIND, object.place(at), message).label(label);
-    let help = format!("did you mean `{name}`? If the kind exists, add its CRD to the input");
-    let severity = if is_read(meant) {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    let mut finding = finding.help(format!(
+        "did you mean `{name}`? If the kind exists, add its CRD to the input"
+    ));
+    if !is_read(meant) {
+        finding = finding.severity(Severity::Warning);
+    }
     object.kind = (*meant.kind).into();
     object.api_version.group = (&*meant.group).into();
-    Some(finding.help(help).severity(severity))
+    Some(finding)
 }
 
 /// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.

@@ -7,22 +7,18 @@
 //! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview is left out, because it needs a
 //! hub.
 
-mod size;
-
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use kube_json::Value;
+use kube_json::{Number, Value};
 
 use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::Field;
-use crd_schema::Crd;
-
-pub use size::{manifest_size, work_size};
+use crd_schema::{Crd, Violation};
 
 /// API group of both kinds.
 pub const GROUP: &str = "work.open-cluster-management.io";
@@ -81,10 +77,8 @@ impl Refusal {
     pub fn into_finding(self, object: &Object) -> Finding {
         let message = format!("{} {}: {}", object.kind, object.key(), self.message);
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
-        finding.help(
-            self.help
-                .unwrap_or_else(|| "correct the work: a hub refuses it".to_owned()),
-        )
+        let correct = || "correct the work: a hub refuses it".to_owned();
+        finding.help(self.help.unwrap_or_else(correct))
     }
 }
 
@@ -128,19 +122,17 @@ impl WorkValidation {
             .as_ref()
             .and_then(|crd| crd.versions.first()?.schema.as_ref());
         let violations = schema.map(|schema| schema.validate(work)).unwrap_or_default();
+        let refusal = |violation: Violation| Refusal {
+            stage: Stage::Crd,
+            code: Code::WORK_INVALID,
+            message: violation.to_string(),
+            help: violation::help(&violation),
+            pointer: violation.pointer,
+        };
         // The status is the agent's, and not ours to judge.
-        let of_spec = violations
-            .into_iter()
-            .filter(|violation| !violation.pointer.starts_with("/status/"));
-        let mut refusals: Vec<Refusal> = of_spec
-            .map(|violation| Refusal {
-                stage: Stage::Crd,
-                code: Code::WORK_INVALID,
-                message: violation.to_string(),
-                help: violation::help(&violation),
-                pointer: violation.pointer,
-            })
-            .collect();
+        let of_spec = |violation: &Violation| !violation.pointer.starts_with("/status/");
+        let violations = violations.into_iter().filter(of_spec);
+        let mut refusals: Vec<Refusal> = violations.map(refusal).collect();
         check_identity(&root, &mut refusals);
         check_condition_rules(&template, &mut refusals);
         check_manifests(&template.get("workload").get("manifests"), &mut refusals);
@@ -229,10 +221,8 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
     for (index, manifest) in manifests.items().enumerate() {
         let Some(kind) = manifest.text("kind").filter(|kind| !kind.is_empty()) else {
             let shown = manifest.value().map(Value::to_string).unwrap_or_default();
-            refusals.push(webhook(
-                &manifest,
-                format!("Object 'Kind' is missing in '{shown}'"),
-            ));
+            let message = format!("Object 'Kind' is missing in '{shown}'");
+            refusals.push(webhook(&manifest, message));
             continue;
         };
         let metadata = manifest.get("metadata");
@@ -261,11 +251,102 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
-    if subject.text("type") == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
-        let account = subject.get("serviceAccount");
+    let account = subject.get("serviceAccount");
+    if subject.text("type") == Some("ServiceAccount") && !account.is_present() {
         refusals.push(Refusal {
             help: Some("set serviceAccount to its namespace and name".to_owned()),
             ..webhook(&account, "executor service account can not be nil")
         });
+    }
+}
+
+// The size of a work is the length of its manifests as the API server's compact JSON, with the protobuf framing around
+// them (docs/systems/ocm-work.md#size). Nothing is serialized; only lengths are added up. The API server writes sorted
+// keys, no spaces, `<`, `>`, `&`, U+2028 and U+2029 as `\u....`, and numbers as Go does. Key order does not change a
+// length, so maps of either order count the same.
+
+/// The size of all manifests of a work, in bytes.
+pub fn work_size(manifests: &[Value]) -> u64 {
+    manifests.iter().map(manifest_size).fold(0, u64::saturating_add)
+}
+
+/// The bytes that one manifest adds to the size of its work.
+pub fn manifest_size(manifest: &Value) -> u64 {
+    manifest_size_of_json(json_bytes(manifest))
+}
+
+/// The same, given the length of its compact JSON: a field tag, the length as a varint, the text.
+fn manifest_size_of_json(json_bytes: u64) -> u64 {
+    let significant = u64::BITS.saturating_sub(json_bytes.leading_zeros()).max(1);
+    let varint = u64::from(significant.div_ceil(7));
+    json_bytes.saturating_add(varint).saturating_add(1)
+}
+
+/// The length of a value as the API server's compact JSON, in bytes.
+fn json_bytes(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number_bytes(number),
+        Value::String(text) => string_bytes(text),
+        Value::Array(items) => {
+            let sizes = items.iter().map(json_bytes);
+            sizes.fold(enclosing(items.len()), u64::saturating_add)
+        }
+        Value::Object(fields) => {
+            // A colon is between a key and its value.
+            let sizes = fields.iter().map(|(key, value)| {
+                string_bytes(key)
+                    .saturating_add(1)
+                    .saturating_add(json_bytes(value))
+            });
+            sizes.fold(enclosing(fields.len()), u64::saturating_add)
+        }
+    }
+}
+
+/// Two brackets and the commas between `count` entries.
+fn enclosing(count: usize) -> u64 {
+    u64::try_from(count.saturating_sub(1))
+        .unwrap_or(u64::MAX)
+        .saturating_add(2)
+}
+
+/// Quotes, the text, and what its escapes take beside it.
+fn string_bytes(text: &str) -> u64 {
+    let escape = |character| match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 1,
+        '<' | '>' | '&' | '\0'..='\u{1f}' => 5,
+        // Three bytes of UTF-8 become six of escape.
+        '\u{2028}' | '\u{2029}' => 3,
+        _ => 0,
+    };
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    text.chars()
+        .map(escape)
+        .fold(bytes.saturating_add(2), u64::saturating_add)
+}
+
+fn number_bytes(number: &Number) -> u64 {
+    let text = match number.as_i64() {
+        Some(integer) => integer.to_string(),
+        None => go_float(number.as_f64().unwrap_or_default()),
+    };
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// A float as Go's encoding/json writes it: shortest digits, an exponent below 1e-6 and from 1e21.
+fn go_float(float: f64) -> String {
+    let magnitude = float.abs();
+    if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
+        let text = format!("{float:e}");
+        match text.split_once('e') {
+            Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
+            _ => text,
+        }
+    } else if float == 0.0 && float.is_sign_negative() {
+        "-0".to_owned()
+    } else {
+        float.to_string()
     }
 }

@@ -22,8 +22,8 @@ use kube_json::{Map, Text, Value};
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
 use self::cluster_value::References;
-use super::label_selector::Labels;
 use super::own_kinds::OVERLAY as KIND;
+use super::schema::Labels;
 use super::{crd, gateway, ocm_work, own_kinds, schema, violation};
 use crate::diagnostic::{Code, Finding, Place, nearest, with_article};
 use crate::object::Object;
@@ -197,7 +197,7 @@ impl<'o> Check<'o> {
             refused: refused.collect(),
             findings: Vec::new(),
         };
-        for violation in violation::without_misspelled(violations) {
+        for violation in violation::without_misspelled(violations.iter()) {
             check.violation(violation);
         }
         check

@@ -56,15 +56,10 @@ fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<Tar
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));
     if single.is_present() && plural.is_present() {
-        reading.wrong(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.key_place(&plural.pointer()),
-                format!("{} has both `targetRef` and `targetRefs`", object.identity()),
-            )
-            .related(object.key_place(&single.pointer()), "the other form")
-            .help("keep one of them"),
-        );
+        let message = format!("{} has both `targetRef` and `targetRefs`", object.identity());
+        let [one, other] = [&plural, &single].map(|field| object.key_place(&field.pointer()));
+        let finding = Finding::new(Code::POLICY_INVALID, one, message);
+        reading.wrong(finding.related(other, "the other form").help("keep one of them"));
     }
     let references = if single.is_present() {
         reading.mapping(&single);
@@ -72,10 +67,9 @@ fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<Tar
     } else {
         reading.items(&plural).collect()
     };
-    references
-        .iter()
-        .filter_map(|reference| read_reference(reading, object, reference))
-        .collect()
+    let references = references.iter();
+    let references = references.filter_map(|reference| read_reference(reading, object, reference));
+    references.collect()
 }
 
 fn read_reference<'a>(
@@ -87,11 +81,9 @@ fn read_reference<'a>(
     if let Some((bare, _)) = group.split_once('/') {
         let message = format!("the group of a target must not contain a version: `{group}`");
         let place = object.place(&reference.get("group").pointer());
-        reading.wrong(
-            Finding::new(Code::POLICY_INVALID, place, message)
-                .label("a group, a slash and a version")
-                .help(format!("write `group: {bare}`")),
-        );
+        let finding = Finding::new(Code::POLICY_INVALID, place, message);
+        let finding = finding.label("a group, a slash and a version");
+        reading.wrong(finding.help(format!("write `group: {bare}`")));
         return None;
     }
     Some(TargetRef {
@@ -140,28 +132,27 @@ pub struct TargetSelector {
 
 fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<TargetSelector> {
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
-    entries
-        .filter_map(|entry| {
-            let kind = reading.required_string(&entry, "kind")?.clone();
-            let group = reading.group(&entry, GROUP);
-            let section_name = reading.text(&entry, "sectionName").cloned();
-            let Some(selector) = Selector::read(&entry) else {
-                let field = dotted(&entry.pointer());
-                let message = format!("`{field}` of {} is not a label selector", object.identity());
-                let help =
-                    "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist";
-                let place = object.place(&entry.pointer());
-                reading.wrong(Finding::new(Code::POLICY_INVALID, place, message).help(help));
-                return None;
-            };
-            Some(TargetSelector {
-                group,
-                kind,
-                selector,
-                namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
-                section_name,
-                pointer: entry.pointer(),
-            })
+    let selectors = entries.filter_map(|entry| {
+        let kind = reading.required_string(&entry, "kind")?.clone();
+        let group = reading.group(&entry, GROUP);
+        let section_name = reading.text(&entry, "sectionName").cloned();
+        let pointer = entry.pointer();
+        let Some(selector) = Selector::read(&entry) else {
+            let (field, identity) = (dotted(&pointer), object.identity());
+            let message = format!("`{field}` of {identity} is not a label selector");
+            let help = "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist";
+            let finding = Finding::new(Code::POLICY_INVALID, object.place(&pointer), message);
+            reading.wrong(finding.help(help));
+            return None;
+        };
+        Some(TargetSelector {
+            group,
+            kind,
+            selector,
+            namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
+            section_name,
+            pointer,
         })
-        .collect()
+    });
+    selectors.collect()
 }

@@ -29,11 +29,8 @@ pub fn stands_for_routes(group: &str, kind: &str) -> bool {
 pub fn inherits_matches(route: &Object) -> bool {
     LABEL_GROUPS.iter().any(|group| {
         let annotation = route.annotation(&format!("{group}/inherit-parent-matcher"));
-        annotation.is_some_and(|text| {
-            ["true", "yes", "enabled"]
-                .iter()
-                .any(|yes| text.eq_ignore_ascii_case(yes))
-        })
+        let is_yes = |text: &str| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "enabled");
+        annotation.is_some_and(is_yes)
     })
 }
 
@@ -78,9 +75,8 @@ impl View for RouteSpec {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let written = reading.items(&spec.get("parentRefs")).enumerate();
-        let parents = written
-            .filter_map(|(at, parent)| ParentRef::read(&mut reading, at, &parent))
-            .collect();
+        let parents = written.filter_map(|(at, parent)| ParentRef::read(&mut reading, at, &parent));
+        let parents = parents.collect();
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -93,14 +89,12 @@ impl View for RouteSpec {
             Reading::new(object, &mut of_others)
         };
         let fields = reading.items(&spec.get("hostnames"));
-        let hostnames = fields
-            .filter_map(|field| reading.hostname(&field).cloned())
-            .collect();
+        let hostnames = fields.filter_map(|field| reading.hostname(&field).cloned());
+        let hostnames = hostnames.collect();
         let field = spec.get("rules");
         let written = reading.items(&field).enumerate();
-        let mut rules: Vec<RouteRule> = written
-            .map(|(at, rule)| route_rule(&mut reading, at, &rule))
-            .collect();
+        let rules = written.map(|(at, rule)| route_rule(&mut reading, at, &rule));
+        let mut rules: Vec<RouteRule> = rules.collect();
         if is_known && object.kind == "HTTPRoute" && !field.is_present() {
             rules.push(RouteRule::default());
         }
@@ -147,11 +141,8 @@ fn mirrors<'a>(
     for (position, filter) in reading.items(&filters).enumerate() {
         let mirror = filter.present("requestMirror");
         if let Some(reference) = mirror.and_then(|mirror| mirror.present("backendRef")) {
-            backends.extend(BackendRef::read(
-                reading,
-                (rule, backend, Some(position)),
-                &reference,
-            ));
+            let at = (rule, backend, Some(position));
+            backends.extend(BackendRef::read(reading, at, &reference));
         }
     }
 }
@@ -173,11 +164,8 @@ impl BackendRef {
         let (rule, backend, filter) = self.at;
         let backend = backend.map(|position| format!("/backendRefs/{position}"));
         let filter = filter.map(|position| format!("/filters/{position}/requestMirror/backendRef"));
-        format!(
-            "/spec/rules/{rule}{}{}",
-            backend.unwrap_or_default(),
-            filter.unwrap_or_default()
-        )
+        let (backend, filter) = (backend.unwrap_or_default(), filter.unwrap_or_default());
+        format!("/spec/rules/{rule}{backend}{filter}")
     }
 }
 

@@ -4,19 +4,12 @@
 //! for all others. They do not cover types, enums, lengths, and required fields.
 
 mod complaints;
-
-mod hostnames;
-
-mod listeners;
-mod routes;
-
 mod envoy_gateway;
 mod gateway_policies;
-mod gke;
-mod istio;
-mod kgateway;
 mod kuadrant;
-mod nginx;
+mod listeners;
+mod other_policies;
+mod routes;
 
 #[cfg(test)]
 mod tests;
@@ -28,35 +21,28 @@ use super::route::is_route;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// What an API server with the CRD of this kind would refuse, and what no controller would take.
+/// What an API server with the CRD of this kind would refuse, and what no controller would accept.
 pub fn broken(object: &Object) -> Vec<Finding> {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    let by = |code: Code, check: fn(&mut Complaints<'_>)| {
-        let mut complaints = Complaints::new(object, code);
-        check(&mut complaints);
-        complaints.into_findings()
-    };
-    match (group, kind) {
+    let by = |code, check| Complaints::find(object, code, check);
+    match (object.api_version.group.as_str(), object.kind.as_str()) {
         (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
         (group, kind) if is_listener_set(group, kind) => by(Code::GATEWAY_INVALID, listeners::listeners),
-        _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
+        (group, kind) if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
         (X_GROUP, "XBackendTrafficPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_traffic),
         ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
         ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
-        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
-        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
+        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, other_policies::nginx),
+        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, other_policies::kgateway),
         ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io" | "networking.istio.io", _) => {
-            by(Code::POLICY_INVALID, istio::policy)
+            by(Code::POLICY_INVALID, other_policies::istio)
         }
-        ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),
+        ("networking.gke.io", _) => by(Code::POLICY_INVALID, other_policies::gke),
         _ => Vec::new(),
     }
 }
 
-/// What every API server takes and no controller serves: also said where the CRD is in the input.
+/// What every API server accepts and no controller serves: also reported if the CRD is in the input.
 pub fn conflicting(object: &Object) -> Vec<Finding> {
-    let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
-    listeners::protocols_on_one_port(&mut complaints);
-    complaints.into_findings()
+    Complaints::find(object, Code::GATEWAY_INVALID, listeners::protocols_on_one_port)
 }

@@ -1,11 +1,14 @@
-//! The files that users write: the JSON Schema of each, as it is committed in `schemas/`, and the way from a value to the
-//! type that the schema is made from (a test makes it).
+//! The files and texts that users write for spokewright: reading their YAML; the JSON Schema of each, as it is committed in
+//! `schemas/`, and the way from a value to the type that the schema is made from (a test makes it); and the shapes that
+//! they share.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use apimachinery::pointer;
+use apimachinery::{LabelSelector, MatchExpression, pointer};
 use crd_schema::{Schema, Violation, ViolationKind};
 use kube_json::{Map, Value};
+use kube_yaml::Limits;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -30,13 +33,14 @@ pub(super) fn config() -> Schema {
     if let Some(profile) = schema.pointer_mut(PROFILE) {
         *profile = Value::Bool(true);
     }
-    compiled(&schema)
+    Schema::of_value(&schema).0
 }
 
 /// The schema of the parameters.
 pub(super) fn params() -> &'static Schema {
     // They are read again for each hub that ClusterOverlays make of one.
-    static COMPILED: LazyLock<Schema> = LazyLock::new(|| compiled(&PARAMS.parse().unwrap_or_default()));
+    static COMPILED: LazyLock<Schema> =
+        LazyLock::new(|| Schema::of_value(&PARAMS.parse().unwrap_or_default()).0);
     &COMPILED
 }
 
@@ -59,13 +63,13 @@ fn without_required(schema: &str) -> Schema {
     if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
         spec.remove("required");
     }
-    compiled(&schema)
+    Schema::of_value(&schema).0
 }
 
 /// The schema of one of the configuration's profiles.
 pub fn profile() -> Schema {
     let schema: Value = CONFIG.parse().unwrap_or_default();
-    compiled(schema.pointer(PROFILE).unwrap_or(&Value::Null))
+    Schema::of_value(schema.pointer(PROFILE).unwrap_or(&Value::Null)).0
 }
 
 /// A list whose items keep their positions: one that the schema refuses leaves a gap.
@@ -93,6 +97,48 @@ impl<T> Default for List<T> {
     }
 }
 
+/// The labels of objects, or the claims of clusters, as in any Kubernetes label selector.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Labels {
+    /// Labels with their values.
+    #[serde(default)]
+    match_labels: Option<BTreeMap<String, String>>,
+    /// Requirements on labels; all must be met.
+    #[serde(default)]
+    match_expressions: List<Expression>,
+}
+
+/// A requirement on a label.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Expression {
+    /// The label's key.
+    key: String,
+    /// In, NotIn, Exists or DoesNotExist.
+    operator: String,
+    /// The values of In and NotIn.
+    #[serde(default)]
+    values: List<String>,
+}
+
+impl Labels {
+    /// The selector, not yet checked.
+    pub(super) fn selector(&self) -> LabelSelector {
+        let expression = |(_, written): (usize, &Expression)| MatchExpression {
+            key: written.key.clone(),
+            operator: written.operator.clone(),
+            values: written.values.items().map(|(_, value)| value.clone()).collect(),
+        };
+        LabelSelector {
+            match_labels: self.match_labels.clone().unwrap_or_default(),
+            match_expressions: self.match_expressions.items().map(expression).collect(),
+        }
+    }
+}
+
 /// A file, as far as its schema accepts it.
 pub(super) struct Typed<T> {
     /// The file; an error if the schema accepts what the type does not.
@@ -105,9 +151,8 @@ pub(super) struct Typed<T> {
 
 /// Whether a schema refuses something at a pointer or below, so that what replaces it is not what the author meant.
 pub(super) fn refuses(refused: &[String], at: &str) -> bool {
-    refused
-        .iter()
-        .any(|refused| pointer::inside(refused, at).is_some())
+    let mut refused = refused.iter();
+    refused.any(|refused| pointer::inside(refused, at).is_some())
 }
 
 /// No schema of ours is deeper.
@@ -152,11 +197,7 @@ fn remove(value: &mut Value, violation: &Violation) {
     match value.pointer_mut(holder) {
         Some(Value::Object(fields)) => drop(fields.remove(&name)),
         Some(Value::Array(items)) => {
-            if let Some(item) = name
-                .parse()
-                .ok()
-                .and_then(|position: usize| items.get_mut(position))
-            {
+            if let Some(item) = name.parse::<usize>().ok().and_then(|at| items.get_mut(at)) {
                 *item = Value::Null;
             }
         }
@@ -164,9 +205,24 @@ fn remove(value: &mut Value, violation: &Violation) {
     }
 }
 
-fn compiled(schema: &Value) -> Schema {
-    let (schema, _) = Schema::of_value(schema);
-    schema
+/// How much aliases inside such a text may expand to: there may be as many texts as a hub has objects.
+const MOST_FROM_ALIASES: usize = 10_000;
+
+/// Reads a text of one document, YAML as Kubernetes reads it, so JSON too.
+///
+/// # Errors
+/// If it is not YAML, or has several documents.
+pub(super) fn read(text: &str) -> Result<Value, kube_yaml::Error> {
+    let limits = Limits {
+        alias_nodes: MOST_FROM_ALIASES,
+        ..Limits::default()
+    };
+    kube_yaml::read_document(text, &limits)
+}
+
+/// The text in base64, if it is one.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(kube_yaml::base64(text.as_bytes())?).ok()
 }
 
 #[cfg(test)]

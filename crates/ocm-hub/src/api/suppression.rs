@@ -50,18 +50,6 @@ pub enum Subject {
     },
 }
 
-impl Subject {
-    /// Reads `KIND/[NAMESPACE/]NAME`.
-    fn from_name(object: &str) -> Option<Self> {
-        let (kind, namespace, name) = named_parts(object)?;
-        Some(Self::Called {
-            kind: kind.to_ascii_lowercase(),
-            namespace: namespace.map(str::to_owned),
-            name: name.to_owned(),
-        })
-    }
-}
-
 /// Two of one text are equal: a matcher has no equality of its own.
 impl PartialEq for Suppression {
     fn eq(&self, other: &Self) -> bool {
@@ -77,10 +65,8 @@ impl Suppression {
             Subject::Own(_) => SuppressedBy::Object,
             Subject::Anything | Subject::Called { .. } => SuppressedBy::Configuration,
         };
-        Suppressed {
-            by,
-            reason: self.reason.clone(),
-        }
+        let reason = self.reason.clone();
+        Suppressed { by, reason }
     }
 }
 
@@ -136,25 +122,28 @@ impl Entry {
             let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
             return Err(wrong("", message, &help));
         }
-        let subject = object.map_or(Ok(Subject::Anything), |object| {
-            let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
-            Subject::from_name(&object).ok_or_else(|| {
-                wrong(
-                    "/object",
-                    format!("`{object}` is not the name of an object"),
-                    help,
-                )
-            })
-        })?;
+        let subject = match object.as_deref().map(|object| named_parts(object).ok_or(object)) {
+            None => Subject::Anything,
+            Some(Ok((kind, namespace, name))) => Subject::Called {
+                kind: kind.to_ascii_lowercase(),
+                namespace: namespace.map(str::to_owned),
+                name: name.to_owned(),
+            },
+            Some(Err(object)) => {
+                let message = format!("`{object}` is not the name of an object");
+                let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
+                return Err(wrong("/object", message, help));
+            }
+        };
         let glob = |glob: String| GlobBuilder::new(&glob).literal_separator(true).build();
         let path = path.map(glob).transpose().map_err(|error| {
             let message = format!("`path` has an invalid glob: {error}");
             wrong("/path", message, "write a glob such as `teams/shop/**`")
         })?;
         let until = given(&self.until).map(|until| {
+            let message = "`until` is neither a date nor a time".to_owned();
             let help = "write a date, `2027-03-31`, or a time, `2027-03-31T12:00:00Z`";
-            moment(&until)
-                .ok_or_else(|| wrong("/until", "`until` is neither a date nor a time".to_owned(), help))
+            moment(&until).ok_or_else(|| wrong("/until", message, help))
         });
         Ok(Suppression {
             code,
@@ -184,11 +173,8 @@ pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppressio
     };
     let place = object.place(&pointer::child("/metadata/annotations", SUPPRESS_ANNOTATION));
     let mut found = Vec::new();
-    for entry in text
-        .split([';', '\n'])
-        .map(str::trim)
-        .filter(|entry| !entry.is_empty())
-    {
+    let entries = text.split([';', '\n']).map(str::trim);
+    for entry in entries.filter(|entry| !entry.is_empty()) {
         let (name, reason) = entry.split_once(':').unwrap_or((entry, ""));
         let (name, reason) = (name.trim(), reason.trim());
         match accepted_code(name, place.clone()) {
@@ -227,11 +213,8 @@ fn accepted_code(name: &str, place: Place) -> Result<Code, Box<Finding>> {
 }
 
 fn no_reason(place: Place) -> Finding {
-    invalid(
-        place,
-        "a suppression has no reason",
-        format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`"),
-    )
+    let help = format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`");
+    invalid(place, "a suppression has no reason", help)
 }
 
 /// The finding about a suppression that does not apply.

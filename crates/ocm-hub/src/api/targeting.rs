@@ -143,11 +143,9 @@ impl Targeting {
         }
         let takes = |field: &TargetField| schema.takes_field(&["spec", field.name()]);
         let fields: Vec<TargetField> = TargetField::ALL.into_iter().filter(takes).collect();
-        let known = KNOWN.iter().map(|(group, kind)| (*group, *kind));
-        let further = further
-            .iter()
-            .map(|(group, kind)| (group.as_str(), kind.as_str()));
-        let asked: Vec<(&str, &str)> = known.chain(further).collect();
+        let mut asked: Vec<(&str, &str)> = KNOWN.to_vec();
+        let further = further.iter();
+        asked.extend(further.map(|(group, kind)| (group.as_str(), kind.as_str())));
         let asking = |is_asked: fn(TargetField) -> bool| Asking {
             schema,
             fields: fields.iter().copied().filter(|field| is_asked(*field)).collect(),
@@ -162,10 +160,8 @@ impl Targeting {
             fields,
         })
     }
-}
 
-impl Targeting {
-    /// What either of two schemas says.
+    /// What either of two schemas accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let all = |one: Vec<TargetField>, other: Vec<TargetField>| {
@@ -261,13 +257,11 @@ impl Asking<'_> {
         let what = [("group", json!(group)), ("kind", json!(kind))];
         let has = |(part, _): &(&str, Value)| self.has_of(field, part);
         let what: Vec<(&str, Value)> = what.into_iter().filter(has).collect();
-        ways.into_iter()
-            .filter(has)
-            .map(|way| {
-                let parts = what.iter().cloned().chain([way]);
-                parts.map(|(part, value)| (part.to_owned(), value)).collect()
-            })
-            .collect()
+        let targets = ways.into_iter().filter(has).map(|way| {
+            let parts = what.iter().cloned().chain([way]);
+            parts.map(|(part, value)| (part.to_owned(), value)).collect()
+        });
+        targets.collect()
     }
 
     /// Whether nothing is reported about its group, kind or section. What else its kind of reference must have is not
@@ -285,8 +279,8 @@ impl Asking<'_> {
 
     fn violations(&mut self, spec: &Value) -> Vec<Violation> {
         let fields: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        self.schema
-            .validate_part("spec", &fields, spec, &mut self.allowance)
+        let allowance = &mut self.allowance;
+        self.schema.validate_part("spec", &fields, spec, allowance)
     }
 
     fn has_of(&self, field: TargetField, part: &str) -> bool {

@@ -42,11 +42,10 @@ struct Rules {
 
 /// The schemas whose rules decide about updates of a kind, by server-side apply or not.
 pub(crate) fn rules(group: &str, kind: &str, server_side: bool) -> impl Iterator<Item = &'static Schema> {
-    let of_kind = RULES
-        .iter()
-        .filter(move |(_, rules)| rules.group == group && rules.kinds.contains(&kind));
-    let of_kind = of_kind.filter(move |(_, rules)| server_side || !rules.server_side);
-    of_kind.map(|(schema, _)| schema)
+    let decides = move |(_, rules): &&(_, Rules)| {
+        rules.group == group && rules.kinds.contains(&kind) && (server_side || !rules.server_side)
+    };
+    RULES.iter().filter(decides).map(|(schema, _)| schema)
 }
 
 /// A rule that refuses an update.

@@ -1,16 +1,17 @@
 //! Turns violations of a schema into findings.
 
-use std::borrow::Cow;
-
-use apimachinery::pointer::dotted;
+use apimachinery::pointer::{child, dotted, tokens};
 use crd_schema::{Violation, ViolationKind};
-use kube_json::{Text, Value};
+use kube_json::Value;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Place, did_you_mean, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
 const LISTED_MAX: usize = 16;
+
+/// The metadata that `hub` checks.
+pub(crate) const METADATA_OF_HUB: [&str; 4] = ["annotations", "labels", "name", "namespace"];
 
 /// Whether the place of a violation is the key of a field, not its value.
 pub const fn is_unknown_field(violation: &Violation) -> bool {
@@ -21,7 +22,7 @@ pub const fn is_unknown_field(violation: &Violation) -> bool {
 pub fn help(violation: &Violation) -> Option<String> {
     match &violation.kind {
         ViolationKind::UnknownField { known } => {
-            let name = apimachinery::pointer::tokens(&violation.pointer).last();
+            let name = tokens(&violation.pointer).last();
             let near = did_you_mean(&name.unwrap_or_default(), known.iter().map(String::as_str));
             let near = near.or_else(|| violation.help.clone());
             Some(near.unwrap_or_else(|| match known.len() {
@@ -33,13 +34,11 @@ pub fn help(violation: &Violation) -> Option<String> {
         ViolationKind::NotSupported { value, supported } => {
             did_you_mean(value.as_str()?, supported.iter().filter_map(Value::as_str))
         }
-        ViolationKind::Duplicate { keys } => Some(match keys.as_slice() {
-            [] => "remove one of the two".to_owned(),
-            keys => format!(
-                "give it another `{}`, or remove one of the two",
-                keys.join("` or `")
-            ),
-        }),
+        ViolationKind::Duplicate { keys } if keys.is_empty() => Some("remove one of the two".to_owned()),
+        ViolationKind::Duplicate { keys } => {
+            let keys = keys.join("` or `");
+            Some(format!("give it another `{keys}`, or remove one of the two"))
+        }
         ViolationKind::Rule { rule } => Some(format!("the rule is: {rule}")),
         // It is for a null that the author meant as text.
         ViolationKind::Required => None,
@@ -72,48 +71,42 @@ pub fn of_file(
 /// A field that is missing because its name is misspelled is one mistake, and so is a value that several rules refuse.
 pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding> {
     let of_kind = |violation: &&Violation| violation.kind != ViolationKind::Metadata;
-    told(&violations.iter().filter(of_kind).collect::<Vec<_>>(), object)
+    mistakes(violations.iter().filter(of_kind), object)
 }
 
 /// Violations in the metadata of an object of any kind, except in its name, namespace, labels, and annotations, which
 /// `hub` reports in more detail.
 pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
-    const OF_HUB: [&str; 4] = ["annotations", "labels", "name", "namespace"];
     let metadata = object.value.get("metadata").and_then(Value::as_object);
-    if metadata.is_some_and(|metadata| metadata.keys().all(|field| OF_HUB.contains(&field.as_str()))) {
+    if metadata.is_some_and(|metadata| {
+        metadata
+            .keys()
+            .all(|field| METADATA_OF_HUB.contains(&field.as_str()))
+    }) {
         return Vec::new();
     }
     let violations = crd_schema::check_metadata(&object.value);
     let is_ours = |violation: &&Violation| {
         let field = violation.pointer.split('/').nth(2);
-        field.is_none_or(|field| !OF_HUB.contains(&field))
+        field.is_none_or(|field| !METADATA_OF_HUB.contains(&field))
     };
-    told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
+    mistakes(violations.iter().filter(is_ours), object)
 }
 
 /// The violations without those that only report as missing a field whose name is misspelled.
-pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
-    let misspelled: Vec<String> = violations.iter().filter_map(meant).collect();
-    violations.iter().filter(move |violation| {
+pub(crate) fn without_misspelled<'v>(
+    violations: impl Iterator<Item = &'v Violation> + Clone,
+) -> impl Iterator<Item = &'v Violation> {
+    let misspelled: Vec<String> = violations.clone().filter_map(meant).collect();
+    violations.filter(move |violation| {
         violation.kind != ViolationKind::Required || !misspelled.contains(&violation.pointer)
     })
 }
 
 /// One finding for each mistake.
-fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
-    if violations.is_empty() {
-        return Vec::new();
-    }
-    let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
-    // All findings about the object share it.
-    let subject = Text::from(format!("{} {}: ", object.kind, object.key()));
+fn mistakes<'v>(violations: impl Iterator<Item = &'v Violation> + Clone, object: &Object) -> Vec<Finding> {
     let mut findings: Vec<(&Violation, Finding)> = Vec::new();
-    for (violation, meant) in violations.iter().copied().zip(&misspelled) {
-        let mut meant_fields = misspelled.iter().flatten();
-        if violation.kind == ViolationKind::Required && meant_fields.any(|meant| *meant == violation.pointer)
-        {
-            continue;
-        }
+    for violation in without_misspelled(violations) {
         let same = |(other, _): &&mut (&Violation, Finding)| {
             other.pointer == violation.pointer && is_about_value(other) && is_about_value(violation)
         };
@@ -121,14 +114,14 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             first.notes.push(violation.to_string().into());
             continue;
         }
-        let found = finding(violation, object, &subject).settles_field();
-        let found = match meant {
-            Some(meant) if object.value.pointer(meant).is_some() => {
+        let found = finding(violation, object).settles_field();
+        let found = match meant(violation) {
+            Some(meant) if object.value.pointer(&meant).is_some() => {
                 let (_, there) = meant.rsplit_once('/').unwrap_or_default();
                 found.help(format!("remove it: `{there}` is there already"))
             }
             // A missing field may be reported where it would be.
-            Some(meant) => found.misspells(object.place(meant)),
+            Some(meant) => found.misspells(object.place(&meant)),
             None => found,
         };
         findings.push((violation, found));
@@ -142,9 +135,9 @@ pub(crate) fn meant(violation: &Violation) -> Option<String> {
         return None;
     };
     let (parent, _) = violation.pointer.rsplit_once('/')?;
-    let name = apimachinery::pointer::tokens(&violation.pointer).last()?;
+    let name = tokens(&violation.pointer).last()?;
     let near = nearest(&name, known.iter().map(String::as_str))?;
-    Some(apimachinery::pointer::child(parent, near))
+    Some(child(parent, near))
 }
 
 const fn is_about_value(violation: &Violation) -> bool {
@@ -154,29 +147,21 @@ const fn is_about_value(violation: &Violation) -> bool {
     )
 }
 
-/// The place of a violation. For an item that repeats another one, it is the field that should distinguish them.
-fn pointer_of(violation: &Violation) -> Cow<'_, str> {
-    if let ViolationKind::Duplicate { keys } = &violation.kind
-        && let [key] = keys.as_slice()
-    {
-        return apimachinery::pointer::child(&violation.pointer, key).into();
-    }
-    violation.pointer.as_str().into()
-}
-
 /// The finding `object/schema` or `object/unknown-field` about `object`.
-fn finding(violation: &Violation, object: &Object, subject: &Text) -> Finding {
-    let message = format!("{subject}{violation}");
+fn finding(violation: &Violation, object: &Object) -> Finding {
+    let message = format!("{} {}: {violation}", object.kind, object.key());
     let (code, place) = if is_unknown_field(violation) {
         (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))
+    } else if let ViolationKind::Duplicate { keys } = &violation.kind
+        && let [key] = keys.as_slice()
+    {
+        // The field that should distinguish an item from the one that it repeats.
+        (Code::OBJECT_SCHEMA, object.place(&child(&violation.pointer, key)))
     } else {
-        (Code::OBJECT_SCHEMA, object.place(&pointer_of(violation)))
+        (Code::OBJECT_SCHEMA, object.place(&violation.pointer))
     };
-    let null = object
-        .value
-        .pointer(&violation.pointer)
-        .filter(|value| value.is_null());
-    let of_null = null.and_then(|_| violation.help.clone());
+    let value = object.value.pointer(&violation.pointer);
+    let of_null = value.filter(|value| value.is_null()).and(violation.help.clone());
     let help = of_null.or_else(|| help(violation)).unwrap_or_else(|| {
         let path = dotted(&violation.pointer).replace(['[', ']'], " ");
         let fields: Vec<&str> = path
@@ -184,10 +169,8 @@ fn finding(violation: &Violation, object: &Object, subject: &Text) -> Finding {
             .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()))
             .collect();
         let kind = object.kind.to_lowercase();
-        format!(
-            "`kubectl explain {}` shows the fields that belong here",
-            shell_name(&format!("{kind}.{}", fields.join(".")))
-        )
+        let path = shell_name(&format!("{kind}.{}", fields.join(".")));
+        format!("`kubectl explain {path}` shows the fields that belong here")
     });
     let mut finding = Finding::new(code, place, message).help(help);
     finding.is_rule = matches!(violation.kind, ViolationKind::Rule { .. });

@@ -65,20 +65,20 @@ impl<'a> Grants<'a> {
         let namespace = to.namespace.as_deref().unwrap_or_default();
         let kind = &to.group_kind;
         let to = (kind.group.as_str(), kind.kind.as_str(), to.name.as_str());
-        let grants = self.by_namespace.get(namespace).into_iter().flatten();
+        let grants = self.grants_in(namespace);
         grants
             .filter(move |grant| grant.permits(from, to))
             .map(|grant| grant.object)
     }
 
+    fn grants_in(&self, namespace: &str) -> impl Iterator<Item = &ReferenceGrant<'a>> {
+        self.by_namespace.get(namespace).into_iter().flatten()
+    }
+
     /// Whether an object of `from` (group, kind, namespace) may refer to `to` (group, kind, name) in
     /// `namespace`. Within one namespace everything may.
     pub fn permit(&self, from: (&str, &str, &str), namespace: &str, to: (&str, &str, &str)) -> bool {
-        from.2 == namespace
-            || self
-                .by_namespace
-                .get(namespace)
-                .is_some_and(|grants| grants.iter().any(|grant| grant.permits(from, to)))
+        from.2 == namespace || self.grants_in(namespace).any(|grant| grant.permits(from, to))
     }
 
     /// The same for an object of a cluster that is `assumed` to be delivered there by another tool: with the grants of
@@ -102,18 +102,15 @@ impl<'a> Grants<'a> {
         namespace: &str,
         to: (&str, &str, &str),
     ) -> Option<(Place, String)> {
-        let here = self.by_namespace.get(namespace).into_iter().flatten();
-        let mut there = here.filter_map(|grant| grant.almost_permits(from, to));
-        if let Some(place) = there.next() {
+        let mut grants = self.grants_in(namespace);
+        if let Some(place) = grants.find_map(|grant| grant.almost_permits(from, to)) {
             let help = format!("write `namespace: {}` in the ReferenceGrant", from.2);
             return Some((place, help));
         }
         let near = nearest(namespace, self.by_namespace.keys().copied());
         // In the namespace that the reference comes from, a grant for it permits nothing.
         let namespaces = near.into_iter().chain([from.2]);
-        let mut grants = namespaces
-            .filter_map(|near| self.by_namespace.get(near))
-            .flatten();
+        let mut grants = namespaces.flat_map(|near| self.grants_in(near));
         let grant = grants.find(|grant| grant.permits(from, to))?;
         let help = format!("write `namespace: {namespace}` in the metadata of the ReferenceGrant");
         Some((grant.object.place("/metadata/namespace"), help))

@@ -1,11 +1,9 @@
-//! The name and namespace of an object: Kubernetes' rules for names, labels, namespaces, and all other metadata.
-//!
-//! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
-//! kinds. Flows out: findings, a resolved namespace. Must not know: what a kind is for.
+//! The name and namespace of an object: Kubernetes' rules for names, labels, namespaces, and all other metadata, and the
+//! namespace that an object ends up in.
 
 use crate::api::crd::Scope;
 use crate::api::kinds::KindTable;
-use crate::api::violation;
+use crate::api::violation::{self, METADATA_OF_HUB};
 use crate::diagnostic::{Code, Finding, holds_secret, nearest};
 use crate::object::Object;
 use apimachinery::Field;
@@ -36,23 +34,18 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
 
 /// A key of `metadata` with a typo. Of kinds with a schema, the schema reports it: this is for those of the core group.
 fn misspelled_key(object: &Object) -> Option<Finding> {
-    const KNOWN: [&str; 4] = ["annotations", "labels", "name", "namespace"];
     if !object.api_version.group.is_empty() {
         return None;
     }
     let metadata = object.root().get("metadata");
     // That the name or the namespace is missing is reported as such.
-    let mut missing = ["annotations", "labels"]
-        .iter()
-        .filter(|key| !metadata.get(key).is_present());
+    let mut missing = ["annotations", "labels"].iter().filter(|key| !metadata.has(key));
     missing.find_map(|key| {
-        let unknown = metadata.entries().map(|(key, _)| key);
-        let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
-        let finding = Finding::new(
-            Code::OBJECT_UNKNOWN_FIELD,
-            object.key_place(&metadata.get(near).pointer()),
-            format!("{}: unknown field \"metadata.{near}\"", object.identity()),
-        );
+        let unknown = metadata.names().filter(|key| !METADATA_OF_HUB.contains(key));
+        let near = nearest(key, unknown)?;
+        let message = format!("{}: unknown field \"metadata.{near}\"", object.identity());
+        let place = object.key_place(&metadata.get(near).pointer());
+        let finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message);
         Some(finding.help(format!("did you mean `{key}`?")))
     })
 }
@@ -107,10 +100,8 @@ pub(super) fn settle_namespace(
     kinds: &KindTable,
     default: Option<&str>,
 ) -> Option<Finding> {
-    let scope = kinds
-        .kind(&object.api_version.group, &object.kind)
-        .map(|kind| kind.scope);
-    match (scope, &object.namespace) {
+    let kind = kinds.kind(&object.api_version.group, &object.kind);
+    match (kind.map(|kind| kind.scope), &object.namespace) {
         (Some(Scope::Cluster), _) => {
             // An API server clears it without a word.
             object.namespace = None;

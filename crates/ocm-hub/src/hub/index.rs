@@ -1,5 +1,5 @@
-//! [`Hub`], everything that a run knows about its input, and [`Objects`], which finds them again by identity, by kind, and
-//! by namespace, always in the same order.
+//! [`Hub`], everything that a run knows about its input, and [`Objects`], which are found by identity, kind, and
+//! namespace, always in the same order.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -150,22 +150,19 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Sorts `objects`, whose identities are unique.
-    pub fn new(mut objects: Vec<Object>) -> Self {
-        objects.sort_by(order);
+    /// Sorts objects whose identities are unique.
+    pub fn new(mut sorted: Vec<Object>) -> Self {
+        sorted.sort_by(order);
         let mut runs = Vec::new();
         let mut start = 0_usize;
-        for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
+        for run in sorted.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
             let end = start.saturating_add(run.len());
             runs.push(start..end);
             start = end;
         }
         // They stay until the end of the run.
-        objects.shrink_to_fit();
-        Self {
-            sorted: objects,
-            runs,
-        }
+        sorted.shrink_to_fit();
+        Self { sorted, runs }
     }
 
     /// The same for objects that each come with something, which then is in the order of the objects. Of several objects of
@@ -194,28 +191,24 @@ impl Objects {
 
     /// The object with this identity.
     pub fn get(&self, identity: &Identity) -> Option<&Object> {
-        let Identity {
-            group_kind: GroupKind { group, kind },
-            namespace,
-            name,
-        } = identity;
-        self.find(group, kind, namespace.as_deref(), name)
+        let GroupKind { group, kind } = &identity.group_kind;
+        self.find(group, kind, identity.namespace.as_deref(), &identity.name)
     }
 
     /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
     pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
-        let run = self.run(group, kind)?;
-        let objects = self.sorted.get(run)?;
-        let position = objects.binary_search_by(|object| name_of(object).cmp(&(namespace, name)));
-        objects.get(position.ok()?)
+        self.sorted.get(self.search((group, kind), (namespace, name))?)
     }
 
     /// Where the object of the same identity is in the order.
     pub fn position(&self, like: &Object) -> Option<usize> {
-        let (group, kind) = kind_of(like);
+        self.search(kind_of(like), name_of(like))
+    }
+
+    fn search(&self, (group, kind): (&str, &str), name: (Option<&str>, &str)) -> Option<usize> {
         let run = self.run(group, kind)?;
         let objects = self.sorted.get(run.clone())?;
-        let position = objects.binary_search_by(|object| name_of(object).cmp(&name_of(like)));
+        let position = objects.binary_search_by(|object| name_of(object).cmp(&name));
         run.start.checked_add(position.ok()?)
     }
 
@@ -275,18 +268,6 @@ fn kind_of(object: &Object) -> (&str, &str) {
 /// The second half.
 fn name_of(object: &Object) -> (Option<&str>, &str) {
     (object.namespace.as_deref(), &object.name)
-}
-
-impl Hub {
-    /// Every spelling of the kind of an object: the kind, its plural, and either with its group, in lower case.
-    pub fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
-        let group = &object.api_version.group;
-        let plural = self.kinds.kind(group, &object.kind);
-        let plural = plural.map(|kind| kind.plural.to_ascii_lowercase());
-        let names = [Some(object.kind.as_str().to_ascii_lowercase()), plural];
-        let with_group = |name: String| [format!("{name}.{}", group.to_ascii_lowercase()), name];
-        names.into_iter().flatten().flat_map(with_group).collect()
-    }
 }
 
 impl<'a> IntoIterator for &'a Objects {

@@ -1,9 +1,6 @@
-//! Kustomizations in the input: the objects that they change are read without the changes.
-//!
-//! Owns: which files are patches and not objects, and the finding about kustomizations that change objects that
-//! rendering uses.
-//! Flows in: documents and the paths of their files, objects. Flows out: files, one finding. Must not know: how kustomize
-//! builds (docs/systems/gitops.md#kustomize).
+//! Kustomizations in the input: the objects that they change are read without the changes
+//! (docs/systems/gitops.md#kustomize). Decides which files are patches and not objects, and reports kustomizations that
+//! change objects that rendering uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +9,16 @@ use kube_json::Value;
 use crate::api::crd;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId, shell_path};
 use crate::source::{Document, Room, Sources};
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, Field};
 
 /// Fields that change objects, or add what is in no file. Images, replicas and generated ConfigMaps are for workloads.
+#[rustfmt::skip] // as many in a row as fit
 const CHANGES: [&str; 14] = [
-    "commonAnnotations",
-    "commonLabels",
-    "components",
-    "generators",
-    "helmCharts",
-    "labels",
-    "namePrefix",
-    "nameSuffix",
-    "namespace",
-    "patches",
-    "patchesJson6902",
-    "patchesStrategicMerge",
-    "replacements",
-    "transformers",
+    "commonAnnotations", "commonLabels", "components", "generators", "helmCharts", "labels", "namePrefix", "nameSuffix",
+    "namespace", "patches", "patchesJson6902", "patchesStrategicMerge", "replacements", "transformers",
 ];
 
-/// Where what is fetched stands.
+/// The field of resources that kustomize fetches.
 const REMOTE: &str = "resources";
 
 /// A kustomization of the input.
@@ -58,10 +44,10 @@ pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<K
         .filter_map(|document| {
             let path = &sources.file(document.id.source)?.relative;
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let api_version = document.value.get("apiVersion").and_then(Value::as_str);
+            let api_version = Field::new(&document.value).text("apiVersion").unwrap_or_default();
             let is_named = matches!(name, "kustomization.yaml" | "kustomization.yml");
-            let is_one = api_version.is_some_and(|version| version.starts_with("kustomize.config.k8s.io/"))
-                || (is_named && api_version.is_none_or(str::is_empty));
+            let is_one =
+                api_version.starts_with("kustomize.config.k8s.io/") || (is_named && api_version.is_empty());
             is_one.then(|| read(document, directory))
         })
         .collect()
@@ -75,10 +61,8 @@ fn read(document: &Document, directory: &str) -> Kustomization {
     };
     let paths = |name: &&str| items(name).iter().filter_map(Value::as_str);
     let paths_in = |name: &&str| items(name).iter().filter_map(|item| item.get("path")?.as_str());
-    let remote = ["resources", "bases"]
-        .iter()
-        .flat_map(paths)
-        .find(|path| is_remote(path));
+    let mut bases = ["resources", "bases"].iter().flat_map(paths);
+    let remote = bases.find(|path| is_remote(path));
     let resources = ["resources", "bases", "components"].iter().flat_map(paths);
     let resources = resources.filter(|path| !is_remote(path));
     let files = [
@@ -86,20 +70,15 @@ fn read(document: &Document, directory: &str) -> Kustomization {
         "transformers",
         "generators",
         "configurations",
-    ];
-    let entries = ["patches", "patchesJson6902", "replacements"];
-    let patches = files
-        .iter()
-        .flat_map(paths)
-        .chain(entries.iter().flat_map(paths_in));
+    ]
+    .iter();
+    let entries = ["patches", "patchesJson6902", "replacements"].iter();
+    let patches = files.flat_map(paths).chain(entries.flat_map(paths_in));
+    let changes = CHANGES.into_iter().filter(|name| field(name).is_some());
     Kustomization {
         document: document.id,
         directory: directory.to_owned(),
-        changes: CHANGES
-            .into_iter()
-            .filter(|name| field(name).is_some())
-            .chain(remote.map(|_| REMOTE))
-            .collect(),
+        changes: changes.chain(remote.map(|_| REMOTE)).collect(),
         remote: remote.map(str::to_owned),
         resources: resources.map(|path| joined(directory, path)).collect(),
         patches: patches.map(|path| joined(directory, path)).collect(),
@@ -108,11 +87,8 @@ fn read(document: &Document, directory: &str) -> Kustomization {
 
 /// Whether kustomize fetches it: an address, or what Git can clone.
 fn is_remote(path: &str) -> bool {
-    path.contains("://")
-        || path.contains("?ref=")
-        || ["git@", "github.com/", "git::"]
-            .iter()
-            .any(|start| path.starts_with(start))
+    let mut starts = ["git@", "github.com/", "git::"].iter();
+    path.contains("://") || path.contains("?ref=") || starts.any(|start| path.starts_with(start))
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -142,12 +118,10 @@ fn joined(directory: &str, path: &str) -> String {
 
 /// Files that are patches and the like: no objects by themselves, unless a kustomization lists them as such.
 pub(super) fn patches(kustomizations: &[Kustomization], sources: &Sources) -> BTreeSet<SourceId> {
-    let listed: BTreeSet<&str> = all(kustomizations, |one| &one.resources);
-    let patches: BTreeSet<&str> = all(kustomizations, |one| &one.patches);
-    files(sources)
-        .filter(|(_, path)| patches.contains(path) && !listed.contains(path))
-        .map(|(source, _)| source)
-        .collect()
+    let listed: BTreeSet<&String> = kustomizations.iter().flat_map(|one| &one.resources).collect();
+    let patches: BTreeSet<&String> = kustomizations.iter().flat_map(|one| &one.patches).collect();
+    let files = files(sources).filter(|(_, path)| patches.contains(path) && !listed.contains(path));
+    files.map(|(source, _)| source).collect()
 }
 
 /// Whether it is a part of a definition in a directory of patches, which kubebuilder writes for each kind, and which a
@@ -157,12 +131,11 @@ pub(super) fn is_patch_of_definition(value: &Value, path: &str, kustomizations: 
     let has = |field: &str| value.get("spec").is_some_and(|spec| spec.get(field).is_some());
     let above = directory(path).strip_suffix("patches");
     let above = above.map(|above| above.trim_end_matches('/'));
+    let mut directories = kustomizations.iter().map(|one| one.directory.as_str());
     ApiVersion::parse(text("apiVersion")).group == crd::GROUP
         && text("kind") == crd::KIND
         && !["group", "names", "versions"].into_iter().any(has)
-        && kustomizations
-            .iter()
-            .any(|one| above == Some(one.directory.as_str()))
+        && directories.any(|directory| above == Some(directory))
 }
 
 /// The directories of kustomizations.
@@ -191,18 +164,9 @@ pub(super) fn shown(directory: &str) -> &str {
     if directory.is_empty() { "." } else { directory }
 }
 
-fn all<'k>(
-    kustomizations: &'k [Kustomization],
-    of: impl Fn(&'k Kustomization) -> &'k Vec<String>,
-) -> BTreeSet<&'k str> {
-    kustomizations.iter().flat_map(of).map(String::as_str).collect()
-}
-
-fn files(sources: &Sources) -> impl Iterator<Item = (SourceId, &str)> {
-    let numbers = 0_u32..;
-    numbers
-        .zip(sources.files())
-        .map(|(number, file)| (SourceId(number), file.relative.as_str()))
+fn files(sources: &Sources) -> impl Iterator<Item = (SourceId, &String)> {
+    let files = (0_u32..).zip(sources.files());
+    files.map(|(number, file)| (SourceId(number), &file.relative))
 }
 
 /// Whether any of them changes objects.
@@ -216,19 +180,13 @@ pub(super) fn changed(
     sources: &Sources,
     used: &BTreeSet<SourceId>,
 ) -> Option<Finding> {
-    let by_path: BTreeMap<&str, SourceId> = files(sources).map(|(source, path)| (path, source)).collect();
-    let by_directory: BTreeMap<&str, &Kustomization> = kustomizations
-        .iter()
-        .map(|one| (one.directory.as_str(), one))
-        .collect();
-    let is_used = |path: &str| by_path.get(path).is_some_and(|source| used.contains(source));
+    let by_path: BTreeMap<&String, SourceId> = files(sources).map(|(source, path)| (path, source)).collect();
+    let by_directory: BTreeMap<&String, &Kustomization> =
+        kustomizations.iter().map(|one| (&one.directory, one)).collect();
+    let is_used = |path: &String| by_path.get(path).is_some_and(|source| used.contains(source));
     let reaches = |from: &Kustomization| {
-        // The object that a patch changes may be elsewhere.
-        if from.patches.iter().any(|path| is_used(path)) {
-            return true;
-        }
         let mut seen = BTreeSet::new();
-        let mut pending: Vec<&str> = from.resources.iter().map(String::as_str).collect();
+        let mut pending: Vec<&String> = from.resources.iter().collect();
         while let Some(path) = pending.pop() {
             if !seen.insert(path) {
                 continue;
@@ -237,42 +195,37 @@ pub(super) fn changed(
                 return true;
             }
             if let Some(next) = by_directory.get(path) {
-                pending.extend(next.resources.iter().map(String::as_str));
+                pending.extend(&next.resources);
             }
         }
-        false
+        // The object that a patch changes may be elsewhere.
+        from.patches.iter().any(is_used)
     };
     let place = |one: &Kustomization| {
         let field = one.changes.first().copied().unwrap_or_default();
         Place::key(one.document, format!("/{field}"))
     };
-    let mut changing = kustomizations
-        .iter()
-        .filter(|one| !one.changes.is_empty() && reaches(one));
+    let changes_used = |one: &&Kustomization| !one.changes.is_empty() && reaches(one);
+    let mut changing = kustomizations.iter().filter(changes_used);
     let first = changing.next()?;
     let fields: Vec<String> = first.changes.iter().map(|field| format!("`{field}`")).collect();
-    let finding = Finding::new(
-        Code::OBJECT_KUSTOMIZED,
-        place(first),
-        format!(
-            "a kustomization changes objects that are rendered ({}), but spokewright reads them without its changes",
-            fields.join(", ")
-        ),
-    )
-    .label("changes what it lists")
-    .help(format!(
-        "render what it builds: `kustomize build {} | spokewright render -`",
-        shell_path(shown(&first.directory))
-    ));
-    let finding = match &first.remote {
-        Some(remote) => finding.note(format!(
+    let fields = fields.join(", ");
+    let message = format!(
+        "a kustomization changes objects that are rendered ({fields}), but spokewright reads them without its changes"
+    );
+    let directory = shell_path(shown(&first.directory));
+    let help = format!("render what it builds: `kustomize build {directory} | spokewright render -`");
+    let finding = Finding::new(Code::OBJECT_KUSTOMIZED, place(first), message);
+    let mut finding = finding.label("changes what it lists").help(help);
+    if let Some(remote) = &first.remote {
+        finding = finding.note(format!(
             "`{remote}` is fetched by kustomize, and is not read here"
-        )),
-        None => finding,
-    };
-    Some(changing.take(3).fold(finding, |finding, other| {
-        finding.related(place(other), "this one also changes them")
-    }))
+        ));
+    }
+    for other in changing.take(3) {
+        finding = finding.related(place(other), "this one also changes them");
+    }
+    Some(finding)
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ mod index;
 mod kustomized;
 mod ours;
 mod passed_over;
-mod placeholders;
-mod plain_secrets;
 mod short_names;
+mod values;
 
 pub use apimachinery::{RowId, Table};
 pub use build::{Exported, Options, build, check_schema, exported, is_list, without_duplicates};

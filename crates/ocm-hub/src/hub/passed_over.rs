@@ -1,7 +1,5 @@
-//! Documents that were read and are not objects of the hub: they are counted, never refused.
-//!
-//! Owns: [`PassedOver`], and which documents may be passed over because nothing in them looks like an object that
-//! rendering uses. Flows in: documents, the table of kinds. Flows out: yes or no. Must not know: what any kind is for.
+//! Documents that were read and are not objects of the hub: they are counted, never refused. A document may be passed
+//! over if nothing in it looks like an object that rendering uses.
 
 use kube_json::Value;
 

@@ -41,6 +41,16 @@ const SHORT_NAMES: &[(&str, &str, &[&str])] = &[
 ];
 
 impl Hub {
+    /// Every spelling of the kind of an object: the kind, its plural, and either with its group, in lower case.
+    pub fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
+        let group = &object.api_version.group;
+        let plural = self.kinds.kind(group, &object.kind);
+        let plural = plural.map(|kind| kind.plural.to_ascii_lowercase());
+        let names = [Some(object.kind.as_str().to_ascii_lowercase()), plural];
+        let with_group = |name: String| [format!("{name}.{}", group.to_ascii_lowercase()), name];
+        names.into_iter().flatten().flat_map(with_group).collect()
+    }
+
     /// Whether an object is of a kind that is spelled as the kind, its plural, or either with its group, as one of its
     /// short names, or as what it is: a `route` or a `policy`. Case does not matter.
     pub fn is_of_kind(&self, object: &Object, wanted: &str) -> bool {
@@ -51,9 +61,8 @@ impl Hub {
         let defined = defined.into_iter().flat_map(|crd| &crd.short_names);
         let rows = SHORT_NAMES.iter();
         let rows = rows.filter(|(group, name, _)| *group == own_group && *name == kind);
-        let mut short_names = rows
-            .flat_map(|(_, _, names)| names.iter().copied())
-            .chain(defined.map(String::as_str));
+        let known = rows.flat_map(|(_, _, names)| names.iter().copied());
+        let mut short_names = known.chain(defined.map(String::as_str));
         short_names.any(|name| name == wanted)
             || match wanted.as_str() {
                 "route" | "routes" => kind.ends_with("Route"),

@@ -130,9 +130,8 @@ struct Views {
 impl Views {
     fn get<T: Any + Send + Sync>(&self, read: &dyn Fn() -> T) -> &T {
         let first = self.first.get_or_init(|| Arc::new(read()));
-        first
-            .downcast_ref()
-            .unwrap_or_else(|| self.others.get_or_init(Arc::default).get(read))
+        let of_other = || self.others.get_or_init(Arc::default).get(read);
+        first.downcast_ref().unwrap_or_else(of_other)
     }
 }
 
@@ -145,10 +144,8 @@ impl AsRef<Self> for Object {
 impl Object {
     /// What is said where a reference without a namespace leads to none, and this object has that name.
     pub fn is_elsewhere(&self) -> String {
-        format!(
-            "{} has that name, but a reference without `namespace` stays in its own",
-            self.identity()
-        )
+        let identity = self.identity();
+        format!("{identity} has that name, but a reference without `namespace` stays in its own")
     }
 
     /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
@@ -272,28 +269,18 @@ impl Object {
 
     /// The place of the value at `pointer` inside the object: in a ClusterOverlay, if one set it.
     pub fn place(&self, pointer: &str) -> Place {
-        self.place_of_part(pointer, Part::Value)
+        let (document, pointer) = self.field(pointer);
+        Place::value(document, pointer)
     }
 
     /// The place of the key at `pointer` inside the object.
     pub fn key_place(&self, pointer: &str) -> Place {
-        self.place_of_part(pointer, Part::Key)
-    }
-
-    fn place_of_part(&self, pointer: &str, part: Part) -> Place {
         // The key of a field that an overlay sets is the `path` there.
-        let overlaid = self
-            .overlaid_at(pointer)
-            .filter(|(_, rest)| rest.is_empty() && part == Part::Key);
-        if let Some((field, _)) = overlaid {
+        if let Some((field, "")) = self.overlaid_at(pointer) {
             return Place::value(field.document, format!("{}/path", field.entry));
         }
         let (document, pointer) = self.field(pointer);
-        Place::Field {
-            document,
-            pointer,
-            part,
-        }
+        Place::key(document, pointer)
     }
 
     /// The document and the JSON pointer in it of a field: in a ClusterOverlay, if one set it.
@@ -335,10 +322,7 @@ impl Object {
 
     /// The annotation of this name, when it is there and a string.
     pub fn annotation(&self, name: &str) -> Option<&str> {
-        self.value
-            .get("metadata")?
-            .get("annotations")?
-            .get(name)?
-            .as_str()
+        let metadata = self.value.get("metadata")?;
+        metadata.get("annotations")?.get(name)?.as_str()
     }
 }

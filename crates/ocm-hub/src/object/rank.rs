@@ -28,11 +28,8 @@ fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
         return None;
     }
     let metadata = object.value.get("metadata");
-    let written = metadata.and_then(|metadata| metadata.get("creationTimestamp")?.as_str());
-    written.and_then(|text| text.parse().ok()).or_else(|| {
-        let origin = object.annotation(ORIGIN_CREATION);
-        origin.and_then(|text| text.parse().ok())
-    })
+    let created = metadata.and_then(|metadata| metadata.get("creationTimestamp")?.as_str()?.parse().ok());
+    created.or_else(|| object.annotation(ORIGIN_CREATION)?.parse().ok())
 }
 
 /// The rank of an object among others of its kind: routes and ListenerSets have the rule of policies
@@ -59,10 +56,11 @@ pub struct Rank {
 impl Ord for Rank {
     /// Established first: by priority, older, then by `namespace/name`.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.priority
+        let order = self
+            .priority
             .cmp(&other.priority)
-            .then_with(|| self.by_age(other))
-            .then_with(|| self.key.cmp(&other.key))
+            .then_with(|| self.by_age(other));
+        order.then_with(|| self.key.cmp(&other.key))
     }
 }
 
@@ -75,12 +73,8 @@ impl PartialOrd for Rank {
 impl Rank {
     /// Compares ages alone: the older is first, and an object of unknown age is last.
     pub fn by_age(&self, other: &Self) -> Ordering {
-        match (self.age, other.age) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        }
+        let age = |rank: &Self| (rank.age.is_none(), rank.age);
+        age(self).cmp(&age(other))
     }
 
     /// Whether age puts it before another one.

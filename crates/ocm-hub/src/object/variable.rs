@@ -26,13 +26,10 @@ pub fn first_variable(text: &str) -> Option<&str> {
         from = start.saturating_add(2);
         let is_escaped = text.get(..start)?.ends_with('$');
         let rest = text.get(from..)?;
-        let name = rest
-            .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
-            .unwrap_or(rest.len());
         let begins_well = rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        let ends_well = rest
-            .get(name..)
-            .is_some_and(|after| after.starts_with(['}', ':', '=', '-']));
+        let after_name =
+            rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+        let ends_well = after_name.starts_with(['}', ':', '=', '-']);
         let line = rest.lines().next().unwrap_or_default();
         if let Some(end) = line.find('}').filter(|_| !is_escaped && begins_well && ends_well) {
             return text.get(start..from.saturating_add(end).saturating_add(1));
@@ -87,10 +84,8 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
 /// meant, and Flux gives `${NAME}` a value later.
 pub(crate) fn is_unfilled(text: &str) -> bool {
     // Nearly all texts end here.
-    if !text
-        .bytes()
-        .any(|byte| matches!(byte, b'<' | b'@' | b'$' | b'%' | b'E'))
-    {
+    let mut bytes = text.bytes();
+    if !bytes.any(|byte| matches!(byte, b'<' | b'@' | b'$' | b'%' | b'E')) {
         return false;
     }
     let is_meant = |found: &str| {

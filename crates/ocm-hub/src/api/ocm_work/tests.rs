@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use kube_json::json;
+use proptest::prelude::*;
 
 use super::*;
 use kube_yaml::{Limits, read_all};
@@ -292,5 +293,68 @@ proptest::proptest! {
     #[test]
     fn no_work_ever_panics(work in any_work()) {
         let _ = WorkValidation::new().check(&work);
+    }
+}
+
+#[test]
+fn the_known_config_map_counts_103() {
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"},
+        "metadata": {"name": "a", "namespace": "default"}});
+    assert_eq!(manifest_size(&manifest), 103);
+    assert_eq!(work_size(&[manifest.clone(), manifest]), 206);
+    assert_eq!(work_size(&[]), 0);
+}
+
+#[test]
+fn the_length_prefix_grows_every_seven_bits() {
+    for (length, size) in [(0, 2), (127, 129), (128, 131), (16_383, 16_386), (16_384, 16_388)] {
+        assert_eq!(manifest_size_of_json(length), size, "{length}");
+    }
+    assert_eq!(manifest_size_of_json(u64::MAX), u64::MAX);
+}
+
+#[test]
+fn markup_and_control_characters_are_escaped_as_go_does() {
+    assert_eq!(json_bytes(&json!("<>&")), 2 + 18);
+    assert_eq!(json_bytes(&json!("\u{1}\n\"\\")), 2 + 6 + 2 + 2 + 2);
+    assert_eq!(json_bytes(&json!("\u{2028}")), 2 + 6);
+    assert_eq!(json_bytes(&json!("é")), 4);
+    assert_eq!(json_bytes(&json!("\u{7f}")), 3);
+}
+
+#[test]
+fn numbers_are_written_as_go_writes_them() {
+    for (number, text) in [
+        (json!(1.0), "1"),
+        (json!(0.5), "0.5"),
+        (json!(1e21), "1e+21"),
+        (json!(1.5e-7), "1.5e-7"),
+        (json!(-3), "-3"),
+        (json!(u64::MAX), "18446744073709552000"),
+    ] {
+        assert_eq!(json_bytes(&number), text.len() as u64, "{text}");
+    }
+}
+
+fn plain_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "[a-zA-Z0-9 \"\\\\é\n]*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]*", inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn without_markup_the_length_is_that_of_compact_json(value in plain_json()) {
+        prop_assert_eq!(json_bytes(&value), value.to_string().len() as u64);
     }
 }

@@ -7,8 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::ValueType;
 use crate::api::config::ApiVersion;
-use crate::api::label_selector::Labels;
-use crate::api::schema::List;
+use crate::api::schema::{Labels, List};
 
 /// The most changes of an overlay, and the most fields of a change.
 #[cfg(feature = "schema")]

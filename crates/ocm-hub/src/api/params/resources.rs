@@ -4,27 +4,20 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Check, place};
-use super::entries::{Entry, Reported, Retained};
-use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
+use super::read::{Check, place};
+use super::{Chosen, Entry, Feedback, Params, Reported, Retained, Role, SyncedResource};
 use crate::api::crd::Scope;
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::kinds::{KindTable, Near};
-use crate::api::label_selector::Labels;
 use crate::api::own_kinds;
+use crate::api::schema::Labels;
 use crate::diagnostic::Code;
+use apimachinery::GroupKind;
 
-/// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
-/// one rule.
-const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
-    "accepted",
-    "acceptedReason",
-    "enforced",
-    "enforcedReason",
-    "programmed",
-    "programmedReason",
-];
+/// Names that the renderer's own feedback rules use, alone and with `Reason` behind (docs/reference/what-is-rendered.md).
+/// OCM refuses a name twice in one rule.
+const REPORTED_CONDITIONS: [&str; 3] = ["accepted", "enforced", "programmed"];
 
 impl Check<'_> {
     /// Adds the resource of an entry, if it is usable; reports it otherwise.
@@ -103,14 +96,11 @@ impl Check<'_> {
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
     fn chosen(&mut self, at: &str, entry: &Entry, (role, is_set): (Role, bool)) -> Option<Chosen> {
         let (names, labels) = (format!("{at}/names"), format!("{at}/labelSelector"));
-        let given = [
-            (entry.names.is_given(), &names),
-            (entry.label_selector.is_some(), &labels),
-        ];
-        let mut given = given
-            .into_iter()
-            .filter(|(given, field)| *given || self.refuses(field));
-        let given = given.next().map(|(_, field)| field);
+        let given = if entry.names.is_given() || self.refuses(&names) {
+            Some(&names)
+        } else {
+            (entry.label_selector.is_some() || self.refuses(&labels)).then_some(&labels)
+        };
         if role != Role::Object {
             let message = if is_set {
                 "all ListenerSets are shipped, each with the Gateway that it names"
@@ -165,10 +155,8 @@ impl Check<'_> {
     fn resource(&mut self, at: &str, entry: &Entry, role: Role, kinds: &KindTable) -> Option<(String, Role)> {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
-        let known = kinds.resource(group, plural);
-        let known = known
-            .map_err(|near| self.unknown(at, (group, plural), near))
-            .ok()?;
+        let unknown = |near| self.unknown(at, (group, plural), near);
+        let known = kinds.resource(group, plural).map_err(unknown).ok()?;
         let kind = known.kind.as_ref();
         // A ListenerSet is attached to its Gateway by one parent, a route by several.
         let has_parents = known.parent_refs || is_listener_set(group, kind);
@@ -239,7 +227,8 @@ impl Check<'_> {
                 let message = format!("two feedback values are named {name:?}");
                 self.invalid(&format!("{at}/name"), message, "rename one");
             }
-            if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name.as_str()) {
+            let condition = name.strip_suffix("Reason").unwrap_or(name);
+            if role == Role::Policy && REPORTED_CONDITIONS.contains(&condition) {
                 let message =
                     format!("the feedback name {name:?} belongs to a value that is always reported");
                 self.invalid(&format!("{at}/name"), message, "rename it");
@@ -260,11 +249,8 @@ impl Check<'_> {
     }
 }
 
-/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds.
+/// `httproutes.gateway.networking.k8s.io`; the plural alone for core kinds. Kubernetes prints the name of a resource in the
+/// form of that of a kind.
 fn called(group: &str, plural: &str) -> String {
-    if group.is_empty() {
-        plural.to_owned()
-    } else {
-        format!("{plural}.{group}")
-    }
+    GroupKind::new(group, plural).to_string()
 }

@@ -3,7 +3,6 @@
 use kube_json::{Value, json};
 
 use super::read::{ClassParams, read_config_map};
-use super::update::IgnoreCondition;
 use super::*;
 use crate::api::crd::Scope;
 use crate::api::kinds::{KindInfo, KindTable};
@@ -567,4 +566,34 @@ fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused(
         assert_eq!(code, Code::PARAMS_INVALID);
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn messages_are_mgcs_to_the_letter() {
+    let text = |failure: InvalidParameters| failure.to_string();
+    assert_eq!(
+        text(InvalidParameters::UnsupportedKind(GroupKind::new(
+            "g.io", "Thing"
+        ))),
+        "Invalid Parameters - unable to retrieve parameters for GroupKind Thing.g.io"
+    );
+    assert_eq!(
+        text(InvalidParameters::NamespaceMissing),
+        "Invalid Parameters - Namespace must be defined"
+    );
+    assert_eq!(
+        text(InvalidParameters::NotFound {
+            namespace: "a".into(),
+            name: "b".into()
+        }),
+        "Invalid Parameters - failed to get object a/b: configmaps \"b\" not found"
+    );
+    assert_eq!(
+        text(InvalidParameters::ParamsMissing),
+        "Invalid Parameters - Parameters must be defined in \"params\" field of ConfigMap"
+    );
+    assert_eq!(
+        InvalidParameters::accepted_message(CONTROLLER_NAME),
+        "Handled by kuadrant.io/mgc-gw-controller"
+    );
 }

@@ -1,20 +1,17 @@
 //! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules). They say which fields exclude or
 //! need each other. Targets are reported where they are read.
 
-use super::complaints::{Complaints, Types, at_most_one, exactly_one, of_its_type};
+use super::complaints::{Complaints, Types};
 use super::routes::backend_ref;
 use apimachinery::Field;
-
-/// The kinds whose policies merge and whose admission is controlled.
-const HTTP_ROUTES: [&str; 2] = ["HTTPRoute", "GRPCRoute"];
 
 /// A policy of Envoy Gateway.
 pub(super) fn policy(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
     let merges = spec.get("mergeType");
-    let is_owner = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind);
+    let has_listeners = |kind: &String| ["Gateway", "ListenerSet"].contains(&kind.as_str());
     if merges.is_present()
-        && let Some(kind) = complaints.target_kinds().find(|kind| is_owner(kind))
+        && let Some(kind) = complaints.target_kinds().find(has_listeners)
     {
         // Since 1.9 (docs/systems/envoy-gateway.md#merge-types): there is nothing above that it could merge with.
         let message = format!("a policy on a {kind} cannot have a `mergeType`");
@@ -31,11 +28,8 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
 fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let (old, new) = (spec.get("compression"), spec.get("compressor"));
     if old.is_present() && new.is_present() {
-        complaints.key(
-            &old,
-            "`compression` is the old name of `compressor`",
-            "keep `compressor`",
-        );
+        let message = "`compression` is the old name of `compressor`";
+        complaints.key(&old, message, "keep `compressor`");
     }
     let buffer = spec.get("requestBuffer");
     if buffer.is_present() && spec.get("httpUpgrade").items().next().is_some() {
@@ -43,24 +37,22 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         complaints.key(&buffer, message, "remove `requestBuffer`, or `httpUpgrade`");
     }
     let admission = spec.get("admissionControl");
-    let is_http = |kind: &str| ["Gateway", "ListenerSet"].contains(&kind) || HTTP_ROUTES.contains(&kind);
+    let is_http =
+        |kind: &String| ["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute"].contains(&kind.as_str());
     if admission.is_present()
         && let Some(kind) = complaints.target_kinds().find(|kind| !is_http(kind))
     {
         let message = format!("a {kind} cannot have admission control: it is not HTTP");
-        complaints.key(
-            &admission,
-            message,
-            "remove `admissionControl`, or target Gateways and HTTP routes",
-        );
+        let help = "remove `admissionControl`, or target Gateways and HTTP routes";
+        complaints.key(&admission, message, help);
     }
     load_balancer(complaints, &spec.get("loadBalancer"));
     let checked = spec.get("healthCheck").get("active");
     let (what, checks) = (("a health check", "type"), [("HTTP", "http"), ("TCP", "tcp")]);
-    of_its_type(complaints, what, &checked, &checks, Field::is_present);
+    complaints.of_its_type(what, &checked, &checks, Field::is_present);
     let percent = spec.get("connection").get("preconnect").get("predictivePercent");
-    let balancer = spec.get("loadBalancer").get("type");
-    if percent.is_present() && !["Random", "RoundRobin"].contains(&balancer.str().unwrap_or_default()) {
+    let balancer = spec.get("loadBalancer").text("type");
+    if percent.is_present() && !matches!(balancer, Some("Random" | "RoundRobin")) {
         let message = "connections can be predicted only with the load balancers RoundRobin and Random";
         let help = "write `loadBalancer: {type: RoundRobin}`, or remove `predictivePercent`";
         complaints.key(&percent, message, help);
@@ -82,9 +74,9 @@ const HASHES: Types<'_> = &[
 
 fn load_balancer(complaints: &mut Complaints<'_>, balancer: &Field<'_>) {
     let what = ("a load balancer", "type");
-    of_its_type(complaints, what, balancer, BALANCERS, Field::is_present);
+    complaints.of_its_type(what, balancer, BALANCERS, Field::is_present);
     let hash = balancer.get("consistentHash");
-    of_its_type(complaints, ("a hash", "type"), &hash, HASHES, Field::is_present);
+    complaints.of_its_type(("a hash", "type"), &hash, HASHES, Field::is_present);
     let starts_slowly = balancer.get("slowStart");
     let kind = balancer.text("type").unwrap_or_default();
     if starts_slowly.is_present() && ["Random", "ConsistentHash", "DynamicModule"].contains(&kind) {
@@ -95,14 +87,11 @@ fn load_balancer(complaints: &mut Complaints<'_>, balancer: &Field<'_>) {
 
 fn client_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let (detection, headers) = (spec.get("clientIPDetection"), spec.get("headers"));
+    let ways = ["xForwardedFor", "customHeader", "directSourceIP"];
+    complaints.exactly_one(&detection, &ways);
     let forwarded = detection.get("xForwardedFor");
-    exactly_one(
-        complaints,
-        &detection,
-        &["xForwardedFor", "customHeader", "directSourceIP"],
-    );
-    exactly_one(complaints, &forwarded, &["numTrustedHops", "trustedCIDRs"]);
-    at_most_one(complaints, &headers, &["preserveXRequestID", "requestID"]);
+    complaints.exactly_one(&forwarded, &["numTrustedHops", "trustedCIDRs"]);
+    complaints.at_most_one(&headers, &["preserveXRequestID", "requestID"]);
     let tls = spec.get("tls");
     let (lowest, highest) = (tls.get("minVersion"), tls.get("maxVersion"));
     // Without a lowest version it is 1.2.
@@ -126,36 +115,32 @@ fn client_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 
 fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let (jwt, ext_auth) = (spec.get("jwt"), spec.get("extAuth"));
-    at_most_one(complaints, &jwt, &["optional", "failOpen"]);
+    complaints.at_most_one(&jwt, &["optional", "failOpen"]);
     for provider in jwt.get("providers").items() {
-        exactly_one(complaints, &provider, &["remoteJWKS", "localJWKS"]);
+        complaints.exactly_one(&provider, &["remoteJWKS", "localJWKS"]);
     }
     for source in spec.get("apiKeyAuth").get("extractFrom").items() {
-        exactly_one(complaints, &source, &["headers", "params", "cookies"]);
+        complaints.exactly_one(&source, &["headers", "params", "cookies"]);
     }
-    exactly_one(complaints, &ext_auth, &["grpc", "http"]);
-    at_most_one(complaints, &ext_auth.get("http"), &["path", "pathOverride"]);
+    complaints.exactly_one(&ext_auth, &["grpc", "http"]);
+    complaints.at_most_one(&ext_auth.get("http"), &["path", "pathOverride"]);
     for service in ["grpc", "http"].map(|field| ext_auth.get(field)) {
         backend_ref(complaints, &service.get("backendRef"));
         for backend in service.get("backendRefs").items() {
             backend_ref(complaints, &backend);
         }
     }
-    // The CRD takes it, the controller does not (docs/systems/envoy-gateway.md#status).
-    let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"].map(|field| spec.get(field));
-    if let (Some(field), true) = (
-        of_http.iter().find(|field| field.is_present()),
-        complaints.target_kinds().any(|kind| kind == "TCPRoute"),
-    ) {
+    // The CRD accepts it, the controller does not (docs/systems/envoy-gateway.md#status).
+    let of_http = ["apiKeyAuth", "basicAuth", "cors", "extAuth", "jwt", "oidc"];
+    if let Some(field) = of_http.into_iter().find_map(|field| spec.present(field))
+        && complaints.target_kinds().any(|kind| kind == "TCPRoute")
+    {
         let message =
             "on a TCPRoute, only `authorization` is allowed; a policy with other settings is refused";
-        complaints.doubtful(field, message, "target the TCPRoute with a policy of its own");
+        complaints.doubtful(&field, message, "target the TCPRoute with a policy of its own");
     }
-    let rules = spec.get("authorization").get("rules");
-    let claims = rules
-        .items()
-        .map(|rule| rule.get("principal").get("jwt"))
-        .find(Field::is_present);
+    let mut rules = spec.get("authorization").get("rules").items();
+    let claims = rules.find_map(|rule| rule.get("principal").present("jwt"));
     if let Some(claims) = claims.filter(|_| !jwt.is_present()) {
         let message = "a rule uses a JWT, but the policy has no JWT providers";
         complaints.value(&claims, message, "add `jwt` with its providers");

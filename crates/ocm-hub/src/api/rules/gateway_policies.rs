@@ -1,6 +1,6 @@
 //! Gateway API's own policies.
 
-use super::complaints::{Complaints, milliseconds, of_its_type, says};
+use super::complaints::{Complaints, has_text, milliseconds};
 use super::routes::session_persistence;
 use apimachinery::Field;
 
@@ -27,46 +27,37 @@ pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
     let text = |target: &Field<'_>, field: &str| target.text(field).unwrap_or_default().to_owned();
     let whole = |target: &Field<'_>| ["group", "kind", "name"].map(|field| text(target, field));
-    let part = |target: &Field<'_>| Some((whole(target), text(target, "sectionName")));
+    let section = |target: &Field<'_>| text(target, "sectionName");
     let targets = spec.get("targetRefs");
     let words = ("the same target is listed twice", "keep one of them");
-    complaints.repeated(&targets, part, words);
-    let all: Vec<Field<'_>> = targets.items().collect();
-    for (at, target) in all.iter().enumerate() {
-        let is_part = says(&target.get("sectionName"));
-        let mut before = all.iter().take(at);
+    complaints.repeated(&targets, |target| Some((whole(target), section(target))), words);
+    for (at, target) in targets.items().enumerate() {
+        let is_part = !section(&target).is_empty();
+        let mut before = targets.items().take(at);
         let other =
-            before.find(|other| whole(other) == whole(target) && says(&other.get("sectionName")) != is_part);
+            before.find(|other| whole(other) == whole(&target) && section(other).is_empty() == is_part);
         if let Some(other) = other {
             let message = "a target is listed both as a whole and by port";
-            complaints.again(
-                (target, other),
-                message,
-                "give both a `sectionName`, or keep the one without it",
-            );
+            let help = "give both a `sectionName`, or keep the one without it";
+            complaints.again((&target, &other), message, help);
         }
     }
     let validation = spec.get("validation");
-    let (own, known) = (
-        validation.get("caCertificateRefs"),
-        validation.get("wellKnownCACertificates"),
-    );
-    let has_own = own.items().next().is_some();
-    match (has_own, says(&known)) {
-        (true, true) => complaints.key(
-            &known,
-            "`caCertificateRefs` and `wellKnownCACertificates` cannot be used together",
-            "keep one of them",
-        ),
-        (false, false) if validation.is_present() => complaints.value(
-            &validation,
-            "no trusted certificates are configured",
-            "add `caCertificateRefs`, or `wellKnownCACertificates: System`",
-        ),
+    let well_known = validation.get("wellKnownCACertificates");
+    let has_own = validation.get("caCertificateRefs").items().next().is_some();
+    match (has_own, has_text(&well_known)) {
+        (true, true) => {
+            let message = "`caCertificateRefs` and `wellKnownCACertificates` cannot be used together";
+            complaints.key(&well_known, message, "keep one of them");
+        }
+        (false, false) if validation.is_present() => {
+            let help = "add `caCertificateRefs`, or `wellKnownCACertificates: System`";
+            complaints.value(&validation, "no trusted certificates are configured", help);
+        }
         _ => {}
     }
     for name in validation.get("subjectAltNames").items() {
         let types = [("Hostname", "hostname"), ("URI", "uri")];
-        of_its_type(complaints, ("a name", "type"), &name, &types, says);
+        complaints.of_its_type(("a name", "type"), &name, &types, has_text);
     }
 }

@@ -1,7 +1,7 @@
 //! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules). That `defaults`, `overrides`, and bare
 //! settings exclude each other is reported where settings are read.
 
-use super::complaints::{Complaints, at_most_one, says};
+use super::complaints::{Complaints, has_text};
 use apimachinery::Field;
 
 /// A policy of Kuadrant or of its extensions.
@@ -18,7 +18,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
 }
 
 /// Calls `check` with the settings of `defaults` and of `overrides`, or with bare ones where it has neither, and with
-/// what holds them.
+/// the mapping that they are in.
 fn each_wrapper<'a>(
     complaints: &mut Complaints<'a>,
     field: &'a str,
@@ -47,23 +47,23 @@ fn auth_rules<'a>(complaints: &mut Complaints<'a>, rules: &Field<'a>, holder: &F
     let response = rules.get("response");
     let success = response.get("success");
     let lists = ["authentication", "metadata", "authorization", "callbacks"];
-    let says_something = lists.iter().any(|list| has(&rules.get(list)))
+    let has_rules = lists.iter().any(|list| has(&rules.get(list)))
         || response.get("unauthenticated").is_present()
         || response.get("unauthorized").is_present()
         || has(&success.get("headers"))
         || has(&success.get("filters"));
-    if !says_something {
+    if !has_rules {
         let help = "add one under `rules`, such as `authentication`, or delete the policy";
         complaints.value(holder, "there are no rules", help);
     }
     for (_, method) in rules.get("authentication").entries() {
-        at_most_one(complaints, &method.get("jwt"), &["issuerUrl", "jwksUrl"]);
+        complaints.at_most_one(&method.get("jwt"), &["issuerUrl", "jwksUrl"]);
         let sources = ["xfccHeader", "clientCertHeader", "expression"];
-        at_most_one(complaints, &method.get("x509").get("source"), &sources);
+        complaints.at_most_one(&method.get("x509").get("source"), &sources);
     }
     for (_, metadata) in rules.get("metadata").entries() {
         let fields = ["identitySource", "userInfoUrl"];
-        at_most_one(complaints, &metadata.get("userInfo"), &fields);
+        complaints.at_most_one(&metadata.get("userInfo"), &fields);
     }
 }
 
@@ -75,15 +75,10 @@ fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
     let check = spec.get("healthCheck");
     let number = |field: &str| check.get(field).integer().ok().flatten();
-    if let Some(port) = number("port")
-        && !(port == 80 || port == 443 || (1024..=49151).contains(&port))
-    {
+    if let Some(port) = number("port").filter(|port| !matches!(port, 80 | 443 | 1024..=49151)) {
         let message = format!("port {port} is not allowed for a health check");
-        complaints.value(
-            &check.get("port"),
-            message,
-            "write 80, 443, or a port of 1024 to 49151",
-        );
+        let help = "write 80, 443, or a port of 1024 to 49151";
+        complaints.value(&check.get("port"), message, help);
     }
     if number("failureThreshold").is_some_and(|threshold| threshold <= 0) {
         let message = "a health check needs a failure threshold above 0";
@@ -91,35 +86,27 @@ fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
     let protocol = check.get("protocol");
     if let Some(name) = protocol.str().filter(|name| !["HTTP", "HTTPS"].contains(name)) {
-        complaints.value(
-            &protocol,
-            format!("`{name}` is not a protocol of health checks"),
-            "write `HTTP` or `HTTPS`",
-        );
+        let message = format!("`{name}` is not a protocol of health checks");
+        complaints.value(&protocol, message, "write `HTTP` or `HTTPS`");
     }
 }
 
 fn issuer(complaints: &mut Complaints<'_>, kind: &Field<'_>) {
-    if let Some(name) = kind
-        .str()
-        .filter(|kind| !["Issuer", "ClusterIssuer"].contains(kind))
-    {
+    let is_unknown = |kind: &&str| !["Issuer", "ClusterIssuer"].contains(kind);
+    if let Some(name) = kind.str().filter(is_unknown) {
+        let message = format!("`{name}` is not a kind of certificate issuer");
         let help = "write `Issuer` or `ClusterIssuer`, or remove it to use Issuer";
-        complaints.value(
-            kind,
-            format!("`{name}` is not a kind of certificate issuer"),
-            help,
-        );
+        complaints.value(kind, message, help);
     }
 }
 
 fn provider(complaints: &mut Complaints<'_>, provider: &Field<'_>) {
-    at_most_one(complaints, provider, &["issuerURL", "jwksURL"]);
-    if !says(&provider.get("jwksURL")) {
+    complaints.at_most_one(provider, &["issuerURL", "jwksURL"]);
+    if !has_text(&provider.get("jwksURL")) {
         return;
     }
     for field in ["authorizationEndpoint", "tokenEndpoint"] {
-        if !says(&provider.get(field)) {
+        if !has_text(&provider.get(field)) {
             let message = format!("a provider with `jwksURL` needs `{field}`");
             complaints.value(provider, message, format!("add `{field}`"));
         }

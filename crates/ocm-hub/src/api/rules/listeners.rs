@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::complaints::{Complaints, repeated, says};
-use super::hostnames::{Addresses, hostname};
+use super::complaints::{Addresses, Complaints, has_text, repeated};
 use crate::diagnostic::did_you_mean;
 use apimachinery::Field;
 use apimachinery::names::NameRule;
@@ -15,22 +14,16 @@ pub(super) fn gateway(complaints: &mut Complaints<'_>) {
     addresses(complaints);
     let spec = complaints.spec();
     let ports = spec.get("tls").get("frontend").get("perPort");
-    for (again, first) in repeated(ports.items(), |port| number(port)) {
+    for (again, first) in repeated(ports.items_with("port"), |port| port.integer().ok().flatten()) {
         let message = "two entries of `tls.frontend.perPort` have the same port";
-        complaints.again(
-            (&again.get("port"), &first.get("port")),
-            message,
-            "keep one of them",
-        );
+        complaints.again((&again, &first), message, "keep one of them");
     }
     for field in ["labels", "annotations"] {
         for (key, entry) in spec.get("infrastructure").get(field).entries() {
             if NameRule::LabelKey.check(key).is_err() {
-                complaints.key(
-                    &entry,
-                    format!("`{key}` is not allowed as a key of {field}"),
-                    "write a name of at most 63 letters, digits, `-`, `_` and `.`, optionally with a DNS name and `/` in front",
-                );
+                let help = "write a name of at most 63 letters, digits, `-`, `_` and `.`, optionally with a DNS name and `/` in front";
+                let message = format!("`{key}` is not allowed as a key of {field}");
+                complaints.key(&entry, message, help);
             }
         }
     }
@@ -44,29 +37,24 @@ pub(super) fn listeners(complaints: &mut Complaints<'_>) {
         tls(complaints, &listener);
         let name = listener.get("hostname");
         match protocol(&listener) {
-            protocol @ ("TCP" | "UDP") if says(&name) => complaints.key(
-                &name,
-                format!("a listener of protocol {protocol} cannot have a hostname: the protocol has none"),
-                "remove `hostname`",
-            ),
-            _ => hostname(complaints, &name, Addresses::Doubtful),
+            protocol @ ("TCP" | "UDP") if has_text(&name) => {
+                let message = format!(
+                    "a listener of protocol {protocol} cannot have a hostname: the protocol has none"
+                );
+                complaints.key(&name, message, "remove `hostname`");
+            }
+            _ => complaints.hostname(&name, Addresses::Doubtful),
         }
     }
-    let key = |listener: &Field<'_>| {
-        let hostname = listener.text("hostname").map(str::to_owned);
-        Some((number(listener)?, protocol(listener).to_owned(), hostname))
-    };
-    for (again, first) in repeated(listeners.items(), key) {
-        let name = |listener: &Field<'_>| listener.text("name").unwrap_or_default().to_owned();
-        complaints.again(
-            (&again, &first),
-            format!(
-                "the listeners `{}` and `{}` have the same port, protocol, and hostname",
-                name(&first),
-                name(&again)
-            ),
-            "remove one of them, or give it another `hostname` or `port`",
-        );
+    let same = repeated(listeners.items(), |listener| {
+        Some((number(listener)?, protocol(listener), listener.text("hostname")))
+    });
+    for (again, first) in same {
+        let [one, other] = [&first, &again].map(|listener| listener.text("name").unwrap_or_default());
+        let message =
+            format!("the listeners `{one}` and `{other}` have the same port, protocol, and hostname");
+        let help = "remove one of them, or give it another `hostname` or `port`";
+        complaints.again((&again, &first), message, help);
     }
 }
 
@@ -82,11 +70,8 @@ fn known_protocol(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
         let names = PROTOCOLS.join(", ");
         format!("write one of {names}, or a protocol of your controller as DOMAIN/NAME")
     });
-    complaints.doubtful(
-        &listener.get("protocol"),
-        format!("no controller supports the protocol `{known}`, so the listener serves nothing"),
-        help,
-    );
+    let message = format!("no controller supports the protocol `{known}`, so the listener serves nothing");
+    complaints.doubtful(&listener.get("protocol"), message, help);
 }
 
 fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
@@ -101,19 +86,15 @@ fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
                 "TCP" => ", or write `protocol: TLS`",
                 _ => "",
             };
-            complaints.key(
-                &tls,
-                format!("a listener of protocol {protocol} cannot have `tls`"),
-                format!("remove `tls`{other}"),
-            );
-            return;
+            let message = format!("a listener of protocol {protocol} cannot have `tls`");
+            return complaints.key(&tls, message, format!("remove `tls`{other}"));
         }
         ("HTTPS", false) => complaints.doubtful(
             listener,
             "a listener of protocol HTTPS has no `tls`, so few controllers serve it",
             "add `tls` with `certificateRefs`",
         ),
-        ("HTTPS", true) if says(&mode) && !terminates => complaints.value(
+        ("HTTPS", true) if has_text(&mode) && !terminates => complaints.value(
             &mode,
             "a listener of protocol HTTPS terminates TLS",
             "write `mode: Terminate`, or `protocol: TLS` to pass connections through",
@@ -128,11 +109,8 @@ fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
     let has =
         |field: &str| tls.get(field).items().next().is_some() || tls.get(field).entries().next().is_some();
     if tls.is_present() && terminates && !has("certificateRefs") && !has("options") {
-        complaints.value(
-            &tls,
-            "a listener that terminates TLS needs a certificate",
-            "add `certificateRefs`",
-        );
+        let message = "a listener that terminates TLS needs a certificate";
+        complaints.value(&tls, message, "add `certificateRefs`");
     }
 }
 
@@ -155,11 +133,9 @@ pub(super) fn protocols_on_one_port(complaints: &mut Complaints<'_>) {
             }
             Some((other, first)) if *other != family => {
                 let (one, another) = (protocol(first), protocol(&listener));
-                complaints.again(
-                    (&listener.get("protocol"), &first.get("protocol")),
-                    format!("port {port} cannot serve {one} and {another}"),
-                    "give one of the listeners another port",
-                );
+                let message = format!("port {port} cannot serve {one} and {another}");
+                let both = (&listener.get("protocol"), &first.get("protocol"));
+                complaints.again(both, message, "give one of the listeners another port");
             }
             Some(_) => {}
         }
@@ -168,39 +144,36 @@ pub(super) fn protocols_on_one_port(complaints: &mut Complaints<'_>) {
 
 fn addresses(complaints: &mut Complaints<'_>) {
     let addresses = complaints.spec().get("addresses");
-    let kind = |address: &Field<'_>| address.text("type").unwrap_or("IPAddress").to_owned();
     for address in addresses.items() {
         let value = address.get("value");
         let Some(text) = value.str().filter(|text| !text.is_empty()) else {
             continue;
         };
-        match kind(&address).as_str() {
-            "IPAddress" if text.parse::<IpAddr>().is_err() => complaints.value(
-                &value,
-                format!("`{text}` is not an IP address"),
-                "write an address, or `type: Hostname`",
-            ),
-            "Hostname" => {
-                let rest = text.strip_prefix("*.").unwrap_or(text);
-                if NameRule::Rfc1123Subdomain.check(rest).is_err() {
-                    complaints.value(
-                        &value,
-                        format!("`{text}` is not a hostname"),
-                        "write lower case letters, digits, `-` and `.` only",
-                    );
-                }
+        let is_hostname = |name: &str| NameRule::Rfc1123Subdomain.check(name).is_ok();
+        match address.text("type").unwrap_or(IP_ADDRESS) {
+            IP_ADDRESS if text.parse::<IpAddr>().is_err() => {
+                let message = format!("`{text}` is not an IP address");
+                complaints.value(&value, message, "write an address, or `type: Hostname`");
+            }
+            "Hostname" if !is_hostname(text.strip_prefix("*.").unwrap_or(text)) => {
+                let help = "write lower case letters, digits, `-` and `.` only";
+                complaints.value(&value, format!("`{text}` is not a hostname"), help);
             }
             _ => {}
         }
     }
-    let key = |address: &Field<'_>| {
-        let kind = kind(address);
-        let known = ["IPAddress", "Hostname"].contains(&kind.as_str());
-        known.then_some((kind, address.text("value")?.to_owned()))
-    };
     let words = ("the same address is listed twice", "keep one of them");
-    complaints.repeated(&addresses, key, words);
+    complaints.repeated(&addresses, kind_and_value, words);
 }
+
+/// What makes an address of a known type the same as another one.
+fn kind_and_value<'a>(address: &Field<'a>) -> Option<(&'a str, &'a str)> {
+    let (kind, value) = (address.text("type").unwrap_or(IP_ADDRESS), address.text("value")?);
+    [IP_ADDRESS, "Hostname"].contains(&kind).then_some((kind, value))
+}
+
+/// The type of an address that does not state one.
+const IP_ADDRESS: &str = "IPAddress";
 
 fn protocol<'a>(listener: &Field<'a>) -> &'a str {
     listener.text("protocol").unwrap_or_default()

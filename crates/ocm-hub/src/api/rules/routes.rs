@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::Field;
 
-use super::complaints::{Complaints, Types, milliseconds, of_its_type, repeated, says};
-use super::hostnames::{Addresses, hostname};
+use super::complaints::{Addresses, Complaints, Types, has_text, milliseconds, repeated};
 use crate::api::gateway::GROUP;
 
 /// Most matches of all rules together.
@@ -20,24 +19,23 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         _ => Addresses::Doubtful,
     };
     for name in spec.get("hostnames").items() {
-        hostname(complaints, &name, addresses);
+        complaints.hostname(&name, addresses);
     }
     let rules = spec.get("rules");
-    for (again, first) in repeated(rules.items(), |rule| rule.text("name")) {
-        let name = again.get("name");
-        let message = format!("two rules have the name `{}`", name.str().unwrap_or_default());
+    for (again, first) in repeated(rules.items_with("name"), Field::str) {
+        let message = format!("two rules have the name `{}`", again.str().unwrap_or_default());
         let help = "give each rule a name of its own, or none";
-        complaints.again((&name, &first.get("name")), message, help);
+        complaints.again((&again, &first), message, help);
     }
+    // The CRD's default is one match.
+    let default = usize::from(complaints.kind() == "HTTPRoute");
     let mut count: usize = 0;
-    let is_http = complaints.kind() == "HTTPRoute";
     for rule in rules.items() {
         for backend in rule.get("backendRefs").items() {
             backend_ref(complaints, &backend);
         }
-        let default = usize::from(is_http);
         let matches = rule.present("matches");
-        count = count.saturating_add(matches.map_or(default, |matches| matches.items().count()));
+        count = count.saturating_add(matches.map_or(default, |matches| matches.items().len()));
         match complaints.kind() {
             "HTTPRoute" => http_rule(complaints, &rule),
             "GRPCRoute" => grpc_rule(complaints, &rule),
@@ -45,11 +43,8 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         }
     }
     if count > MATCHES_MAX {
-        complaints.value(
-            &rules,
-            format!("{count} matches in all rules; at most {MATCHES_MAX} are allowed"),
-            "split the route",
-        );
+        let message = format!("{count} matches in all rules; at most {MATCHES_MAX} are allowed");
+        complaints.value(&rules, message, "split the route");
     }
 }
 
@@ -92,25 +87,19 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
         let clashing = same.into_iter().chain(unlike.map(|(_, first)| (first, false)));
         if let Some(((_, other), is_same)) = clashing.min_by_key(|((at, _), _)| *at) {
             let name = text(&parent, "name", "");
-            let (message, help) = if is_same {
-                (
-                    format!("`{name}` is listed as a parent twice"),
-                    "remove one of them, or give each a `sectionName` or a `port` of its own",
-                )
+            if is_same {
+                let message = format!("`{name}` is listed as a parent twice");
+                let help = "remove one of them, or give each a `sectionName` or a `port` of its own";
+                complaints.again((&parent, other), message, help);
             } else {
-                (
-                    format!("`{name}` is listed as a parent both as a whole and by listener"),
-                    "give both a `sectionName`, or both a `port`, or keep the one without them",
-                )
-            };
-            complaints.again((&parent, other), message, help);
+                let message = format!("`{name}` is listed as a parent both as a whole and by listener");
+                let help = "give both a `sectionName`, or both a `port`, or keep the one without them";
+                complaints.again((&parent, other), message, help);
+            }
         }
-        let at = known.by_part.len();
-        known
-            .by_shape
-            .entry(shape)
-            .or_insert_with(|| (at, parent.clone()));
-        known.by_part.entry(part).or_insert((at, parent));
+        let first = (known.by_part.len(), parent);
+        known.by_shape.entry(shape).or_insert_with(|| first.clone());
+        known.by_part.entry(part).or_insert(first);
     }
 }
 
@@ -129,12 +118,8 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
         replaced = replaced.or_else(|| list.items().find_map(|filter| replaces_prefix(&filter)));
     }
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
-        let message = "a rule that redirects cannot have backends";
-        complaints.value(
-            &redirect,
-            message,
-            "remove `backendRefs`, or the filter RequestRedirect",
-        );
+        let help = "remove `backendRefs`, or the filter RequestRedirect";
+        complaints.value(&redirect, "a rule that redirects cannot have backends", help);
     }
     // The CRD's default is the prefix `/`.
     let is_one_prefix = |matches: &Field<'_>| {
@@ -142,11 +127,9 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
         matches.next().is_some_and(|one| is_prefix(&one)) && matches.next().is_none()
     };
     if let Some(path) = replaced.filter(|_| !matches.as_ref().is_none_or(is_one_prefix)) {
-        complaints.value(
-            &path,
-            "a prefix can be replaced only if the rule has exactly one match, of type PathPrefix",
-            "split the rule, so that `matches` has one entry, with `path.type: PathPrefix`",
-        );
+        let message = "a prefix can be replaced only if the rule has exactly one match, of type PathPrefix";
+        let help = "split the rule, so that `matches` has one entry, with `path.type: PathPrefix`";
+        complaints.value(&path, message, help);
     }
     if let Some(set) = rule.present("timeouts") {
         timeouts(complaints, &set);
@@ -172,11 +155,9 @@ fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
         && request != 0
         && backend > request
     {
-        complaints.value(
-            &timeouts.get("backendRequest"),
-            "the timeout of a request to the backend is longer than that of the whole request",
-            "write at most the value of `request`",
-        );
+        let message = "the timeout of a request to the backend is longer than that of the whole request";
+        let help = "write at most the value of `request`";
+        complaints.value(&timeouts.get("backendRequest"), message, help);
     }
 }
 
@@ -201,12 +182,8 @@ fn path_problem(text: &str) -> Option<(String, String)> {
     }
     let parts = ["//", "/./", "/../", "#", "%2f", "%2F"];
     let ends = ["/.", "/.."].into_iter().filter(|end| text.ends_with(end));
-    if let Some(part) = parts
-        .into_iter()
-        .filter(|part| text.contains(part))
-        .chain(ends)
-        .next()
-    {
+    let mut parts = parts.into_iter().filter(|part| text.contains(part)).chain(ends);
+    if let Some(part) = parts.next() {
         let part = part.to_ascii_lowercase();
         let message = format!("no request has `{part}` in its path: clients and proxies resolve it first");
         return Some((message, "write the resolved path".to_owned()));
@@ -238,19 +215,16 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
     let field = one.get("method");
     let (service, method) = (field.get("service"), field.get("method"));
     if field.is_present() && !service.is_present() && !method.is_present() {
-        complaints.value(
-            &field,
-            "a match by method names neither a service nor a method",
-            "add `service` or `method`, or remove `method` to match every call",
-        );
+        let message = "a match by method names neither a service nor a method";
+        let help = "add `service` or `method`, or remove `method` to match every call";
+        complaints.value(&field, message, help);
     }
     let is_exact = matches!(field.text("type"), None | Some("Exact"));
     let is_name = |text: &str| {
-        let mut letters = text.bytes();
-        letters
-            .next()
-            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-            && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+        let is_letter = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        !text.is_empty()
+            && text.chars().all(is_letter)
+            && !text.starts_with(|first: char| first.is_ascii_digit())
     };
     let help = "write the name from the .proto file, or `type: RegularExpression`";
     if let Some(text) = service.str().filter(|_| is_exact)
@@ -304,7 +278,7 @@ const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
 fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, types: Types<'static>) {
     for filter in list.items() {
         let what = ("a filter", "type");
-        of_its_type(complaints, what, &filter, types, Field::is_present);
+        complaints.of_its_type(what, &filter, types, Field::is_present);
         // Most fields of most filters are absent: they are not asked for.
         for field in filter.names() {
             content(complaints, &filter, field);
@@ -335,7 +309,7 @@ fn content<'a>(complaints: &mut Complaints<'_>, filter: &Field<'a>, field: &'a s
         "requestRedirect" | "urlRewrite" => {
             if let Some(path) = path(filter, field) {
                 let what = ("a path", "type");
-                of_its_type(complaints, what, &path, &MODIFIERS, Field::is_present);
+                complaints.of_its_type(what, &path, &MODIFIERS, Field::is_present);
             }
         }
         "requestMirror" => {
@@ -350,7 +324,7 @@ fn content<'a>(complaints: &mut Complaints<'_>, filter: &Field<'a>, field: &'a s
                 backend_ref(complaints, &auth.get("backendRef"));
                 let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
                 let what = ("external authorization", "protocol");
-                of_its_type(complaints, what, &auth, &protocols, Field::is_present);
+                complaints.of_its_type(what, &auth, &protocols, Field::is_present);
             }
         }
         _ => {}
@@ -362,11 +336,8 @@ fn cors(complaints: &mut Complaints<'_>, cors: &Field<'_>) {
     for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
         let list = cors.get(field);
         if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
-            complaints.value(
-                &list,
-                format!("`*` in `{field}` must be the only value"),
-                "keep `*` alone, or remove it",
-            );
+            let message = format!("`*` in `{field}` must be the only value");
+            complaints.value(&list, message, "keep `*` alone, or remove it");
         }
     }
 }
@@ -375,22 +346,16 @@ fn cors(complaints: &mut Complaints<'_>, cors: &Field<'_>) {
 fn fraction(complaints: &mut Complaints<'_>, mirror: &Field<'_>) {
     let fraction = mirror.get("fraction");
     if mirror.has("percent") && fraction.is_present() {
-        complaints.key(
-            &fraction,
-            "`percent` and `fraction` set the same value",
-            "keep one of them",
-        );
+        let message = "`percent` and `fraction` set the same value";
+        complaints.key(&fraction, message, "keep one of them");
     }
     let number = |field: &str| fraction.get(field).integer().ok().flatten();
     if let Some(numerator) = number("numerator")
         && numerator > number("denominator").unwrap_or(100)
     {
         let message = "the fraction of mirrored requests is greater than 1";
-        complaints.value(
-            &fraction.get("numerator"),
-            message,
-            "write at most the value of `denominator`, which is 100 by default",
-        );
+        let help = "write at most the value of `denominator`, which is 100 by default";
+        complaints.value(&fraction.get("numerator"), message, help);
     }
 }
 
@@ -423,11 +388,8 @@ pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>
     let kind = reference.text("kind").unwrap_or("Service");
     if reference.is_present() && (group, kind) == ("", "Service") {
         let name = reference.text("name").unwrap_or_default();
-        complaints.value(
-            reference,
-            format!("the backend Service {name} has no port"),
-            "add `port`, the number of a port of the Service",
-        );
+        let help = "add `port`, the number of a port of the Service";
+        complaints.value(reference, format!("the backend Service {name} has no port"), help);
     }
 }
 
@@ -444,12 +406,9 @@ pub(super) fn session_persistence(complaints: &mut Complaints<'_>, holder: &Fiel
         complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
     }
     let is_permanent = cookie.text("lifetimeType") == Some("Permanent");
-    if is_permanent && !says(&persistence.get("absoluteTimeout")) {
+    if is_permanent && !has_text(&persistence.get("absoluteTimeout")) {
         let message = "a permanent cookie needs an absolute timeout";
-        complaints.value(
-            &cookie.get("lifetimeType"),
-            message,
-            "add `absoluteTimeout` to `sessionPersistence`",
-        );
+        let help = "add `absoluteTimeout` to `sessionPersistence`";
+        complaints.value(&cookie.get("lifetimeType"), message, help);
     }
 }
