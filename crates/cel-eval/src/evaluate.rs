@@ -15,13 +15,12 @@ use kube_cel::cel::common::ast::{
 use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{ExecutionError, IdedExpr, Value};
 
-use crate::access::{self, key_of, none, optional, some};
-use crate::equality::{compare, contains, equal};
 use crate::library::{self, Call, TYPES, no_overload};
 use crate::meter::{Failure, Meter, Stop};
 use crate::parse::{Expression, on_a_large_stack};
-use crate::prices::{self, price};
-use crate::sizes::{ENTRY, ITEM, TEXT};
+use crate::prices::{self, ENTRY, ITEM, TEXT, price};
+use crate::values::{self, key_of, none, optional, some};
+use crate::values::{compare, contains, equal};
 
 /// The name that the parser gives to what a loop gathers. No expression can write it.
 const GATHERED: &str = "@result";
@@ -120,11 +119,11 @@ impl<'e> Evaluation<'e, '_, '_> {
                 self.meter.charge(1)?;
                 let field = Value::from(select.field.as_str());
                 if select.test {
-                    access::has(&operand, &field)
+                    values::has(&operand, &field)
                         .map(Value::Bool)
                         .map_err(Failure::from)
                 } else {
-                    Ok(access::get(&operand, &field)?)
+                    Ok(values::get(&operand, &field)?)
                 }
             }
             Expr::List(list) => self.list(list),
@@ -245,9 +244,9 @@ impl<'e> Evaluation<'e, '_, '_> {
                 let key = self.uncounted_name(key)?;
                 self.meter.charge(1)?;
                 Ok(if name == operators::INDEX {
-                    access::get(&value, &key)?
+                    values::get(&value, &key)?
                 } else {
-                    access::get_optional(&value, &key)?
+                    values::get_optional(&value, &key)?
                 })
             }
             (operators::ADD, None, [left, right]) => self.sum(left, right),

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, Value};
 
-use crate::access::{none, optional, some};
-use crate::engine;
 use crate::meter::{Failure, Meter};
-use crate::sizes::{ENTRY, ITEM, TEXT, deep};
-use crate::url;
+use crate::prices::{ENTRY, ITEM, TEXT, deep};
+use crate::values::{none, optional, some};
+use crate::{engine, url};
 
 /// Characters of what a function says of its arguments.
 const MESSAGE_MAX: usize = 400;

@@ -11,7 +11,7 @@ use kube_cel::cel::{ExecutionError, Value};
 use proptest::prelude::*;
 
 use crate::meter::BYTES_MAX;
-use crate::sizes::{ENTRY, ITEM, TEXT};
+use crate::prices::{ENTRY, ITEM, TEXT};
 use crate::{Call, Evaluated, Failure, Functions, Meter, Stop, Unparsed, evaluate, parse};
 
 struct NoMore;

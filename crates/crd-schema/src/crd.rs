@@ -7,8 +7,8 @@ use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch, Work};
 use kube_json::Value;
 
-use crate::problem::SchemaProblem;
 use crate::schema::Schema;
+use crate::violation::SchemaProblem;
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

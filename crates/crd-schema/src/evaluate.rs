@@ -13,8 +13,8 @@ use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value;
 
 use crate::check::key_of;
+use crate::compile::{Additional, ListType, Node, Type};
 use crate::format::Format;
-use crate::node::{Additional, ListType, Node, Type};
 use crate::rules::{Level, Spending, asks_only_for};
 use crate::violation::{Path, Violation};
 

@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 
 use kube_json::{Value, json};
 
+use crate::compile::Node;
 use crate::compile::compile;
 use crate::format::Format;
-use crate::node::Node;
 use apimachinery::names::{ANNOTATIONS_MAX, NameRule};
 use apimachinery::{Field, pointer};
 

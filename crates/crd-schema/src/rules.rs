@@ -16,7 +16,7 @@ use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, IdedExpr, Value as Cel};
 use kube_json::Value;
 
-use crate::problem::SchemaProblem;
+use crate::violation::SchemaProblem;
 use crate::violation::{Path, Violation, ViolationKind, shown};
 
 /// Keyword of the rules.

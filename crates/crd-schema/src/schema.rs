@@ -15,9 +15,9 @@ use apimachinery::{Allowance, Spent, Work, pointer};
 use kube_json::Value;
 
 use crate::check;
+use crate::compile::{Additional, Node};
 use crate::evaluate;
-use crate::node::{Additional, Node};
-use crate::problem::SchemaProblem;
+use crate::violation::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
 use crate::{compile, complete, metadata};
 

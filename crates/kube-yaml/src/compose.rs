@@ -5,19 +5,107 @@
 //! places, so they cannot diverge. Open collections are on a stack of their own, so a deep document does not use machine
 //! stack.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use kube_json::{Text, Value};
 
-use super::error::{Error, ErrorKind, Outcome};
-use super::event::{Event, Events, Properties};
-use super::limits::Limits;
-use super::position::Record;
-use super::resolve::{is_merge, resolve};
-use super::source::is_name_byte;
-use super::value::Scalar;
+use crate::character::is_name_byte;
+use crate::error::{Error, ErrorKind, Outcome};
+use crate::position::Record;
+use crate::scalar::{Scalar, is_merge, resolve};
+
+/// Gives the events of a text to something, until that has an error.
+pub(super) type Events<'t> = fn(&'t str, &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()>;
+
+/// The properties in front of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Properties<'t> {
+    /// The name behind `&`.
+    pub(super) anchor: Option<&'t str>,
+    /// The whole tag, handle resolved.
+    pub(super) tag: Option<String>,
+    /// Where they are.
+    pub(super) range: Range<usize>,
+}
+
+/// One step through a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Event<'t> {
+    /// A scalar.
+    Scalar {
+        /// What it says.
+        text: Cow<'t, str>,
+        /// Whether it may be more than a string.
+        plain: bool,
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// JSON's `null`, `true`, `false` or a number.
+    Literal {
+        value: kube_json::Value,
+        range: Range<usize>,
+    },
+    /// `*name`
+    Alias { name: &'t str, range: Range<usize> },
+    /// A list begins.
+    SequenceStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// A mapping begins.
+    MappingStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// The innermost collection ends at this byte.
+    End { at: usize },
+}
+
+impl<'t> Event<'t> {
+    /// A string of JSON.
+    pub(super) fn string(text: Cow<'t, str>, range: Range<usize>) -> Self {
+        Self::Scalar {
+            text,
+            plain: false,
+            properties: None,
+            range,
+        }
+    }
+}
+
+/// The limits of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many lists and mappings may be nested; [`Limits::GREATEST_DEPTH`] at most.
+    pub depth: usize,
+    /// The bytes of one document.
+    pub document_bytes: usize,
+    /// The values that all aliases together may expand to, with those that are kept for an alias to come; each 64 bytes
+    /// of a text count as one more.
+    pub alias_nodes: usize,
+}
+
+impl Limits {
+    /// No depth beyond this is allowed, regardless of [`Limits::depth`]: values are dropped and cloned by recursion.
+    pub const GREATEST_DEPTH: usize = 1000;
+    /// The depth of JSON at most: that of serde_json.
+    pub const JSON_DEPTH: usize = 127;
+    /// [`Limits::document_bytes`] by default.
+    pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 256,
+            document_bytes: Self::DEFAULT_DOCUMENT_BYTES,
+            alias_nodes: 1_000_000,
+        }
+    }
+}
 
 /// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///

@@ -12,9 +12,9 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
 use super::error::{Error, ErrorKind, Outcome};
-use super::event::Event;
 use super::source::quoted_end;
-use super::value::float_value;
+use crate::compose::Event;
+use crate::scalar::float_value;
 
 /// Gives the events of the only value in `text` to `take`.
 ///

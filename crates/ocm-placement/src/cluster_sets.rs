@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use apimachinery::SelectorError;
 
-use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::CLUSTER_SET_LABEL;
+use crate::api::managed_cluster::{ManagedClusterSet, SetMembership};
 use crate::api::placement::Placement;
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, EligibleId, PlacementId, SetId, Table};
 use crate::input::Input;

@@ -2,10 +2,10 @@
 
 use crate::api::placement::FieldFault;
 use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
-use crate::cluster_selector::{build, by_labels_and_claims};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, PlacementId, SelectorId, Table};
 use crate::input::Input;
+use crate::predicates::{build, by_labels_and_claims};
 
 /// A run of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,25 +6,25 @@
 use apimachinery::{Requirement, Selector};
 use jiff::Timestamp;
 
+use crate::api::CLUSTER_SET_LABEL;
 use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
-use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::managed_cluster::{ManagedClusterSet, SetMembership};
 use crate::api::object::Location;
 use crate::api::placement::{AddOnScore, LeftAlone, Placement};
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::cel;
-use crate::cluster_selector::build;
 use crate::decision_groups::group_name;
-use crate::evaluation::Evaluation;
-use crate::existing::Existing;
+use crate::evaluate::Evaluation;
 use crate::fleet::{Bits, FleetTaint};
 use crate::ids::{ClusterId, PlacementId};
 use crate::outcome::{Outcome, SchedulerStatus, Scores, Stage};
+use crate::placement_decisions::Existing;
 use crate::placement_decisions::{chunks, object_name};
 use crate::plan::Plan;
+use crate::predicates::build;
 use crate::predicates::predicate_pointer;
-use crate::prioritizers::resource_allocatable::Resource;
+use crate::prioritizers::Kind;
+use crate::prioritizers::Resource;
 use crate::taints_and_tolerations::{Tolerated, covers, expiry, tolerated};
-use crate::weights::Kind;
 
 /// One Placement and one cluster.
 struct Case<'w, 'a> {

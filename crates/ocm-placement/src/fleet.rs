@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use apimachinery::{Operator, Requirement, Selector};
 
 use crate::api::managed_cluster::{Availability, ManagedCluster, Taint, TaintEffect};
-use crate::api::well_known::{CLUSTER_SET_LABEL, DEFAULT_SET};
+use crate::api::{CLUSTER_SET_LABEL, DEFAULT_SET};
 use crate::ids::{ClusterId, NameId, RowId as _, Table};
 use crate::input::Input;
 

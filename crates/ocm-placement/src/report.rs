@@ -8,16 +8,16 @@ use kube_json::{Value, json};
 use serde::Serialize;
 
 use crate::api::placement::Placement;
-use crate::api::well_known::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
+use crate::api::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
 use crate::conditions::{Condition, ConditionStatus, conditions};
 use crate::decision_groups::group_name;
-use crate::evaluation::Evaluation;
-use crate::existing::given_labels;
+use crate::evaluate::Evaluation;
 use crate::ids::{ClusterId, PlacementId};
 use crate::input::Options;
 use crate::outcome::{Fault, Outcome, SchedulerStatus, Trace};
+use crate::placement_decisions::given_labels;
 use crate::placement_decisions::{chunks, object_name};
-use crate::weights::Kind;
+use crate::prioritizers::Kind;
 
 /// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
 /// written.

@@ -6,9 +6,9 @@ use apimachinery::{PatternError, Spent};
 use kube_json::{Number, Value};
 
 use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
+use crate::compile::Pattern;
+use crate::compile::{Bound, Node};
 use crate::format::Format;
-use crate::node::{Bound, Node};
-use crate::pattern::Pattern;
 use crate::violation::{Path, ViolationKind, shown};
 
 impl Walk<'_, '_> {

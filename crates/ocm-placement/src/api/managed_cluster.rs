@@ -1,12 +1,11 @@
-//! ManagedCluster: labels, claims, taints, resources.
+//! Clusters: ManagedCluster, the sets that they are in, and the scores that add-ons give them.
 
 use std::collections::BTreeMap;
 
-use apimachinery::{Field, Quantity};
+use apimachinery::{Field, LabelSelector, Quantity};
 use jiff::Timestamp;
 
-use super::object::Object;
-use super::reading::Reading;
+use crate::api::object::{Object, Reading};
 
 /// A ManagedCluster (cluster.open-cluster-management.io/v1).
 #[derive(Debug, Clone)]
@@ -97,7 +96,7 @@ pub(crate) struct Taint<'a> {
 }
 
 impl<'a> ManagedCluster<'a> {
-    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
         let root = object.root();
         let (metadata, spec, status) = (root.get("metadata"), root.get("spec"), root.get("status"));
         let claims = status.get("clusterClaims").items();
@@ -150,4 +149,109 @@ fn quantities<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> BTreeMap<
         .entries()
         .filter_map(|(name, value)| Some((name, reading.quantity(&value)?)));
     quantities.collect()
+}
+
+/// A ManagedClusterSet (cluster.open-cluster-management.io/v1beta2).
+#[derive(Debug, Clone)]
+pub(crate) struct ManagedClusterSet<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// `metadata.name`.
+    pub(crate) name: &'a str,
+    /// `spec.clusterSelector`.
+    pub(crate) membership: SetMembership,
+}
+
+/// How a set finds its clusters (docs/systems/ocm-placement.md#cluster-sets).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SetMembership {
+    /// `ExclusiveClusterSetLabel`, the default: the clusters whose label names the set.
+    ExclusiveLabel,
+    /// `LabelSelector`; `None`, a missing selector, selects nothing, an empty one everything.
+    Selector(Option<LabelSelector>),
+}
+
+impl<'a> ManagedClusterSet<'a> {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let selector = object.root().get("spec").get("clusterSelector");
+        let labels = selector.get("labelSelector");
+        // In Go a nil selector and an empty one differ, and `LabelSelectorAsSelector` makes nothing of the one and
+        // everything of the other (kubernetes/apimachinery pkg/apis/meta/v1/helpers.go).
+        let membership = match selector.text("selectorType") {
+            Some("LabelSelector") => {
+                SetMembership::Selector(labels.is_present().then(|| reading.selector(&labels)))
+            }
+            _ => SetMembership::ExclusiveLabel,
+        };
+        Self {
+            object,
+            name: object.name(),
+            membership,
+        }
+    }
+}
+
+/// A ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2).
+///
+/// The scheduler reads only where it is and what it is called: `spec.clusterSet` does not count, the admission
+/// webhook forces it to be the name (docs/systems/ocm-placement.md#bindings).
+#[derive(Debug, Clone)]
+pub(crate) struct ManagedClusterSetBinding<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// The namespace that may use the set.
+    pub(crate) namespace: &'a str,
+    /// `metadata.name`: the set's name.
+    pub(crate) name: &'a str,
+}
+
+impl<'a> ManagedClusterSetBinding<'a> {
+    pub(crate) fn read(object: Object<'a>) -> Self {
+        Self {
+            object,
+            namespace: object.namespace_or_empty(),
+            name: object.name(),
+        }
+    }
+}
+
+/// An AddOnPlacementScore (cluster.open-cluster-management.io/v1alpha1).
+#[derive(Debug, Clone)]
+pub(crate) struct AddOnPlacementScore<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// The cluster: its namespace on the hub.
+    pub(crate) cluster: &'a str,
+    /// `metadata.name`: the resource name of a score coordinate.
+    pub(crate) name: &'a str,
+    /// `status.scores`: name and value, in their order.
+    pub(crate) scores: Vec<(&'a str, i32)>,
+    /// `status.validUntil`: prioritizers ignore the scores after it; CEL does not look at it.
+    pub(crate) valid_until: Option<Timestamp>,
+}
+
+impl<'a> AddOnPlacementScore<'a> {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let status = object.root().get("status");
+        let scores = status.get("scores").items();
+        let scores = scores.filter_map(|score| {
+            let value = reading.integer(&score.get("value"))?;
+            Some((score.text("name")?, i32::try_from(value).ok()?))
+        });
+        Self {
+            object,
+            cluster: object.namespace_or_empty(),
+            name: object.name(),
+            scores: scores.collect(),
+            valid_until: reading.time(&status.get("validUntil")),
+        }
+    }
+
+    /// The value of the score of this name.
+    pub(crate) fn value(&self, score: &str) -> Option<i32> {
+        self.scores
+            .iter()
+            .find(|(name, _)| *name == score)
+            .map(|(_, value)| *value)
+    }
 }

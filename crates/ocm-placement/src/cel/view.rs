@@ -11,8 +11,8 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value as Json;
 
+use crate::api::CLUSTER_SET_LABEL;
 use crate::api::managed_cluster::{ManagedCluster, Taint};
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::Fleet;
 use crate::ids::ClusterId;
 
