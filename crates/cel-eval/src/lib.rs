@@ -27,7 +27,7 @@ pub use engine::call;
 pub use evaluate::{Evaluated, Functions, evaluate};
 pub use library::{Call, TYPES};
 pub use meter::{Failure, Meter, Stop};
-pub use parse::{Expression, STACK, Unparsed, parse, parts};
+pub use parse::{Expression, STACK, Unparsed, on_a_large_stack, parse, parts};
 
 /// What an expression may cost: Kubernetes' `PerCallLimit`,
 /// kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/apis/cel/config.go@v1.34.1.

@@ -108,8 +108,9 @@ impl Place {
 }
 
 impl Walk<'_, '_> {
-    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce() -> String) {
-        self.push_with_help(path, blocks_rules, || (message(), None));
+    /// Reports an invalid value, whose field `message` is told.
+    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce(&str) -> String) {
+        self.push_with_help(path, blocks_rules, |field| (message(field), None));
     }
 
     #[cold]
@@ -125,16 +126,11 @@ impl Walk<'_, '_> {
         &mut self,
         path: &Path<'_>,
         blocks_rules: bool,
-        texts: impl FnOnce() -> (String, Option<String>),
+        texts: impl FnOnce(&str) -> (String, Option<String>),
     ) {
-        let (message, help) = texts();
-        self.add(
-            Place::dotted(path),
-            ViolationKind::Invalid,
-            blocks_rules,
-            message,
-            help,
-        );
+        let at = Place::dotted(path);
+        let (message, help) = texts(&at.field);
+        self.add(at, ViolationKind::Invalid, blocks_rules, message, help);
     }
 
     fn add(
@@ -228,11 +224,9 @@ impl Walk<'_, '_> {
             _ if expected.is_empty() => return false,
             _ => (expected, type_name(value)),
         };
-        self.push_with_help(path, true, || {
-            let message = format!(
-                "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
-                path.dotted()
-            );
+        self.push_with_help(path, true, |field| {
+            let message =
+                format!("Invalid value: {found:?}: {field} in body must be of type {expected}: {found:?}");
             (message, type_help(node, value))
         });
         true
@@ -268,16 +262,13 @@ impl Walk<'_, '_> {
         path: &Path<'_>,
     ) {
         if let Some(limit) = most.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, || {
+            self.push(path, true, |_| {
                 format!("Too many: {count}: must have at most {limit} items")
             });
         }
         if let Some(limit) = least.filter(|limit| falls_short(count, *limit)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {count}: {} in body should have at least {limit} {what}",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: {count}: {field} in body should have at least {limit} {what}")
             });
         }
     }
@@ -306,10 +297,8 @@ impl Walk<'_, '_> {
         let known = node.properties.keys().map(ToString::to_string).collect();
         let message = format!("unknown field {:?}", path.dotted());
         // A field one level too far out is the result of a wrong indentation.
-        let inner = node
-            .properties
-            .iter()
-            .find(|(_, child)| child.child(name).is_some());
+        let mut properties = node.properties.iter();
+        let inner = properties.find(|(_, child)| child.child(name).is_some());
         let help = inner.map(|(below, _)| format!("indent it: it belongs below `{below}`"));
         let kind = ViolationKind::UnknownField { known };
         self.add(Place::dotted(path), kind, false, message, help);
@@ -333,11 +322,8 @@ impl Walk<'_, '_> {
     #[inline(never)]
     fn set(&mut self, node: &Node, items: &[Value], path: &Path<'_>) {
         if node.unique_items && has_repeat(items.iter().map(Value::to_string)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {} in body shouldn't contain duplicates",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: {field} in body shouldn't contain duplicates")
             });
         }
         match &node.list_type {
@@ -372,20 +358,15 @@ impl Walk<'_, '_> {
         }
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
             let help = self.best_choice(&node.any_of, value, path);
-            self.push_with_help(path, false, || {
-                let message = format!(
-                    "Invalid value: \"\": {:?} must validate at least one schema (anyOf)",
-                    path.dotted()
-                );
+            self.push_with_help(path, false, |field| {
+                let message =
+                    format!("Invalid value: \"\": {field:?} must validate at least one schema (anyOf)");
                 (message, help)
             });
         }
         if !node.one_of.is_empty() {
-            let fitting = node
-                .one_of
-                .iter()
-                .filter(|choice| self.accepts(choice, value))
-                .count();
+            let choices = node.one_of.iter();
+            let fitting = choices.filter(|choice| self.accepts(choice, value)).count();
             if fitting != 1 {
                 let found = if fitting == 0 {
                     "Found none valid".to_owned()
@@ -395,10 +376,9 @@ impl Walk<'_, '_> {
                 let help = (fitting == 0)
                     .then(|| self.best_choice(&node.one_of, value, path))
                     .flatten();
-                self.push_with_help(path, false, || {
+                self.push_with_help(path, false, |field| {
                     let message = format!(
-                        "Invalid value: \"\": {:?} must validate one and only one schema (oneOf). {found}",
-                        path.dotted()
+                        "Invalid value: \"\": {field:?} must validate one and only one schema (oneOf). {found}"
                     );
                     (message, help)
                 });
@@ -407,11 +387,8 @@ impl Walk<'_, '_> {
         if let Some(not) = node.not.as_deref()
             && self.accepts(not, value)
         {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: \"\": {:?} must not validate the schema (not)",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: \"\": {field:?} must not validate the schema (not)")
             });
         }
     }
@@ -608,7 +585,7 @@ impl Walk<'_, '_> {
                 }
             }
             Value::Null => {}
-            _ => self.push(&here, true, || "Invalid value: must be an object".to_owned()),
+            _ => self.push(&here, true, |_| "Invalid value: must be an object".to_owned()),
         }
         if !node.embedded {
             let of_metadata = self.violations.iter_mut().skip(before);

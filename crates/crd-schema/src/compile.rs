@@ -54,6 +54,15 @@ pub(crate) enum Additional {
     Schema(Below),
 }
 
+impl Additional {
+    pub(crate) const fn schema(&self) -> Option<&Below> {
+        match self {
+            Self::Schema(below) => Some(below),
+            Self::Any | Self::Unknown => None,
+        }
+    }
+}
+
 /// `x-kubernetes-list-type`.
 #[derive(Debug)]
 pub(crate) enum ListType {
@@ -126,17 +135,30 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Notes what follows from all that is below, because each object asks for it.
-    pub(crate) fn note(&mut self) {
+    /// Notes what follows from this level and all below it, because each object asks for it.
+    fn note(&mut self) {
         let of = |test: fn(&Node) -> bool| -> Vec<Text> {
             let properties = self.properties.iter().filter(|(_, property)| test(property));
             properties.map(|(name, _)| name.clone()).collect()
         };
         self.with_default = of(|node| node.default.is_some());
         self.with_default_below = of(|node| node.defaults_below);
+        let any = |test: fn(&Node) -> bool| self.children().any(test);
+        let (defaults_below, rules_below) =
+            (any(|child| child.defaults_below), any(|child| child.rules_below));
+        let transitions_below = any(|child| child.transitions_below);
+        self.defaults_below = self.default.is_some() || defaults_below;
+        self.rules_below = !self.rules.is_empty() || rules_below;
+        self.transitions_below = self.rules.mention_old() || transitions_below;
         let listed = self.allowed.as_ref().map_or(0, Vec::len);
         let listed = self.required.len().saturating_add(listed);
         self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
+    }
+
+    /// Every level directly below this one, except choices.
+    fn children(&self) -> impl Iterator<Item = &Self> {
+        let children = self.properties.values().chain(self.additional.schema());
+        children.chain(&self.items).map(|below| &**below)
     }
 
     /// Whether a check of this level itself may depend on a default that is filled in at or below it: it requires a field that
@@ -159,19 +181,15 @@ impl Node {
             _ => false,
         };
         // Its own default is filled in above it.
-        let additional = match &self.additional {
-            Additional::Schema(below) => Some(below),
-            Additional::Any | Additional::Unknown => None,
+        let has_below = self.children().any(|child| child.defaults_below);
+        let has_default_below = |name: &str| {
+            let property = self.properties.get(name);
+            property.is_some_and(|property| property.defaults_below)
         };
-        let mut children = self.items.iter().chain(additional);
-        let has_below = !self.with_default_below.is_empty() || children.any(|child| child.defaults_below);
-        let mut identity = ["apiVersion", "kind", "metadata"].into_iter();
         let shows = self.resource
-            && identity.any(|name| {
-                self.properties
-                    .get(name)
-                    .is_some_and(|field| field.defaults_below)
-            });
+            && ["apiVersion", "kind", "metadata"]
+                .into_iter()
+                .any(has_default_below);
         self.required.iter().any(|name| has_default(self, name))
             || (counts && !self.with_default.is_empty())
             || (compares && has_below)
@@ -188,46 +206,38 @@ impl Node {
 
     /// Whether there are no levels below this one, but for choices.
     pub(crate) fn is_innermost(&self) -> bool {
-        let is_mapping = matches!(self.additional, Additional::Schema(_));
-        self.properties.is_empty() && !is_mapping && self.items.is_none()
+        self.children().next().is_none()
     }
 
     /// The schema of a field of a mapping.
     pub(crate) fn child(&self, name: &str) -> Option<&Self> {
-        let below = self.properties.get(name).or(match &self.additional {
-            Additional::Schema(below) => Some(below),
-            Additional::Any | Additional::Unknown => None,
-        });
+        let below = self.properties.get(name).or(self.additional.schema());
         below.map(|below| &**below)
     }
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
     pub(crate) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
-        let properties = self
-            .properties
-            .iter()
-            .map(|(name, below)| (pointer::child("/properties", name), &**below));
-        let additional = match &self.additional {
-            Additional::Schema(below) => Some(("/additionalProperties".to_owned(), &**below)),
-            Additional::Any | Additional::Unknown => None,
-        };
-        let items = self.items.as_deref().map(|node| ("/items".to_owned(), node));
-        let not = self.not.as_deref().map(|node| ("/not".to_owned(), node));
+        let properties = self.properties.iter();
+        let properties = properties.map(|(name, below)| (pointer::child("/properties", name), below));
+        let single = [
+            ("/additionalProperties", self.additional.schema()),
+            ("/items", self.items.as_ref()),
+            ("/not", self.not.as_ref()),
+        ];
+        let single = single
+            .into_iter()
+            .filter_map(|(keyword, below)| Some((keyword.to_owned(), below?)));
         let choices = [
             ("allOf", &self.all_of),
             ("anyOf", &self.any_of),
             ("oneOf", &self.one_of),
-        ]
-        .into_iter()
-        .flat_map(|(keyword, nodes)| {
+        ];
+        let choices = choices.into_iter().flat_map(|(keyword, nodes)| {
             let nodes = nodes.iter().enumerate();
-            nodes.map(move |(index, below)| (format!("/{keyword}/{index}"), &**below))
+            nodes.map(move |(index, below)| (format!("/{keyword}/{index}"), below))
         });
-        properties
-            .chain(additional)
-            .chain(items)
-            .chain(not)
-            .chain(choices)
+        let all = properties.chain(single).chain(choices);
+        all.map(|(pointer, below)| (pointer, &**below))
     }
 }
 
@@ -239,9 +249,9 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    pub(crate) const fn new(text: String) -> Self {
+    fn new(text: &str) -> Self {
         Self {
-            text,
+            text: text.to_owned(),
             compiled: OnceLock::new(),
         }
     }
@@ -292,8 +302,10 @@ pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
 pub(crate) fn verify(node: &Node, at: &str, work: &Work) -> Vec<SchemaProblem> {
     let mut problems = Vec::new();
-    if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem(work)) {
-        let text = node.pattern.as_ref().map(Pattern::as_str).unwrap_or_default();
+    if let Some(pattern) = &node.pattern
+        && let Some(problem) = pattern.problem(work)
+    {
+        let text = pattern.as_str();
         let unsupported = problem == PatternError::TooLarge;
         let message = if unsupported {
             format!("Invalid value: {text:?}: {problem}")
@@ -367,6 +379,7 @@ impl Compiler {
             one_of.clear();
         }
 
+        let text = |keyword: &str| fields.get(keyword).and_then(Value::as_str);
         let mut node = Node {
             kind,
             nullable: null_type || self.flag(fields, "nullable", at),
@@ -379,14 +392,8 @@ impl Compiler {
                 .map(|items| self.below(items, &format!("{at}/items"), depth)),
             list_type: self.list_type(fields, at),
             allowed,
-            pattern: fields
-                .get("pattern")
-                .and_then(Value::as_str)
-                .map(|text| Pattern::new(text.to_owned())),
-            format: fields
-                .get("format")
-                .and_then(Value::as_str)
-                .and_then(Format::from_name),
+            pattern: text("pattern").map(Pattern::new),
+            format: text("format").and_then(Format::from_name),
             minimum: self.bound(fields, "minimum", "exclusiveMinimum", at),
             maximum: self.bound(fields, "maximum", "exclusiveMaximum", at),
             multiple_of: self
@@ -421,33 +428,13 @@ impl Compiler {
             transitions_below: false,
             rules,
         };
-        self.flatten_nullable_choice(&mut node);
-        node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
+        flatten_nullable_choice(&mut node);
         node.note();
-        node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
-        node.transitions_below =
-            node.rules.mention_old() || any_child(&node, |child| child.transitions_below);
         node
     }
 
     fn below(&mut self, schema: &Value, at: &str, depth: usize) -> Below {
         Box::new(self.node(schema, at, depth.saturating_add(1)))
-    }
-
-    /// Generated schemas write an optional mapping as a choice between it and null.
-    #[expect(clippy::unused_self, reason = "a step of the compiler")]
-    fn flatten_nullable_choice(&mut self, node: &mut Node) {
-        let is_null =
-            |choice: &Below| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
-        if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
-            let choices = std::mem::take(&mut node.any_of);
-            let chosen = choices.into_iter().find(|choice| !is_null(choice));
-            if let Some(mut chosen) = chosen {
-                chosen.nullable = true;
-                chosen.default = node.default.take();
-                *node = *chosen;
-            }
-        }
     }
 
     fn kind(&mut self, fields: &Map, at: &str) -> (Option<Type>, bool) {
@@ -575,12 +562,16 @@ fn is_choice_of_constants(choices: &Value) -> bool {
     })
 }
 
-fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
-    let additional = match &node.additional {
-        Additional::Schema(child) => Some(child),
-        Additional::Any | Additional::Unknown => None,
-    };
-    let properties = node.properties.values();
-    let mut children = properties.chain(additional).chain(&node.items);
-    children.any(|child| test(child))
+/// Generated schemas write an optional mapping as a choice between it and null.
+fn flatten_nullable_choice(node: &mut Node) {
+    let is_null = |choice: &Below| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
+    if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
+        let choices = std::mem::take(&mut node.any_of);
+        let chosen = choices.into_iter().find(|choice| !is_null(choice));
+        if let Some(mut chosen) = chosen {
+            chosen.nullable = true;
+            chosen.default = node.default.take();
+            *node = *chosen;
+        }
+    }
 }

@@ -300,42 +300,10 @@ fn read_integer(text: &str) -> Option<Scalar<'static>> {
 
 /// A decimal with an optional sign, dot and exponent; a string when it is not finite.
 fn read_float(text: &str) -> Option<Scalar<'static>> {
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        bytes
-            .iter()
-            .skip(from)
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
-    let mut at = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
-    let whole = digits(at);
-    at += whole;
-    let mut fraction = 0;
-    if bytes.get(at) == Some(&b'.') {
-        at += 1;
-        fraction = digits(at);
-        at += fraction;
-    }
-    if whole + fraction == 0 {
-        return None;
-    }
-    if matches!(bytes.get(at), Some(b'e' | b'E')) {
-        at += 1;
-        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
-        let exponent = digits(at);
-        if exponent == 0 {
-            return None;
-        }
-        at += exponent;
-    }
-    if at != bytes.len() {
-        return None;
-    }
-    text.parse::<f64>()
-        .ok()
-        .filter(|float| float.is_finite())
-        .map(Scalar::Float)
+    // The words that Rust reads are none here: infinity and NaN have a dot in front.
+    let is_decimal = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let float = text.bytes().all(is_decimal).then(|| text.parse::<f64>())?;
+    float.ok().filter(|float| float.is_finite()).map(Scalar::Float)
 }
 
 /// What a scalar is.

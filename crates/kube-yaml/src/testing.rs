@@ -8,9 +8,7 @@
 use std::panic::catch_unwind;
 
 use crate::character::check;
-use crate::compose::Limits;
-use crate::compose::compose;
-use crate::compose::{Event, Properties};
+use crate::compose::{Event, Limits, Properties, compose};
 use crate::error::ErrorKind;
 use crate::lines::read_lines;
 use crate::position::Located;

@@ -152,9 +152,8 @@ pub(crate) fn given(
         .map(|(id, placement)| ((placement.namespace, placement.name), id))
         .collect();
     let mut counts: Table<NameId, u32> = Table::of(vec![0; fleet.names.len()]);
-    let mut clusters: Table<PlacementId, Vec<NameId>> = Table::of(vec![Vec::new(); placements.len()]);
-    let mut objects: Table<PlacementId, BTreeMap<usize, ObjectState>> =
-        Table::of(vec![BTreeMap::new(); placements.len()]);
+    let mut own: Table<PlacementId, (Vec<NameId>, BTreeMap<usize, ObjectState>)> =
+        placements.ids().map(|_| Default::default()).collect();
     for (id, decision) in inventory.decisions.iter() {
         // Whose object it is, says its name; whose clusters it holds, says its label: OCM writes by the one and reads
         // by the other.
@@ -165,7 +164,8 @@ pub(crate) fn given(
                 labels: ObjectLabels::Given(id),
                 content: Content::Given(id),
             };
-            objects[*named].insert(number, state);
+            let (_, objects) = &mut own[*named];
+            objects.insert(number, state);
         }
         let owner = decision
             .placement
@@ -173,15 +173,16 @@ pub(crate) fn given(
         for name in decision.clusters.iter().filter_map(|name| fleet.name_id(name)) {
             counts[name] = counts[name].saturating_add(1);
             if let Some(owner) = owner {
-                clusters[*owner].push(name);
+                let (clusters, _) = &mut own[*owner];
+                clusters.push(name);
             }
         }
     }
-    let own = placements.ids().map(|placement| Existing {
-        clusters: std::mem::take(&mut clusters[placement]).into(),
-        objects: Arc::new(std::mem::take(&mut objects[placement])),
+    let own = own.into_map(|(clusters, objects)| Existing {
+        clusters: clusters.into(),
+        objects: Arc::new(objects),
     });
-    (own.collect(), counts)
+    (own, counts)
 }
 
 impl Existing {

@@ -1,7 +1,7 @@
 //! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates). Each distinct selector is
 //! evaluated once over the fleet. Decision groups have selectors of the same form.
 
-use apimachinery::Selector;
+use apimachinery::{LabelSelector, Selector};
 
 use crate::api::placement::{ClusterSelector, FieldFault};
 use crate::cel;
@@ -162,24 +162,20 @@ pub(crate) struct BuiltSelector {
 /// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it is in the
 /// Placement.
 pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, FieldFault> {
-    let labels = selector.labels.compile().map_err(|error| FieldFault {
-        pointer: format!("{pointer}/labelSelector{}", error.origin.pointer()),
-        message: error.message,
-    })?;
-    let claims = selector.claims.compile().map_err(|error| FieldFault {
-        pointer: format!("{pointer}/claimSelector{}", error.origin.pointer()),
-        message: error.message,
-    })?;
-    let cel = if selector.cel_expressions.is_empty() {
-        None
-    } else {
-        let expressions = Expressions::compile(&selector.cel_expressions);
-        let expressions = expressions.map_err(|(index, message)| FieldFault {
-            pointer: format!("{pointer}/celSelector/celExpressions/{index}"),
-            message,
-        })?;
-        Some(expressions)
+    let compile = |selector: &LabelSelector, field: &str| {
+        selector.compile().map_err(|error| FieldFault {
+            pointer: format!("{pointer}/{field}{}", error.origin.pointer()),
+            message: error.message,
+        })
     };
+    let labels = compile(&selector.labels, "labelSelector")?;
+    let claims = compile(&selector.claims, "claimSelector")?;
+    let expressions = &selector.cel_expressions;
+    let cel = (!expressions.is_empty()).then(|| Expressions::compile(expressions));
+    let cel = cel.transpose().map_err(|(index, message)| FieldFault {
+        pointer: format!("{pointer}/celSelector/celExpressions/{index}"),
+        message,
+    })?;
     Ok(BuiltSelector { labels, claims, cel })
 }
 

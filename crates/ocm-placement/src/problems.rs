@@ -149,11 +149,8 @@ impl Evaluation<'_> {
     pub(crate) fn lost(&self, id: PlacementId, outcome: &Outcome<'_>) -> Option<Lost> {
         let placement = &self.plan.input.inventory.placements[id];
         let asked = || {
-            placement
-                .cluster_sets
-                .iter()
-                .map(|set| (*set).to_owned())
-                .collect()
+            let sets = placement.cluster_sets.iter();
+            sets.map(|set| (*set).to_owned()).collect()
         };
         let eligible = self.plan.sets.names(&self.plan.sets.of(id).sets);
         Some(if !self.plan.sets.eligible[id].bound {
@@ -178,12 +175,11 @@ impl Evaluation<'_> {
     pub fn unwritable(&self) -> Vec<Problem> {
         let placements = self.plan.input.inventory.placements.rows().iter();
         let too_long = placements.filter(|placement| !value_complaints(placement.name).is_empty());
-        too_long
-            .map(|placement| {
-                let at = placement.object.at("/metadata/name");
-                problem(placement, at, ProblemKind::NameIsNoLabelValue)
-            })
-            .collect()
+        let unwritable = too_long.map(|placement| {
+            let at = placement.object.at("/metadata/name");
+            problem(placement, at, ProblemKind::NameIsNoLabelValue)
+        });
+        unwritable.collect()
     }
 
     /// Where the decisions of the input and the evaluation differ, for Placements that have any.
@@ -200,12 +196,8 @@ impl Evaluation<'_> {
                 .or_insert_with(|| (decision.object.at("/status/decisions"), BTreeSet::new()));
             names.extend(decision.clusters.iter().filter(|name| !name.is_empty()));
         }
-        for (placement, outcome) in inventory
-            .placements
-            .rows()
-            .iter()
-            .zip(self.outcomes.rows().iter())
-        {
+        for (id, outcome) in self.outcomes.iter() {
+            let placement = &inventory.placements[id];
             let Some((decisions, given)) = given.get(&(placement.namespace, placement.name)) else {
                 continue;
             };
@@ -214,11 +206,11 @@ impl Evaluation<'_> {
             }
             let order = outcome.groups.order.iter();
             let evaluated: BTreeSet<&str> = order.map(|cluster| self.plan.fleet.name(*cluster)).collect();
-            let names = |difference: &mut dyn Iterator<Item = &&str>| -> Vec<String> {
-                difference.map(|name| (**name).to_owned()).collect()
+            let only = |one: &BTreeSet<&str>, other: &BTreeSet<&str>| -> Vec<String> {
+                one.difference(other).map(|name| (*name).to_owned()).collect()
             };
-            let only_given = names(&mut given.difference(&evaluated));
-            let only_evaluated = names(&mut evaluated.difference(given));
+            let only_given = only(given, &evaluated);
+            let only_evaluated = only(&evaluated, given);
             if !only_given.is_empty() || !only_evaluated.is_empty() {
                 differences.push(Difference {
                     namespace: placement.namespace.to_owned(),

@@ -15,8 +15,7 @@ use crate::evaluate::Evaluation;
 use crate::ids::{ClusterId, PlacementId};
 use crate::input::Options;
 use crate::outcome::{Fault, Outcome, SchedulerStatus, Trace};
-use crate::placement_decisions::given_labels;
-use crate::placement_decisions::{chunks, object_name};
+use crate::placement_decisions::{chunks, given_labels, object_name};
 use crate::prioritizers::Kind;
 
 /// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
@@ -45,7 +44,7 @@ pub struct Report<P = Vec<PlacementReport>> {
 }
 
 /// One Placement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -229,18 +228,12 @@ impl Evaluation<'_> {
             scheduler_status: outcome.status,
             scheduler_plugin: misconfigured.and_then(Fault::plugin).map(str::to_owned),
             scheduler_message: misconfigured.map(message),
+            eligible_cluster_sets,
             available_clusters: self.names(&outcome.available),
-            filters: None,
-            prioritizers: None,
-            ranking: None,
-            decisions: Vec::new(),
-            placement_decisions: Vec::new(),
-            decision_groups: Vec::new(),
             number_of_selected_clusters: outcome.selected,
             unscheduled: outcome.unscheduled,
             requeue_at: outcome.requeue_at.map(|time| time.to_string()),
-            conditions: Vec::new(),
-            eligible_cluster_sets,
+            ..PlacementReport::default()
         };
         if outcome.keeps() {
             self.keep(placement, outcome, &mut report);

@@ -7,14 +7,13 @@ use jiff::Timestamp;
 
 use crate::api::object::Location;
 use crate::api::placement::{FieldFault, Placement};
-use crate::decision_groups;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
 use crate::outcome::{Fault, NeedsNow, Outcome, Ranked, SchedulerStatus, Scores, Stage, Trace};
 use crate::plan::{Filtered, Plan};
 use crate::prioritizers::{Kind, Prioritizer, balance, prioritizers, steady};
-use crate::taints_and_tolerations as taints;
+use crate::{decision_groups, taints_and_tolerations as taints};
 
 /// Where a worker keeps what changes from Placement to Placement.
 #[derive(Debug, Clone)]

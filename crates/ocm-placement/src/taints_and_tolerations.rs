@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use crate::api::managed_cluster::{Taint, TaintEffect};
-use crate::api::placement::FieldFault;
-use crate::api::placement::Toleration;
+use crate::api::placement::{FieldFault, Toleration};
 use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Distinct, PlacementId, Table, TaintsId, TolerationsId};
 use crate::input::Input;

@@ -24,8 +24,8 @@ pub(crate) struct ManagedCluster<'a> {
     pub(crate) allocatable: BTreeMap<&'a str, Quantity>,
     /// `status.capacity`, by resource name.
     pub(crate) capacity: BTreeMap<&'a str, Quantity>,
-    /// The condition ManagedClusterConditionAvailable.
-    pub(crate) available: Availability,
+    /// The status of ManagedClusterConditionAvailable; `None`: Unknown, or no such condition.
+    pub(crate) available: Option<bool>,
     /// `metadata.deletionTimestamp` is set: the scheduler drops the cluster.
     pub(crate) deleting: bool,
 }
@@ -37,17 +37,6 @@ pub(crate) struct ClusterClaim<'a> {
     pub(crate) value: &'a str,
     /// Its position in the list.
     pub(crate) index: usize,
-}
-
-/// The status of ManagedClusterConditionAvailable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Availability {
-    /// Status True.
-    Available,
-    /// Status False.
-    Unavailable,
-    /// Status Unknown, or no such condition.
-    Unknown,
 }
 
 /// The effect of a taint on a Placement that does not tolerate it.
@@ -132,15 +121,14 @@ fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>
     taints.collect()
 }
 
-fn availability(conditions: &Field<'_>) -> Availability {
-    let status = conditions
-        .items()
-        .find(|condition| condition.text("type") == Some("ManagedClusterConditionAvailable"))
-        .and_then(|condition| condition.text("status"));
-    match status {
-        Some("True") => Availability::Available,
-        Some("False") => Availability::Unavailable,
-        _ => Availability::Unknown,
+fn availability(conditions: &Field<'_>) -> Option<bool> {
+    let mut conditions = conditions.items();
+    let available =
+        conditions.find(|condition| condition.text("type") == Some("ManagedClusterConditionAvailable"))?;
+    match available.text("status") {
+        Some("True") => Some(true),
+        Some("False") => Some(false),
+        _ => None,
     }
 }
 

@@ -19,7 +19,9 @@ mod tests;
 use std::thread;
 
 use apimachinery::{Allowance, Work};
-use cel_eval::{Expression, Failure, OBJECT_BUDGET, STACK, Stop, Unparsed, evaluate, parse};
+use cel_eval::{
+    Expression, Failure, OBJECT_BUDGET, STACK, Stop, Unparsed, evaluate, on_a_large_stack, parse,
+};
 use kube_cel::cel::Value;
 
 use crate::cel::library::Library;
@@ -51,29 +53,15 @@ impl Expressions {
     /// # Errors
     /// Which one that is, and what is wrong with it.
     pub(crate) fn compile(expressions: &[&str]) -> Result<Self, (usize, String)> {
-        let mut compiled = Vec::with_capacity(expressions.len());
-        for (index, result) in compile_all(expressions).into_iter().enumerate() {
-            compiled.push(result.map_err(|message| (index, message))?);
-        }
+        let compile_all = || -> Result<Vec<Expression>, (usize, String)> {
+            let expressions = expressions.iter().enumerate();
+            let compiled = expressions.map(|(index, source)| compile(source).map_err(|error| (index, error)));
+            compiled.collect()
+        };
+        let crashed = || Err((0, "the expression cannot be compiled".to_owned()));
+        let compiled = on_a_large_stack(compile_all).unwrap_or_else(crashed)?;
         Ok(Self { compiled })
     }
-}
-
-/// Compiles each expression, on a thread with a large stack.
-fn compile_all(sources: &[&str]) -> Vec<Result<Expression, String>> {
-    let crashed = || {
-        sources
-            .iter()
-            .map(|_| Err("the expression cannot be compiled".to_owned()))
-            .collect()
-    };
-    thread::scope(|scope| {
-        let work = || sources.iter().map(|source| compile(source)).collect();
-        match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
-            Ok(handle) => handle.join().unwrap_or_else(|_| crashed()),
-            Err(_) => crashed(),
-        }
-    })
 }
 
 fn compile(source: &str) -> Result<Expression, String> {
