@@ -15,7 +15,7 @@ use kube_cel::cel::common::ast::{
 use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{ExecutionError, IdedExpr, Value};
 
-use crate::library::{self, Call, TYPES, no_overload};
+use crate::library::{self, Call, no_overload};
 use crate::meter::{Failure, Meter, Stop};
 use crate::parse::{Expression, on_a_large_stack};
 use crate::prices::{self, ENTRY, ITEM, TEXT, price};
@@ -165,7 +165,7 @@ impl<'e> Evaluation<'e, '_, '_> {
         let known = self.names.iter().rev().find(|(known, _)| *known == bare);
         match known {
             Some((_, value)) => Ok(value.clone()?),
-            None if TYPES.contains(&bare) => Ok(library::type_named(bare)),
+            None if library::is_type(bare) => Ok(library::type_named(bare)),
             None => Err(ExecutionError::undeclared_reference(bare).into()),
         }
     }

@@ -25,7 +25,7 @@ mod tests;
 
 pub use engine::call;
 pub use evaluate::{Evaluated, Functions, evaluate};
-pub use library::{Call, TYPES};
+pub use library::{Call, is_type};
 pub use meter::{Failure, Meter, Stop};
 pub use parse::{Expression, STACK, Unparsed, on_a_large_stack, parse, parts};
 

@@ -15,33 +15,6 @@ use crate::{engine, url};
 /// Characters of what a function says of its arguments.
 const MESSAGE_MAX: usize = 400;
 
-/// The names of types that an expression may compare `type(x)` with.
-pub const TYPES: [&str; 10] = [
-    "bool",
-    "bytes",
-    "double",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "string",
-    "type",
-    "uint",
-];
-
-/// Names that functions are behind, as `optional.none()`.
-const SPACES: [&str; 9] = [
-    "base64",
-    "format",
-    "ip",
-    "jsonpatch",
-    "lists",
-    "math",
-    "optional",
-    "sets",
-    "strings",
-];
-
 /// A call whose operands have been evaluated.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'c> {
@@ -60,8 +33,20 @@ impl<'c> Call<'c> {
     }
 }
 
+/// Whether a name is that of a type that an expression may compare `type(x)` with.
+pub fn is_type(name: &str) -> bool {
+    matches!(
+        name,
+        "bool" | "bytes" | "double" | "int" | "list" | "map" | "null_type" | "string" | "type" | "uint"
+    )
+}
+
+/// Whether functions are behind a name, as in `optional.none()`.
 pub(crate) fn is_space(name: &str) -> bool {
-    SPACES.contains(&name)
+    matches!(
+        name,
+        "base64" | "format" | "ip" | "jsonpatch" | "lists" | "math" | "optional" | "sets" | "strings"
+    )
 }
 
 /// The prefix of the text that stands for a type.

@@ -423,6 +423,66 @@ impl Walk<'_, '_> {
             .and_then(|violations| violations.into_iter().next())
             .map(|violation| format!("the closest choice fails with: {violation}"))
     }
+
+    /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
+    fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
+        for name in ["apiVersion", "kind"] {
+            let here = Path::Key(path, name);
+            let (blocks_rules, message) = match fields.get(name) {
+                Some(Value::String(text)) if node.embedded && !text.is_empty() => {
+                    let problem = type_meta_problem(name, text);
+                    let message = problem.map(|problem| format!("Invalid value: {text:?}: {problem}"));
+                    (false, message)
+                }
+                None | Some(Value::String(_)) => {
+                    if node.embedded {
+                        self.required(&here, None);
+                    }
+                    continue;
+                }
+                Some(other) => {
+                    let message = format!("Invalid value: {}: must be a string", shown(other));
+                    (true, Some(message))
+                }
+            };
+            if let Some(message) = message {
+                let at = Place::bracketed(&here);
+                self.add(at, ViolationKind::Invalid, blocks_rules, message, None);
+            }
+        }
+        let Some(metadata) = fields.get("metadata") else {
+            return;
+        };
+        let here = Path::Key(path, "metadata");
+        let before = self.violations.len();
+        match metadata {
+            Value::Object(_) => {
+                self.value(self.metadata, metadata, &here, Mode::Strict);
+                if self.violations.len() == before {
+                    let whose = if node.embedded {
+                        Whose::Embedded
+                    } else {
+                        Whose::Object
+                    };
+                    for problem in metadata::problems(metadata, whose) {
+                        let at = Place {
+                            pointer: format!("{}{}", here.pointer(), problem.pointer),
+                            field: format!("{}.{}", here.field(), problem.field),
+                        };
+                        self.add(at, ViolationKind::Invalid, false, problem.message, problem.help);
+                    }
+                }
+            }
+            Value::Null => {}
+            _ => self.push(&here, true, |_| "Invalid value: must be an object".to_owned()),
+        }
+        if !node.embedded {
+            let of_metadata = self.violations.iter_mut().skip(before);
+            for violation in of_metadata.filter(|violation| violation.kind == ViolationKind::Invalid) {
+                violation.kind = ViolationKind::Metadata;
+            }
+        }
+    }
 }
 
 fn has_type(value: &Value, kind: Type) -> bool {
@@ -531,68 +591,6 @@ fn shorten(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-    }
-}
-
-impl Walk<'_, '_> {
-    /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
-    fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
-        for name in ["apiVersion", "kind"] {
-            let here = Path::Key(path, name);
-            let (blocks_rules, message) = match fields.get(name) {
-                Some(Value::String(text)) if node.embedded && !text.is_empty() => {
-                    let problem = type_meta_problem(name, text);
-                    let message = problem.map(|problem| format!("Invalid value: {text:?}: {problem}"));
-                    (false, message)
-                }
-                None | Some(Value::String(_)) => {
-                    if node.embedded {
-                        self.required(&here, None);
-                    }
-                    continue;
-                }
-                Some(other) => {
-                    let message = format!("Invalid value: {}: must be a string", shown(other));
-                    (true, Some(message))
-                }
-            };
-            if let Some(message) = message {
-                let at = Place::bracketed(&here);
-                self.add(at, ViolationKind::Invalid, blocks_rules, message, None);
-            }
-        }
-        let Some(metadata) = fields.get("metadata") else {
-            return;
-        };
-        let here = Path::Key(path, "metadata");
-        let before = self.violations.len();
-        match metadata {
-            Value::Object(_) => {
-                self.value(self.metadata, metadata, &here, Mode::Strict);
-                if self.violations.len() == before {
-                    let whose = if node.embedded {
-                        Whose::Embedded
-                    } else {
-                        Whose::Object
-                    };
-                    for problem in metadata::problems(metadata, whose) {
-                        let at = Place {
-                            pointer: format!("{}{}", here.pointer(), problem.pointer),
-                            field: format!("{}.{}", here.field(), problem.field),
-                        };
-                        self.add(at, ViolationKind::Invalid, false, problem.message, problem.help);
-                    }
-                }
-            }
-            Value::Null => {}
-            _ => self.push(&here, true, |_| "Invalid value: must be an object".to_owned()),
-        }
-        if !node.embedded {
-            let of_metadata = self.violations.iter_mut().skip(before);
-            for violation in of_metadata.filter(|violation| violation.kind == ViolationKind::Invalid) {
-                violation.kind = ViolationKind::Metadata;
-            }
-        }
     }
 }
 

@@ -309,18 +309,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             },
         }
     }
-}
 
-fn collection_as_key(range: Range<usize>) -> Box<Error> {
-    Error::new(
-        ErrorKind::Key,
-        range,
-        "a key cannot be a list or a mapping",
-        "quote the text if a bracket is part of it; `{{ ... }}` of a template also needs quotes",
-    )
-}
-
-impl<'t, R: Record> Composer<'t, '_, R> {
     fn take(&mut self, event: Event<'t>) -> Outcome<()> {
         match event {
             Event::Scalar {
@@ -443,9 +432,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             from_alias: false,
         })
     }
-}
 
-impl<'t, R: Record> Composer<'t, '_, R> {
     /// A place for an anchored node, known by its name from now on; `None` if no alias uses it.
     fn open_anchor(&mut self, name: &'t str) -> Option<usize> {
         let text = self.text;
@@ -559,6 +546,15 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             "use fewer aliases inside anchors",
         )
     }
+}
+
+fn collection_as_key(range: Range<usize>) -> Box<Error> {
+    Error::new(
+        ErrorKind::Key,
+        range,
+        "a key cannot be a list or a mapping",
+        "quote the text if a bracket is part of it; `{{ ... }}` of a template also needs quotes",
+    )
 }
 
 /// The fault of an anchored scalar, reported at the alias that uses it.

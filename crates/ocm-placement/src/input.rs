@@ -87,25 +87,29 @@ impl<'a> Inventory<'a> {
     /// Reads every object of the six kinds; objects of other kinds are skipped.
     ///
     /// The caller has validated them against their CRDs. An object with a field that these let pass and no scheduler can
-    /// use is left out, and the second result names the field; [`Inventory::reject`] accepts what the caller left out.
+    /// use is left out, and the second result names the field, in the order of the caller's numbers; [`Inventory::reject`] accepts what the caller left out.
     pub fn read(objects: impl IntoIterator<Item = Object<'a>>) -> (Self, Vec<InvalidField>) {
+        let objects = objects.into_iter();
+        let mut objects: Vec<Object<'_>> = objects
+            .filter(|object| object.api_version().group == GROUP)
+            .collect();
+        // By namespace and name, in byte order as Go compares; of one identity by the caller's number.
+        objects.sort_by(|a, b| {
+            let names = (a.namespace_or_empty(), a.name()).cmp(&(b.namespace_or_empty(), b.name()));
+            names.then(a.id.cmp(&b.id))
+        });
         let mut inventory = Self::default();
         let mut all = Vec::new();
         let (mut placements, mut decisions) = (Vec::new(), Vec::new());
         for object in objects {
-            if object.api_version().group != GROUP {
-                continue;
-            }
             let invalid = match object.kind() {
                 "ManagedCluster" => keep(object, &mut inventory.clusters, ManagedCluster::read),
                 "ManagedClusterSet" => keep(object, &mut inventory.cluster_sets, ManagedClusterSet::read),
-                "ManagedClusterSetBinding" => keep(object, &mut inventory.bindings, |object, _| {
-                    ManagedClusterSetBinding::read(object)
-                }),
+                "ManagedClusterSetBinding" => {
+                    keep(object, &mut inventory.bindings, ManagedClusterSetBinding::read)
+                }
                 "Placement" => keep(object, &mut placements, Placement::read),
-                "PlacementDecision" => keep(object, &mut decisions, |object, _| {
-                    PlacementDecision::read(object)
-                }),
+                "PlacementDecision" => keep(object, &mut decisions, PlacementDecision::read),
                 "AddOnPlacementScore" => keep(object, &mut inventory.scores, AddOnPlacementScore::read),
                 _ => Vec::new(),
             };
@@ -114,15 +118,10 @@ impl<'a> Inventory<'a> {
                 all.extend(invalid);
             }
         }
-        inventory.clusters.sort_by(|a, b| order(&a.object, &b.object));
-        inventory.cluster_sets.sort_by(|a, b| order(&a.object, &b.object));
-        inventory.bindings.sort_by(|a, b| order(&a.object, &b.object));
-        placements.sort_by(|a, b| order(&a.object, &b.object));
-        decisions.sort_by(|a, b| order(&a.object, &b.object));
-        inventory.scores.sort_by(|a, b| order(&a.object, &b.object));
         inventory.rejected.sort();
         inventory.placements = Table::of(placements);
         inventory.decisions = Table::of(decisions);
+        all.sort_by_key(|invalid: &InvalidField| invalid.at.object);
         (inventory, all)
     }
 
@@ -172,9 +171,4 @@ fn keep<'a, T>(
         list.push(view);
     }
     invalid
-}
-
-/// By namespace and name, in byte order as Go compares; of one identity by the caller's number.
-fn order(a: &Object<'_>, b: &Object<'_>) -> std::cmp::Ordering {
-    (a.namespace_or_empty(), a.name(), a.id).cmp(&(b.namespace_or_empty(), b.name(), b.id))
 }

@@ -224,33 +224,7 @@ impl Evaluation<'_> {
         }
         differences
     }
-}
 
-pub(crate) fn problem(placement: &Placement<'_>, at: Location, kind: ProblemKind) -> Problem {
-    Problem {
-        namespace: placement.namespace.to_owned(),
-        name: placement.name.to_owned(),
-        placement: placement.object.at(""),
-        at,
-        kind,
-    }
-}
-
-fn fault(placement: &Placement<'_>, outcome: &Outcome<'_>) -> Option<Problem> {
-    let fault = outcome.fault.as_ref()?;
-    let message = fault.message.clone();
-    let kind = match (outcome.status, fault.stage) {
-        (SchedulerStatus::Error, _) => ProblemKind::NotScheduled { message },
-        (_, Stage::Decision) => ProblemKind::MisconfiguredGroups { message },
-        _ => ProblemKind::Misconfigured { message },
-    };
-    Some(problem(placement, fault.at.clone(), kind))
-}
-
-/// The result of one order: what each Placement has then, and those that were still changing.
-type End = (Table<PlacementId, Existing>, BTreeSet<PlacementId>);
-
-impl Evaluation<'_> {
     /// Placements that end with other clusters when others have their turn first, and those that never end; in the order of
     /// the Placements.
     ///
@@ -344,3 +318,27 @@ impl Evaluation<'_> {
         names
     }
 }
+
+pub(crate) fn problem(placement: &Placement<'_>, at: Location, kind: ProblemKind) -> Problem {
+    Problem {
+        namespace: placement.namespace.to_owned(),
+        name: placement.name.to_owned(),
+        placement: placement.object.at(""),
+        at,
+        kind,
+    }
+}
+
+fn fault(placement: &Placement<'_>, outcome: &Outcome<'_>) -> Option<Problem> {
+    let fault = outcome.fault.as_ref()?;
+    let message = fault.message.clone();
+    let kind = match (outcome.status, fault.stage) {
+        (SchedulerStatus::Error, _) => ProblemKind::NotScheduled { message },
+        (_, Stage::Decision) => ProblemKind::MisconfiguredGroups { message },
+        _ => ProblemKind::Misconfigured { message },
+    };
+    Some(problem(placement, fault.at.clone(), kind))
+}
+
+/// The result of one order: what each Placement has then, and those that were still changing.
+type End = (Table<PlacementId, Existing>, BTreeSet<PlacementId>);

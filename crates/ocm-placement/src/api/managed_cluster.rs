@@ -185,8 +185,6 @@ impl<'a> ManagedClusterSet<'a> {
 /// webhook forces it to be the name (docs/systems/ocm-placement.md#bindings).
 #[derive(Debug, Clone)]
 pub(crate) struct ManagedClusterSetBinding<'a> {
-    /// The object.
-    pub(crate) object: Object<'a>,
     /// The namespace that may use the set.
     pub(crate) namespace: &'a str,
     /// `metadata.name`: the set's name.
@@ -194,9 +192,8 @@ pub(crate) struct ManagedClusterSetBinding<'a> {
 }
 
 impl<'a> ManagedClusterSetBinding<'a> {
-    pub(crate) fn read(object: Object<'a>) -> Self {
+    pub(crate) fn read(object: Object<'a>, _: &mut Reading<'_, 'a>) -> Self {
         Self {
-            object,
             namespace: object.namespace_or_empty(),
             name: object.name(),
         }

@@ -285,7 +285,7 @@ pub(crate) struct PlacementDecision<'a> {
 }
 
 impl<'a> PlacementDecision<'a> {
-    pub(crate) fn read(object: Object<'a>) -> Self {
+    pub(crate) fn read(object: Object<'a>, _: &mut Reading<'_, 'a>) -> Self {
         let mut decisions = object.root().get("status").get("decisions").items();
         let clusters = decisions
             .clone()
