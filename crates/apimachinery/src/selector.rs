@@ -33,21 +33,18 @@ impl LabelSelector {
     /// Reads `matchLabels` and `matchExpressions`; what has another type is left out (the schema refuses it).
     pub fn read(field: &Field<'_>) -> Self {
         let text = |field: &Field<'_>| field.str().unwrap_or_default().to_owned();
+        let labels = field.get("matchLabels").entries();
+        let expressions = field.get("matchExpressions").items();
+        let expressions = expressions.map(|item| MatchExpression {
+            key: text(&item.get("key")),
+            operator: text(&item.get("operator")),
+            values: item.get("values").items().map(|value| text(&value)).collect(),
+        });
         Self {
-            match_labels: field
-                .get("matchLabels")
-                .entries()
+            match_labels: labels
                 .map(|(key, value)| (key.to_owned(), text(&value)))
                 .collect(),
-            match_expressions: field
-                .get("matchExpressions")
-                .items()
-                .map(|item| MatchExpression {
-                    key: text(&item.get("key")),
-                    operator: text(&item.get("operator")),
-                    values: item.get("values").items().map(|value| text(&value)).collect(),
-                })
-                .collect(),
+            match_expressions: expressions.collect(),
         }
     }
 
@@ -57,11 +54,7 @@ impl LabelSelector {
     /// # Errors
     /// [`SelectorError`] with Kubernetes' own text.
     pub fn compile(&self) -> Result<Selector, SelectorError> {
-        let mut requirements = Vec::with_capacity(
-            self.match_labels
-                .len()
-                .saturating_add(self.match_expressions.len()),
-        );
+        let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
             let origin = RequirementOrigin::MatchLabels(key.clone());
             let values = vec![value.clone()];

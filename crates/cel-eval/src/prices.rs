@@ -1,8 +1,8 @@
-//! The costs of calls, and the sizes of values: as cel-go measures them, and in memory. The costs are cel-go's and those of
-//! Kubernetes' libraries, for actual runs, not for estimates.
+//! The costs of calls, and the sizes of values: as cel-go measures them, and in memory. The costs are cel-go's and those
+//! of Kubernetes' libraries, for actual runs, not for estimates.
 //!
-//! Where a price is not known for certain (libraries that the versions of Kubernetes price differently), it is the lowest,
-//! so that what an API server accepts is accepted: a limit is hit here where it is hit there, or later.
+//! Where a price is not known for certain (libraries that the versions of Kubernetes price differently), it is the
+//! lowest, so that what an API server accepts is accepted: a limit is hit here where it is hit there, or later.
 //!
 //! Source: google/cel-go interpreter/runtimecost.go@v0.26.0,
 //! kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/library/cost.go@v1.34.1.

@@ -1,5 +1,5 @@
-//! The compiled form of a schema, a tree of the requirements of each level, and its compilation from OpenAPI v3 in JSON. The
-//! schema may be invalid: each keyword that cannot be used becomes a [`SchemaProblem`].
+//! The compiled form of a schema, a tree of the requirements of each level, and its compilation from OpenAPI v3 in JSON.
+//! The schema may be invalid: each keyword that cannot be used becomes a [`SchemaProblem`].
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

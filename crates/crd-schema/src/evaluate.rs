@@ -18,6 +18,31 @@ use crate::format::Format;
 use crate::rules::{Level, Spending, asks_only_for};
 use crate::violation::{Path, Violation};
 
+/// Words of CEL that no field can be selected by.
+const RESERVED: &[&str] = &[
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
 /// Runs every rule at and below `node`, as far as their costs allow; of an update from `old`, only those that compare a
 /// value with the one before it.
 pub(crate) fn check_rules(
@@ -186,38 +211,10 @@ fn typed(format: Format, text: &str) -> Option<Cel> {
     cel_eval::call(conversion, None, &[&Cel::from(text)]).ok()
 }
 
-/// Whether a name is a word of CEL that no field can be selected by.
-fn is_reserved(name: &str) -> bool {
-    matches!(
-        name,
-        "true"
-            | "false"
-            | "null"
-            | "in"
-            | "as"
-            | "break"
-            | "const"
-            | "continue"
-            | "else"
-            | "for"
-            | "function"
-            | "if"
-            | "import"
-            | "let"
-            | "loop"
-            | "package"
-            | "namespace"
-            | "return"
-            | "var"
-            | "void"
-            | "while"
-    )
-}
-
 /// A field's name as an identifier of CEL. One underscore stands for itself:
 /// kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/escaping.go@v1.34.1.
 fn escaped(name: &str) -> String {
-    if is_reserved(name) {
+    if RESERVED.contains(&name) {
         return format!("__{name}__");
     }
     name.replace("__", "__underscores__")

@@ -149,35 +149,9 @@ fn is_digits(text: &str) -> bool {
 
 /// Go's durations, `1h30m`, and the looser `3 days` that API servers also take.
 fn is_duration(text: &str) -> bool {
-    let is_unit = |unit: &str| {
-        matches!(
-            unit,
-            "ns" | "us"
-                | "µs"
-                | "μs"
-                | "ms"
-                | "s"
-                | "m"
-                | "h"
-                | "d"
-                | "w"
-                | "nano"
-                | "nanosecond"
-                | "micro"
-                | "microsecond"
-                | "milli"
-                | "millisecond"
-                | "sec"
-                | "second"
-                | "min"
-                | "minute"
-                | "hr"
-                | "hour"
-                | "day"
-                | "wk"
-                | "week"
-        )
-    };
+    const UNITS: &str = "ns us µs μs ms s m h d w nano nanosecond micro microsecond milli millisecond sec second min \
+                         minute hr hour day wk week";
+    let is_unit = |unit: &str| UNITS.split(' ').any(|known| known == unit);
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     if body == "0" {
         return true;

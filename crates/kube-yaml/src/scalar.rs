@@ -1,5 +1,5 @@
-//! What the text of a scalar means: null, a boolean, a number or a string, and its form in JSON: as a value, and as a key.
-//! The words and forms are those of docs/systems/kubernetes.md#scalars. A number goes through JSON and back, which makes
+//! Scalars: whether a text is null, a boolean, a number or a string, and its form in JSON, as a value and as a key. The
+//! words and forms are those of docs/systems/kubernetes.md#scalars. A number goes through JSON and back, which makes
 //! `1.0` an integer.
 
 use std::borrow::Cow;

@@ -28,11 +28,8 @@ pub struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// How many decisions all Placements have together.
     pub fn decision_count(&self) -> usize {
-        self.results
-            .rows()
-            .iter()
-            .map(|result| result.clusters.len())
-            .sum()
+        let results = self.results.rows().iter();
+        results.map(|result| result.clusters.len()).sum()
     }
 
     /// The clusters of a Placement in the order of output, each once; `None` if there is no such Placement.
@@ -43,11 +40,8 @@ impl Evaluation<'_> {
         let mut seen = HashSet::new();
         let clusters = self.results[placement].clusters.iter();
         let names = clusters.map(|cluster| self.plan.fleet.name(*cluster));
-        Some(
-            names
-                .filter(|name| !name.is_empty() && seen.insert(*name))
-                .collect(),
-        )
+        let names = names.filter(|name| !name.is_empty() && seen.insert(*name));
+        Some(names.collect())
     }
 }
 

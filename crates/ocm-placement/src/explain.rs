@@ -21,7 +21,7 @@ use crate::placement_decisions::{Existing, chunks, object_name};
 use crate::plan::Plan;
 use crate::predicates::{build, predicate_pointer};
 use crate::prioritizers::{Kind, Range, Resource};
-use crate::taints_and_tolerations::{Tolerated, covers, expiry, tolerated};
+use crate::taints_and_tolerations::{Tolerated, covering, expiry, tolerated};
 
 /// The explanation of one Placement for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,11 +150,8 @@ impl<'a> Case<'_, 'a> {
             return vec![self.step(Stage::Scheduler, Bearing::Neutral, text, pointer)];
         }
         if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
-            let text = format!(
-                "the Placement cannot be synced, so its decisions do not change: {}",
-                fault.message
-            );
-            let at = fault.at.clone();
+            let (message, at) = (&fault.message, fault.at.clone());
+            let text = format!("the Placement cannot be synced, so its decisions do not change: {message}");
             return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
         }
         let stages: [(Stage, Explain<'_, '_>); 6] = [
@@ -270,21 +267,19 @@ impl<'a> Case<'_, 'a> {
                 let unmet = selector
                     .as_ref()
                     .and_then(|selector| self.first_unmet_label(selector));
-                match unmet {
-                    Some(requirement) => step(
-                        format!(
-                            "the cluster set `{name}` requires {requirement}, it has {}",
-                            self.labelled(&requirement.key)
-                        ),
-                        set.object
-                            .at(format!("{pointer}{}", requirement.origin.pointer())),
-                    ),
-                    None => step(
-                        format!("the label selector of the cluster set `{name}` matches"),
-                        set.object.at(pointer),
-                    ),
-                }
-                .related(self.cluster.object.at("/metadata/labels"), "its labels")
+                let (text, origin) = match unmet {
+                    Some(requirement) => {
+                        let has = self.labelled(&requirement.key);
+                        let text = format!("the cluster set `{name}` requires {requirement}, it has {has}");
+                        (text, requirement.origin.pointer())
+                    }
+                    None => {
+                        let text = format!("the label selector of the cluster set `{name}` matches");
+                        (text, String::new())
+                    }
+                };
+                step(text, set.object.at(format!("{pointer}{origin}")))
+                    .related(self.cluster.object.at("/metadata/labels"), "its labels")
             }
         }
     }
@@ -346,10 +341,8 @@ impl<'a> Case<'_, 'a> {
         let against =
             |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
         if let Some(unmet) = self.first_unmet_label(&built.labels) {
-            let text = format!(
-                "predicate {index} requires label {unmet}, it has {}",
-                self.labelled(&unmet.key)
-            );
+            let has = self.labelled(&unmet.key);
+            let text = format!("predicate {index} requires label {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/labelSelector{}", unmet.origin.pointer()));
             return Some(step.related(self.cluster.object.at("/metadata/labels"), "its labels"));
         }
@@ -370,10 +363,8 @@ impl<'a> Case<'_, 'a> {
         let failing = self.failing_expression(&selector.cel_expressions)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
         let text = format!("predicate {index} requires {expression}, which is not true");
-        Some(against(
-            text,
-            format!("{pointer}/celSelector/celExpressions/{failing}"),
-        ))
+        let pointer = format!("{pointer}/celSelector/celExpressions/{failing}");
+        Some(against(text, pointer))
     }
 
     /// The first of some expressions that is not true for the cluster.
@@ -389,10 +380,8 @@ impl<'a> Case<'_, 'a> {
                 expressions: &compiled,
                 candidates: candidates.clone(),
             };
-            let answers = cel::ask(&[question], &self.plan.input, fleet);
-            answers
-                .iter()
-                .all(|answer| answer.as_ref().map_or(true, Bits::is_empty))
+            let mut answers = cel::ask(&[question], &self.plan.input, fleet).into_iter();
+            answers.all(|answer| answer.map_or(true, |matching| matching.is_empty()))
         })
     }
 
@@ -404,11 +393,8 @@ impl<'a> Case<'_, 'a> {
             let score = self.scored(&scored.scores)?;
             let (because, place) = self.reason(scored);
             let total = prioritizer.weight.saturating_mul(score);
-            let text = format!(
-                "{} gives {score}, times weight {} is {total}: {because}",
-                prioritizer.kind.name(),
-                prioritizer.weight
-            );
+            let (name, weight) = (prioritizer.kind.name(), prioritizer.weight);
+            let text = format!("{name} gives {score}, times weight {weight} is {total}: {because}");
             let pointer = match prioritizer.configuration {
                 Some(index) => format!("/spec/prioritizerPolicy/configurations/{index}"),
                 None => "/spec".to_owned(),
@@ -536,11 +522,7 @@ impl<'a> Case<'_, 'a> {
             }
             Tolerated::Not => {
                 let step = step(Bearing::Against, format!("{shown} is not tolerated"));
-                let covering = tolerations
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, toleration)| covers(toleration, taint));
-                covering.fold(step, |step, (index, toleration)| {
+                covering(tolerations, taint).fold(step, |step, (index, toleration)| {
                     let expired = expiry(toleration, taint)
                         .and_then(|time| Timestamp::from_nanosecond(time).ok())
                         .map_or_else(|| "has expired".to_owned(), |time| format!("expired at {time}"));

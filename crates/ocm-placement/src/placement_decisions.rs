@@ -1,5 +1,5 @@
-//! PlacementDecisions (docs/systems/ocm-placement.md#placementdecisions): the objects of decision groups, and the decisions
-//! that a Placement has at a time: those of the input, and those after a run.
+//! PlacementDecisions (docs/systems/ocm-placement.md#placementdecisions): the objects of decision groups, and the
+//! decisions that a Placement has at a time: those of the input, and those after a run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

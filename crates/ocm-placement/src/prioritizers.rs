@@ -1,5 +1,5 @@
-//! Prioritizers: which a Placement uses, how much each counts (docs/systems/ocm-placement.md#weights), and the scores that
-//! each gives a cluster (docs/systems/ocm-placement.md#scores): Balance, Steady, ResourceAllocatable, AddOn.
+//! Prioritizers: which a Placement uses, how much each counts (docs/systems/ocm-placement.md#weights), and the scores
+//! that each gives a cluster (docs/systems/ocm-placement.md#scores): Balance, Steady, ResourceAllocatable, AddOn.
 
 use std::collections::HashMap;
 

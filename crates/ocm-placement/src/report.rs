@@ -1,5 +1,6 @@
 //! The report: all results of an evaluation, with names instead of numbers. Test cases compare this shape.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::decision_groups::group_name;
 use crate::evaluate::Evaluation;
 use crate::ids::{ClusterId, PlacementId};
 use crate::input::Options;
-use crate::outcome::{Fault, Outcome, SchedulerStatus, Trace};
+use crate::outcome::{Fault, Outcome, SchedulerStatus, Scores, Trace};
 use crate::placement_decisions::{chunks, given_labels, object_name};
 use crate::prioritizers::Kind;
 
@@ -273,32 +274,26 @@ impl Evaluation<'_> {
             std::iter::once(predicate).chain(tolerated).collect()
         });
         let candidates = trace.tolerated.as_deref().unwrap_or_default();
-        report.prioritizers = trace.prioritizers.as_ref().map(|prioritizers| {
-            prioritizers
-                .iter()
-                .map(|scored| {
-                    let kind = scored.prioritizer.kind;
-                    let scores = candidates.iter().zip(scored.scores.iter());
-                    PrioritizerReport {
-                        name: kind.name(),
-                        weight: scored.prioritizer.weight,
-                        scores: scores
-                            .filter(|(cluster, _)| self.has_score(&kind, **cluster))
-                            .map(|(cluster, score)| (self.name(*cluster), *score))
-                            .collect(),
-                    }
-                })
-                .collect()
-        });
-        report.ranking = trace.ranking.as_ref().map(|ranking| {
-            ranking
-                .iter()
-                .map(|(score, cluster)| Ranked {
-                    cluster_name: self.name(*cluster),
-                    score: score.0,
-                })
-                .collect()
-        });
+        let prioritizer = |scored: &Scores<'_>| {
+            let kind = scored.prioritizer.kind;
+            let scores = candidates.iter().zip(scored.scores.iter());
+            let scores = scores.filter(|(cluster, _)| self.has_score(&kind, **cluster));
+            PrioritizerReport {
+                name: kind.name(),
+                weight: scored.prioritizer.weight,
+                scores: scores
+                    .map(|(cluster, score)| (self.name(*cluster), *score))
+                    .collect(),
+            }
+        };
+        let prioritizers = trace.prioritizers.as_ref();
+        report.prioritizers = prioritizers.map(|scored| scored.iter().map(prioritizer).collect());
+        let ranked = |(score, cluster): &(Reverse<i64>, ClusterId)| Ranked {
+            cluster_name: self.name(*cluster),
+            score: score.0,
+        };
+        let ranking = trace.ranking.as_ref();
+        report.ranking = ranking.map(|ranking| ranking.iter().map(ranked).collect());
     }
 
     fn decide(
