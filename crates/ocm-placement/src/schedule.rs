@@ -142,7 +142,7 @@ struct Run<'r, 'a> {
     available: &'r Arc<[ClusterId]>,
 }
 
-impl<'r, 'a> Run<'r, 'a> {
+impl<'a> Run<'_, 'a> {
     /// Filters, weights, scores, cut: the selected clusters, ascending.
     fn pipeline(&self, outcome: &mut Outcome<'_>, trace: &mut Trace<'a>) -> Result<Vec<ClusterId>, Fault> {
         let filtered = self.plan.filtered(self.id, self.available);
