@@ -85,9 +85,9 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
         }
         for step in &placement.steps {
             let mark = match step.bearing {
-                "for" => '+',
-                "against" => '-',
-                _ => ' ',
+                Bearing::For => '+',
+                Bearing::Against => '-',
+                Bearing::Neutral => ' ',
             };
             text.push(format_args!("  {mark} {}", step.text));
             if let Some(at) = step.at.line() {
@@ -384,8 +384,10 @@ struct ExplainedPlacement<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ExplainedStep<'a> {
     /// The step of the scheduler.
-    stage: &'static str,
-    bearing: &'static str,
+    #[cfg_attr(test, schemars(with = "String"))]
+    stage: Stage,
+    #[cfg_attr(test, schemars(with = "String"))]
+    bearing: Bearing,
     text: &'a str,
     #[serde(flatten)]
     at: At,
@@ -447,12 +449,8 @@ impl<'a> PlacementExplanation<'a> {
         };
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
-                stage: stage_name(step.stage),
-                bearing: match step.bearing {
-                    Bearing::For => "for",
-                    Bearing::Against => "against",
-                    Bearing::Neutral => "neutral",
-                },
+                stage: step.stage,
+                bearing: step.bearing,
                 text: &step.text,
                 at: At::of(&step.at, hub, locate),
                 related: step.related.iter().map(related).collect(),
@@ -477,18 +475,6 @@ impl<'a> PlacementExplanation<'a> {
             cluster,
             placements: placements.collect(),
         }
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::ClusterSet => "ClusterSet",
-        Stage::Predicate => "Predicate",
-        Stage::TaintToleration => "TaintToleration",
-        Stage::Prioritizer => "Prioritizer",
-        Stage::Ranking => "Ranking",
-        Stage::Decision => "Decision",
-        Stage::Scheduler => "Scheduler",
     }
 }
 

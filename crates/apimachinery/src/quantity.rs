@@ -109,14 +109,8 @@ impl<'t> Parts<'t> {
 
     /// All digits as one number.
     fn number(&self) -> Result<i128, QuantityError> {
-        let mut number: i128 = 0;
-        for digit in self.whole.bytes().chain(self.fraction.bytes()) {
-            number = number
-                .checked_mul(10)
-                .and_then(|number| number.checked_add(i128::from(digit.saturating_sub(b'0'))))
-                .ok_or(QuantityError::Range)?;
-        }
-        Ok(number)
+        let digits = ["0", self.whole, self.fraction].concat();
+        digits.parse().map_err(|_| QuantityError::Range)
     }
 
     /// As many digits as Kubernetes counts: no digit in front of the point is a zero there.

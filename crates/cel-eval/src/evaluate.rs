@@ -15,13 +15,11 @@ use kube_cel::cel::common::ast::{
 use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{ExecutionError, IdedExpr, Value};
 
-use crate::access::{self, key_of, none, optional, some};
-use crate::equality::{compare, contains, equal};
-use crate::library::{self, Call, TYPES, no_overload};
+use crate::library::{self, Call, no_overload};
 use crate::meter::{Failure, Meter, Stop};
 use crate::parse::{Expression, on_a_large_stack};
-use crate::prices::{self, price};
-use crate::sizes::{ENTRY, ITEM, TEXT};
+use crate::prices::{self, ENTRY, ITEM, TEXT, price};
+use crate::values::{self, compare, contains, equal, key_of, none, optional, some};
 
 /// The name that the parser gives to what a loop gathers. No expression can write it.
 const GATHERED: &str = "@result";
@@ -33,7 +31,9 @@ pub trait Functions: Sync {
     fn call(&self, call: Call<'_>, meter: &mut Meter<'_, '_>) -> Option<Result<Value, Failure>>;
 
     /// The cost of such a call in addition to its operands; `None` if it has no special cost.
-    fn price(&self, call: Call<'_>, result: &Value) -> Option<u64>;
+    fn price(&self, _call: Call<'_>, _result: &Value) -> Option<u64> {
+        None
+    }
 }
 
 /// The result of an evaluation.
@@ -43,6 +43,8 @@ pub struct Evaluated {
     pub value: Result<Value, Failure>,
     /// The cost, even if there is no value.
     pub cost: u64,
+    /// The bytes that are held in the end.
+    pub held: usize,
 }
 
 /// Evaluates an expression; `variables` are the values of its names.
@@ -52,23 +54,14 @@ pub fn evaluate(
     functions: &dyn Functions,
     allowance: &mut Allowance<'_>,
 ) -> Evaluated {
-    evaluate_and_tell(expression, variables, functions, allowance).0
-}
-
-/// As [`evaluate`], with the bytes that are held in the end.
-pub(crate) fn evaluate_and_tell(
-    expression: &Expression,
-    variables: &[(&str, &Value)],
-    functions: &dyn Functions,
-    allowance: &mut Allowance<'_>,
-) -> (Evaluated, usize) {
     if !expression.is_deep() {
         return here(expression.root(), variables, functions, allowance);
     }
     let elsewhere = on_a_large_stack(|| here(expression.root(), variables, functions, allowance));
-    elsewhere.unwrap_or_else(|| {
-        let value = Err(Stop::Memory.into());
-        (Evaluated { value, cost: 0 }, 0)
+    elsewhere.unwrap_or_else(|| Evaluated {
+        value: Err(Stop::Memory.into()),
+        cost: 0,
+        held: 0,
     })
 }
 
@@ -77,7 +70,7 @@ fn here(
     variables: &[(&str, &Value)],
     functions: &dyn Functions,
     allowance: &mut Allowance<'_>,
-) -> (Evaluated, usize) {
+) -> Evaluated {
     let variables = variables
         .iter()
         .map(|(name, value)| (*name, Ok((*value).clone())));
@@ -88,8 +81,11 @@ fn here(
         texts: HashMap::new(),
     };
     let value = evaluation.value(expression);
-    let cost = evaluation.meter.cost();
-    (Evaluated { value, cost }, evaluation.meter.held())
+    Evaluated {
+        value,
+        cost: evaluation.meter.cost(),
+        held: evaluation.meter.held(),
+    }
 }
 
 type Answer = Result<Value, Failure>;
@@ -120,11 +116,11 @@ impl<'e> Evaluation<'e, '_, '_> {
                 self.meter.charge(1)?;
                 let field = Value::from(select.field.as_str());
                 if select.test {
-                    access::has(&operand, &field)
+                    values::has(&operand, &field)
                         .map(Value::Bool)
                         .map_err(Failure::from)
                 } else {
-                    Ok(access::get(&operand, &field)?)
+                    Ok(values::get(&operand, &field)?)
                 }
             }
             Expr::List(list) => self.list(list),
@@ -169,7 +165,7 @@ impl<'e> Evaluation<'e, '_, '_> {
         let known = self.names.iter().rev().find(|(known, _)| *known == bare);
         match known {
             Some((_, value)) => Ok(value.clone()?),
-            None if TYPES.contains(&bare) => Ok(library::type_named(bare)),
+            None if library::is_type(bare) => Ok(library::type_named(bare)),
             None => Err(ExecutionError::undeclared_reference(bare).into()),
         }
     }
@@ -245,9 +241,9 @@ impl<'e> Evaluation<'e, '_, '_> {
                 let key = self.uncounted_name(key)?;
                 self.meter.charge(1)?;
                 Ok(if name == operators::INDEX {
-                    access::get(&value, &key)?
+                    values::get(&value, &key)?
                 } else {
-                    access::get_optional(&value, &key)?
+                    values::get_optional(&value, &key)?
                 })
             }
             (operators::ADD, None, [left, right]) => self.sum(left, right),

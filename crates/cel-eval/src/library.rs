@@ -7,41 +7,13 @@ use std::sync::Arc;
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, Value};
 
-use crate::access::{none, optional, some};
-use crate::engine;
 use crate::meter::{Failure, Meter};
-use crate::sizes::{ENTRY, ITEM, TEXT, deep};
-use crate::url;
+use crate::prices::{ENTRY, ITEM, TEXT, deep};
+use crate::values::{none, optional, some};
+use crate::{engine, url};
 
 /// Characters of what a function says of its arguments.
 const MESSAGE_MAX: usize = 400;
-
-/// The names of types that an expression may compare `type(x)` with.
-pub const TYPES: [&str; 10] = [
-    "bool",
-    "bytes",
-    "double",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "string",
-    "type",
-    "uint",
-];
-
-/// Names that functions are behind, as `optional.none()`.
-const SPACES: [&str; 9] = [
-    "base64",
-    "format",
-    "ip",
-    "jsonpatch",
-    "lists",
-    "math",
-    "optional",
-    "sets",
-    "strings",
-];
 
 /// A call whose operands have been evaluated.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +33,20 @@ impl<'c> Call<'c> {
     }
 }
 
+/// Whether a name is that of a type that an expression may compare `type(x)` with.
+pub fn is_type(name: &str) -> bool {
+    matches!(
+        name,
+        "bool" | "bytes" | "double" | "int" | "list" | "map" | "null_type" | "string" | "type" | "uint"
+    )
+}
+
+/// Whether functions are behind a name, as in `optional.none()`.
 pub(crate) fn is_space(name: &str) -> bool {
-    SPACES.contains(&name)
+    matches!(
+        name,
+        "base64" | "format" | "ip" | "jsonpatch" | "lists" | "math" | "optional" | "sets" | "strings"
+    )
 }
 
 /// The prefix of the text that stands for a type.

@@ -52,8 +52,9 @@ impl Expression {
     }
 }
 
-/// Runs a function on a stack that is large enough for any expression; `None` if there is no such thread.
-pub(crate) fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+/// Runs a function on a stack that is large enough for any expression; `None` if there is no such thread, or it
+/// panics.
+pub fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK);
         thread.spawn_scoped(scope, work).ok()?.join().ok()

@@ -11,7 +11,7 @@ use kube_cel::cel::{ExecutionError, Value};
 use proptest::prelude::*;
 
 use crate::meter::BYTES_MAX;
-use crate::sizes::{ENTRY, ITEM, TEXT};
+use crate::prices::{ENTRY, ITEM, TEXT};
 use crate::{Call, Evaluated, Failure, Functions, Meter, Stop, Unparsed, evaluate, parse};
 
 struct NoMore;
@@ -558,16 +558,16 @@ proptest! {
         let given: usize = text.len() * (TEXT + 1) + 40 + 30 * ITEM + 2 * ENTRY + 4 * TEXT;
         let run = || {
             let work = Work::with_limit(3_000_000);
-            let (evaluated, held) = crate::evaluate::evaluate_and_tell(&expression, &variables, &NoMore, &mut work.allowance_of(0));
-            (evaluated, held, work.is_spent())
+            evaluate(&expression, &variables, &NoMore, &mut work.allowance_of(0))
         };
-        let (first, held, _) = run();
+        let first = run();
+        let held = first.held;
         prop_assert!(held <= BYTES_MAX);
         if let Ok(value) = &first.value {
             let holds = unique(value, &mut HashSet::new());
             prop_assert!(holds <= held + given, "{} of {} in {}", holds, held, text);
         }
-        let (again, ..) = run();
+        let again = run();
         prop_assert_eq!(first.value, again.value);
         prop_assert_eq!(first.cost, again.cost);
     }

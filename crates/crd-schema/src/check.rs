@@ -1,20 +1,19 @@
 //! Checks a value against its schema: everything except CEL rules. The value is completed before, and violations are in
 //! the order of its fields, in an API server's wording.
 
-mod resource;
 mod scalar;
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use apimachinery::names::NameRule;
 use apimachinery::{Allowance, EXACT_MAX, Work};
 use kube_json::{Map, Text, Value, json};
 
-use crate::compile::compile;
+use crate::compile::{Additional, Below, ListType, Node, Type, compile};
 use crate::format::Format;
-use crate::metadata;
-use crate::node::{Additional, Below, ListType, Node, Type};
-use crate::violation::{Path, Violation, ViolationKind};
+use crate::metadata::{self, Whose};
+use crate::violation::{Path, Violation, ViolationKind, shown};
 
 /// More violations of one value are not collected: more are never read, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
@@ -109,8 +108,9 @@ impl Place {
 }
 
 impl Walk<'_, '_> {
-    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce() -> String) {
-        self.push_with_help(path, blocks_rules, || (message(), None));
+    /// Reports an invalid value, whose field `message` is told.
+    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce(&str) -> String) {
+        self.push_with_help(path, blocks_rules, |field| (message(field), None));
     }
 
     #[cold]
@@ -126,16 +126,11 @@ impl Walk<'_, '_> {
         &mut self,
         path: &Path<'_>,
         blocks_rules: bool,
-        texts: impl FnOnce() -> (String, Option<String>),
+        texts: impl FnOnce(&str) -> (String, Option<String>),
     ) {
-        let (message, help) = texts();
-        self.add(
-            Place::dotted(path),
-            ViolationKind::Invalid,
-            blocks_rules,
-            message,
-            help,
-        );
+        let at = Place::dotted(path);
+        let (message, help) = texts(&at.field);
+        self.add(at, ViolationKind::Invalid, blocks_rules, message, help);
     }
 
     fn add(
@@ -229,11 +224,9 @@ impl Walk<'_, '_> {
             _ if expected.is_empty() => return false,
             _ => (expected, type_name(value)),
         };
-        self.push_with_help(path, true, || {
-            let message = format!(
-                "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
-                path.dotted()
-            );
+        self.push_with_help(path, true, |field| {
+            let message =
+                format!("Invalid value: {found:?}: {field} in body must be of type {expected}: {found:?}");
             (message, type_help(node, value))
         });
         true
@@ -269,16 +262,13 @@ impl Walk<'_, '_> {
         path: &Path<'_>,
     ) {
         if let Some(limit) = most.filter(|limit| exceeds(count, *limit)) {
-            self.push(path, true, || {
+            self.push(path, true, |_| {
                 format!("Too many: {count}: must have at most {limit} items")
             });
         }
         if let Some(limit) = least.filter(|limit| falls_short(count, *limit)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {count}: {} in body should have at least {limit} {what}",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: {count}: {field} in body should have at least {limit} {what}")
             });
         }
     }
@@ -307,10 +297,8 @@ impl Walk<'_, '_> {
         let known = node.properties.keys().map(ToString::to_string).collect();
         let message = format!("unknown field {:?}", path.dotted());
         // A field one level too far out is the result of a wrong indentation.
-        let inner = node
-            .properties
-            .iter()
-            .find(|(_, child)| child.child(name).is_some());
+        let mut properties = node.properties.iter();
+        let inner = properties.find(|(_, child)| child.child(name).is_some());
         let help = inner.map(|(below, _)| format!("indent it: it belongs below `{below}`"));
         let kind = ViolationKind::UnknownField { known };
         self.add(Place::dotted(path), kind, false, message, help);
@@ -334,11 +322,8 @@ impl Walk<'_, '_> {
     #[inline(never)]
     fn set(&mut self, node: &Node, items: &[Value], path: &Path<'_>) {
         if node.unique_items && has_repeat(items.iter().map(Value::to_string)) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {} in body shouldn't contain duplicates",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: {field} in body shouldn't contain duplicates")
             });
         }
         match &node.list_type {
@@ -373,20 +358,15 @@ impl Walk<'_, '_> {
         }
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
             let help = self.best_choice(&node.any_of, value, path);
-            self.push_with_help(path, false, || {
-                let message = format!(
-                    "Invalid value: \"\": {:?} must validate at least one schema (anyOf)",
-                    path.dotted()
-                );
+            self.push_with_help(path, false, |field| {
+                let message =
+                    format!("Invalid value: \"\": {field:?} must validate at least one schema (anyOf)");
                 (message, help)
             });
         }
         if !node.one_of.is_empty() {
-            let fitting = node
-                .one_of
-                .iter()
-                .filter(|choice| self.accepts(choice, value))
-                .count();
+            let choices = node.one_of.iter();
+            let fitting = choices.filter(|choice| self.accepts(choice, value)).count();
             if fitting != 1 {
                 let found = if fitting == 0 {
                     "Found none valid".to_owned()
@@ -396,10 +376,9 @@ impl Walk<'_, '_> {
                 let help = (fitting == 0)
                     .then(|| self.best_choice(&node.one_of, value, path))
                     .flatten();
-                self.push_with_help(path, false, || {
+                self.push_with_help(path, false, |field| {
                     let message = format!(
-                        "Invalid value: \"\": {:?} must validate one and only one schema (oneOf). {found}",
-                        path.dotted()
+                        "Invalid value: \"\": {field:?} must validate one and only one schema (oneOf). {found}"
                     );
                     (message, help)
                 });
@@ -408,11 +387,8 @@ impl Walk<'_, '_> {
         if let Some(not) = node.not.as_deref()
             && self.accepts(not, value)
         {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: \"\": {:?} must not validate the schema (not)",
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                format!("Invalid value: \"\": {field:?} must not validate the schema (not)")
             });
         }
     }
@@ -446,6 +422,66 @@ impl Walk<'_, '_> {
             .min_by_key(Vec::len)
             .and_then(|violations| violations.into_iter().next())
             .map(|violation| format!("the closest choice fails with: {violation}"))
+    }
+
+    /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
+    fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
+        for name in ["apiVersion", "kind"] {
+            let here = Path::Key(path, name);
+            let (blocks_rules, message) = match fields.get(name) {
+                Some(Value::String(text)) if node.embedded && !text.is_empty() => {
+                    let problem = type_meta_problem(name, text);
+                    let message = problem.map(|problem| format!("Invalid value: {text:?}: {problem}"));
+                    (false, message)
+                }
+                None | Some(Value::String(_)) => {
+                    if node.embedded {
+                        self.required(&here, None);
+                    }
+                    continue;
+                }
+                Some(other) => {
+                    let message = format!("Invalid value: {}: must be a string", shown(other));
+                    (true, Some(message))
+                }
+            };
+            if let Some(message) = message {
+                let at = Place::bracketed(&here);
+                self.add(at, ViolationKind::Invalid, blocks_rules, message, None);
+            }
+        }
+        let Some(metadata) = fields.get("metadata") else {
+            return;
+        };
+        let here = Path::Key(path, "metadata");
+        let before = self.violations.len();
+        match metadata {
+            Value::Object(_) => {
+                self.value(self.metadata, metadata, &here, Mode::Strict);
+                if self.violations.len() == before {
+                    let whose = if node.embedded {
+                        Whose::Embedded
+                    } else {
+                        Whose::Object
+                    };
+                    for problem in metadata::problems(metadata, whose) {
+                        let at = Place {
+                            pointer: format!("{}{}", here.pointer(), problem.pointer),
+                            field: format!("{}.{}", here.field(), problem.field),
+                        };
+                        self.add(at, ViolationKind::Invalid, false, problem.message, problem.help);
+                    }
+                }
+            }
+            Value::Null => {}
+            _ => self.push(&here, true, |_| "Invalid value: must be an object".to_owned()),
+        }
+        if !node.embedded {
+            let of_metadata = self.violations.iter_mut().skip(before);
+            for violation in of_metadata.filter(|violation| violation.kind == ViolationKind::Invalid) {
+                violation.kind = ViolationKind::Metadata;
+            }
+        }
     }
 }
 
@@ -556,4 +592,16 @@ fn shorten(text: &str) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
     }
+}
+
+/// What Kubernetes refuses in an embedded resource's `apiVersion` or `kind`.
+/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go@v1.34.1.
+fn type_meta_problem(field: &str, text: &str) -> Option<String> {
+    if field == "apiVersion" {
+        return (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"));
+    }
+    let error = NameRule::Rfc1035Label.check(&text.to_ascii_lowercase()).err()?;
+    Some(format!(
+        "may have mixed case, but should otherwise match: {error}"
+    ))
 }

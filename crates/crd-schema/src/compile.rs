@@ -1,16 +1,293 @@
-//! Compiles an OpenAPI v3 schema from JSON to the tree that checks walk. The schema may be invalid: each keyword that
-//! cannot be used becomes a [`SchemaProblem`].
+//! The compiled form of a schema, a tree of the requirements of each level, and its compilation from OpenAPI v3 in JSON.
+//! The schema may be invalid: each keyword that cannot be used becomes a [`SchemaProblem`].
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-use apimachinery::{PatternError, Work, pointer};
+use apimachinery::{Allowance, Compiled, PatternError, Spent, Work, pointer};
 use kube_json::{Map, Number, Text, Value};
 
 use crate::format::Format;
-use crate::node::{Additional, Below, Bound, ListType, Node, Type};
-use crate::pattern::Pattern;
-use crate::problem::SchemaProblem;
 use crate::rules::Rules;
+use crate::violation::SchemaProblem;
+
+/// The types of JSON Schema, integers apart from other numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    Array,
+    Boolean,
+    Integer,
+    Number,
+    Object,
+    String,
+}
+
+const TYPES: [(Type, &str); 6] = [
+    (Type::Array, "array"),
+    (Type::Boolean, "boolean"),
+    (Type::Integer, "integer"),
+    (Type::Number, "number"),
+    (Type::Object, "object"),
+    (Type::String, "string"),
+];
+
+impl Type {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let found = TYPES.iter().find(|(_, known)| *known == name);
+        found.map(|(kind, _)| *kind)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        let found = TYPES.iter().find(|(kind, _)| *kind == self);
+        found.map_or("", |(_, name)| name)
+    }
+}
+
+/// The fields that a mapping may have besides its properties.
+#[derive(Debug)]
+pub(crate) enum Additional {
+    /// Nothing: such keys are unknown fields.
+    Unknown,
+    /// Anything.
+    Any,
+    /// Values of a schema.
+    Schema(Below),
+}
+
+impl Additional {
+    pub(crate) const fn schema(&self) -> Option<&Below> {
+        match self {
+            Self::Schema(below) => Some(below),
+            Self::Any | Self::Unknown => None,
+        }
+    }
+}
+
+/// `x-kubernetes-list-type`.
+#[derive(Debug)]
+pub(crate) enum ListType {
+    Atomic,
+    Set,
+    Map(Vec<String>),
+}
+
+/// A lower or upper bound of a number.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(crate) limit: Number,
+    pub(crate) exclusive: bool,
+}
+
+/// A level below another one.
+pub(crate) type Below = Box<Node>;
+
+/// One level of a compiled schema.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a keyword of the schema language"
+)]
+pub(crate) struct Node {
+    pub(crate) kind: Option<Type>,
+    pub(crate) nullable: bool,
+    pub(crate) int_or_string: bool,
+    pub(crate) properties: BTreeMap<Text, Below>,
+    pub(crate) additional: Additional,
+    pub(crate) required: Vec<String>,
+    pub(crate) items: Option<Below>,
+    pub(crate) list_type: ListType,
+    pub(crate) allowed: Option<Vec<Value>>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) format: Option<Format>,
+    pub(crate) minimum: Option<Bound>,
+    pub(crate) maximum: Option<Bound>,
+    pub(crate) multiple_of: Option<f64>,
+    pub(crate) min_length: Option<u64>,
+    pub(crate) max_length: Option<u64>,
+    pub(crate) min_items: Option<u64>,
+    pub(crate) max_items: Option<u64>,
+    pub(crate) min_properties: Option<u64>,
+    pub(crate) max_properties: Option<u64>,
+    pub(crate) unique_items: bool,
+    pub(crate) all_of: Vec<Below>,
+    pub(crate) any_of: Vec<Below>,
+    pub(crate) one_of: Vec<Below>,
+    pub(crate) not: Option<Below>,
+    pub(crate) preserve_unknown: bool,
+    /// The root of an object, or an embedded resource: `apiVersion`, `kind` and `metadata` are implied.
+    pub(crate) resource: bool,
+    /// An embedded resource, whose `apiVersion` and `kind` this schema must check.
+    pub(crate) embedded: bool,
+    pub(crate) default: Option<Value>,
+    /// Whether anything at or below this level has a default.
+    pub(crate) defaults_below: bool,
+    /// The properties that have a default of their own.
+    pub(crate) with_default: Vec<Text>,
+    /// The properties that have a default at or below them.
+    pub(crate) with_default_below: Vec<Text>,
+    /// What it costs to look at one value, in steps.
+    pub(crate) steps: u64,
+    pub(crate) rules: Rules,
+    /// Whether anything at or below this level has CEL rules.
+    pub(crate) rules_below: bool,
+    /// Whether any of those compares a value with the one before it.
+    pub(crate) transitions_below: bool,
+}
+
+impl Node {
+    /// Notes what follows from this level and all below it, because each object asks for it.
+    fn note(&mut self) {
+        let of = |test: fn(&Node) -> bool| -> Vec<Text> {
+            let properties = self.properties.iter().filter(|(_, property)| test(property));
+            properties.map(|(name, _)| name.clone()).collect()
+        };
+        self.with_default = of(|node| node.default.is_some());
+        self.with_default_below = of(|node| node.defaults_below);
+        let any = |test: fn(&Node) -> bool| self.children().any(test);
+        let (defaults_below, rules_below) =
+            (any(|child| child.defaults_below), any(|child| child.rules_below));
+        let transitions_below = any(|child| child.transitions_below);
+        self.defaults_below = self.default.is_some() || defaults_below;
+        self.rules_below = !self.rules.is_empty() || rules_below;
+        self.transitions_below = self.rules.mention_old() || transitions_below;
+        let listed = self.allowed.as_ref().map_or(0, Vec::len);
+        let listed = self.required.len().saturating_add(listed);
+        self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
+    }
+
+    /// Every level directly below this one, except choices.
+    fn children(&self) -> impl Iterator<Item = &Self> {
+        let children = self.properties.values().chain(self.additional.schema());
+        children.chain(&self.items).map(|below| &**below)
+    }
+
+    /// Whether a check of this level itself may depend on a default that is filled in at or below it: it requires a field that
+    /// has one, counts fields, compares or shows whole values, asks choices or rules, or reads the keys of items.
+    pub(crate) fn judges_defaults(&self) -> bool {
+        let has_default = |node: &Self, name: &str| {
+            let property = node.properties.get(name);
+            property.is_some_and(|property| property.default.is_some())
+        };
+        let counts = self.min_properties.is_some() || self.max_properties.is_some();
+        let mut choices = self.all_of.iter().chain(&self.any_of).chain(&self.one_of);
+        let compares = self.allowed.is_some()
+            || self.unique_items
+            || self.not.is_some()
+            || choices.next().is_some()
+            || !self.rules.is_empty();
+        let reads_items = match (&self.list_type, &self.items) {
+            (ListType::Map(keys), Some(items)) => keys.iter().any(|key| has_default(items, key)),
+            (ListType::Set, Some(items)) => items.defaults_below,
+            _ => false,
+        };
+        // Its own default is filled in above it.
+        let has_below = self.children().any(|child| child.defaults_below);
+        let has_default_below = |name: &str| {
+            let property = self.properties.get(name);
+            property.is_some_and(|property| property.defaults_below)
+        };
+        let shows = self.resource
+            && ["apiVersion", "kind", "metadata"]
+                .into_iter()
+                .any(has_default_below);
+        self.required.iter().any(|name| has_default(self, name))
+            || (counts && !self.with_default.is_empty())
+            || (compares && has_below)
+            || reads_items
+            || shows
+    }
+
+    /// These properties, by name.
+    pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Below)> {
+        names
+            .iter()
+            .filter_map(|name| self.properties.get_key_value(name))
+    }
+
+    /// Whether there are no levels below this one, but for choices.
+    pub(crate) fn is_innermost(&self) -> bool {
+        self.children().next().is_none()
+    }
+
+    /// The schema of a field of a mapping.
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+        let below = self.properties.get(name).or(self.additional.schema());
+        below.map(|below| &**below)
+    }
+
+    /// Every level directly below this one, with the pointer that leads there inside the schema.
+    pub(crate) fn below(&self) -> impl Iterator<Item = (String, &Self)> {
+        let properties = self.properties.iter();
+        let properties = properties.map(|(name, below)| (pointer::child("/properties", name), below));
+        let single = [
+            ("/additionalProperties", self.additional.schema()),
+            ("/items", self.items.as_ref()),
+            ("/not", self.not.as_ref()),
+        ];
+        let single = single
+            .into_iter()
+            .filter_map(|(keyword, below)| Some((keyword.to_owned(), below?)));
+        let choices = [
+            ("allOf", &self.all_of),
+            ("anyOf", &self.any_of),
+            ("oneOf", &self.one_of),
+        ];
+        let choices = choices.into_iter().flat_map(|(keyword, nodes)| {
+            let nodes = nodes.iter().enumerate();
+            nodes.map(move |(index, below)| (format!("/{keyword}/{index}"), below))
+        });
+        let all = properties.chain(single).chain(choices);
+        all.map(|(pointer, below)| (pointer, &**below))
+    }
+}
+
+/// A pattern as written, compiled on first use.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    text: String,
+    compiled: OnceLock<Compiled>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether something in `text` matches, as in Go. A pattern that is none is the schema's fault, not the text's:
+    /// [`Pattern::problem`] says so. `None` for one that is too large for us: it is unknown what it refuses.
+    ///
+    /// # Errors
+    /// There is no work left.
+    pub(crate) fn accepts(&self, text: &str, allowance: &mut Allowance<'_>) -> Result<Option<bool>, Spent> {
+        let compiled = self.compiled(allowance.work())?;
+        match &**compiled {
+            Ok(pattern) => allowance.is_match(pattern, text).map(Some),
+            Err(PatternError::TooLarge) => Ok(None),
+            Err(_) => Ok(Some(true)),
+        }
+    }
+
+    /// Why it cannot be used.
+    pub(crate) fn problem(&self, work: &Work) -> Option<PatternError> {
+        let compiled = self.compiled(work).ok()?;
+        compiled.as_ref().as_ref().err().cloned()
+    }
+
+    fn compiled(&self, work: &Work) -> Result<&Compiled, Spent> {
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled);
+        }
+        let compiled = work.pattern(&self.text)?;
+        Ok(self.compiled.get_or_init(|| compiled))
+    }
+}
 
 /// Deeper schemas are cut: each level costs stack, and no CRD comes near.
 const DEPTH_MAX: usize = 128;
@@ -25,8 +302,10 @@ pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
 pub(crate) fn verify(node: &Node, at: &str, work: &Work) -> Vec<SchemaProblem> {
     let mut problems = Vec::new();
-    if let Some(problem) = node.pattern.as_ref().and_then(|pattern| pattern.problem(work)) {
-        let text = node.pattern.as_ref().map(Pattern::as_str).unwrap_or_default();
+    if let Some(pattern) = &node.pattern
+        && let Some(problem) = pattern.problem(work)
+    {
+        let text = pattern.as_str();
         let unsupported = problem == PatternError::TooLarge;
         let message = if unsupported {
             format!("Invalid value: {text:?}: {problem}")
@@ -100,6 +379,7 @@ impl Compiler {
             one_of.clear();
         }
 
+        let text = |keyword: &str| fields.get(keyword).and_then(Value::as_str);
         let mut node = Node {
             kind,
             nullable: null_type || self.flag(fields, "nullable", at),
@@ -112,14 +392,8 @@ impl Compiler {
                 .map(|items| self.below(items, &format!("{at}/items"), depth)),
             list_type: self.list_type(fields, at),
             allowed,
-            pattern: fields
-                .get("pattern")
-                .and_then(Value::as_str)
-                .map(|text| Pattern::new(text.to_owned())),
-            format: fields
-                .get("format")
-                .and_then(Value::as_str)
-                .and_then(Format::from_name),
+            pattern: text("pattern").map(Pattern::new),
+            format: text("format").and_then(Format::from_name),
             minimum: self.bound(fields, "minimum", "exclusiveMinimum", at),
             maximum: self.bound(fields, "maximum", "exclusiveMaximum", at),
             multiple_of: self
@@ -154,33 +428,13 @@ impl Compiler {
             transitions_below: false,
             rules,
         };
-        self.flatten_nullable_choice(&mut node);
-        node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
+        flatten_nullable_choice(&mut node);
         node.note();
-        node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
-        node.transitions_below =
-            node.rules.mention_old() || any_child(&node, |child| child.transitions_below);
         node
     }
 
     fn below(&mut self, schema: &Value, at: &str, depth: usize) -> Below {
         Box::new(self.node(schema, at, depth.saturating_add(1)))
-    }
-
-    /// Generated schemas write an optional mapping as a choice between it and null.
-    #[expect(clippy::unused_self, reason = "a step of the compiler")]
-    fn flatten_nullable_choice(&mut self, node: &mut Node) {
-        let is_null =
-            |choice: &Below| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
-        if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
-            let choices = std::mem::take(&mut node.any_of);
-            let chosen = choices.into_iter().find(|choice| !is_null(choice));
-            if let Some(mut chosen) = chosen {
-                chosen.nullable = true;
-                chosen.default = node.default.take();
-                *node = *chosen;
-            }
-        }
     }
 
     fn kind(&mut self, fields: &Map, at: &str) -> (Option<Type>, bool) {
@@ -308,12 +562,16 @@ fn is_choice_of_constants(choices: &Value) -> bool {
     })
 }
 
-fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
-    let additional = match &node.additional {
-        Additional::Schema(child) => Some(child),
-        Additional::Any | Additional::Unknown => None,
-    };
-    let properties = node.properties.values();
-    let mut children = properties.chain(additional).chain(&node.items);
-    children.any(|child| test(child))
+/// Generated schemas write an optional mapping as a choice between it and null.
+fn flatten_nullable_choice(node: &mut Node) {
+    let is_null = |choice: &Below| choice.nullable && choice.kind.is_none() && choice.properties.is_empty();
+    if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
+        let choices = std::mem::take(&mut node.any_of);
+        let chosen = choices.into_iter().find(|choice| !is_null(choice));
+        if let Some(mut chosen) = chosen {
+            chosen.nullable = true;
+            chosen.default = node.default.take();
+            *node = *chosen;
+        }
+    }
 }

@@ -6,8 +6,8 @@ use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
 use crate::check::{check, trusted};
+use crate::compile::{Additional, Node};
 use crate::metadata;
-use crate::node::{Additional, Node};
 
 /// Whether anything inside is null, so that pruning has something to do.
 pub(crate) fn contains_null(value: &Value) -> bool {

@@ -7,8 +7,8 @@ use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch, Work};
 use kube_json::Value;
 
-use crate::problem::SchemaProblem;
 use crate::schema::Schema;
+use crate::violation::SchemaProblem;
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,9 +114,13 @@ impl Reader {
         self.problems.push(SchemaProblem::new(pointer, message));
     }
 
-    fn mismatch(&mut self, mismatch: &Mismatch) {
-        let message = format!("expected {}, found {}", mismatch.expected, mismatch.found);
-        self.problem(&mismatch.pointer, message);
+    /// What a field holds; nothing, which is reported, if it is of another type.
+    fn typed<T>(&mut self, read: Result<Option<T>, Mismatch>) -> Option<T> {
+        read.unwrap_or_else(|mismatch| {
+            let message = format!("expected {}, found {}", mismatch.expected, mismatch.found);
+            self.problem(&mismatch.pointer, message);
+            None
+        })
     }
 
     fn read(&mut self, definition: &Value) -> Option<Crd> {
@@ -126,7 +130,7 @@ impl Reader {
         let group = self.required(&spec.get("group"));
         let kind = self.required(&names.get("kind"));
         let plural = self.required(&names.get("plural"));
-        let _ = self.optional(&names.get("singular"));
+        let _ = self.typed(names.get("singular").string());
         let scope = self.scope(&spec.get("scope"));
         let versions = self.versions(&spec);
         let (group, kind, plural, scope) = (group?, kind?, plural?, scope?);
@@ -153,21 +157,11 @@ impl Reader {
     }
 
     fn required(&mut self, field: &Field<'_>) -> Option<String> {
-        let text = self.optional(field).filter(|text| !text.is_empty());
+        let text = self.typed(field.string()).filter(|text| !text.is_empty());
         if text.is_none() && field.string().is_ok() {
             self.problem(&field.pointer(), "Required value");
         }
-        text
-    }
-
-    fn optional(&mut self, field: &Field<'_>) -> Option<String> {
-        match field.string() {
-            Ok(text) => text.map(str::to_owned),
-            Err(mismatch) => {
-                self.mismatch(&mismatch);
-                None
-            }
-        }
+        text.map(str::to_owned)
     }
 
     fn scope(&mut self, field: &Field<'_>) -> Option<Scope> {
@@ -206,16 +200,14 @@ impl Reader {
 
     fn versions(&mut self, spec: &Field<'_>) -> Vec<CrdVersion> {
         let list = spec.get("versions");
-        if let Err(mismatch) = list.list() {
-            self.mismatch(&mismatch);
-        }
+        let is_list = self.typed(list.list().map(Some)).is_some();
         let mut versions = Vec::new();
         for (index, entry) in list.items().enumerate() {
             let Some(name) = self.required(&entry.get("name")) else {
                 continue;
             };
-            let served = self.flag(&entry.get("served"));
-            let _ = self.flag(&entry.get("storage"));
+            let served = self.typed(entry.get("served").boolean()).unwrap_or(false);
+            let _ = self.typed(entry.get("storage").boolean());
             let status_is_separate = entry.get("subresources").get("status").is_present();
             let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"), status_is_separate);
             versions.push(CrdVersion {
@@ -225,20 +217,10 @@ impl Reader {
                 schema,
             });
         }
-        if versions.is_empty() && list.list().is_ok() {
+        if versions.is_empty() && is_list {
             self.problem(&list.pointer(), "Required value: at least one version");
         }
         versions
-    }
-
-    fn flag(&mut self, field: &Field<'_>) -> bool {
-        match field.boolean() {
-            Ok(flag) => flag.unwrap_or(false),
-            Err(mismatch) => {
-                self.mismatch(&mismatch);
-                false
-            }
-        }
     }
 
     fn schema(&mut self, field: &Field<'_>, status_is_separate: bool) -> Option<Schema> {

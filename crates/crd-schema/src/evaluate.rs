@@ -13,8 +13,8 @@ use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value;
 
 use crate::check::key_of;
+use crate::compile::{Additional, ListType, Node, Type};
 use crate::format::Format;
-use crate::node::{Additional, ListType, Node, Type};
 use crate::rules::{Level, Spending, asks_only_for};
 use crate::violation::{Path, Violation};
 
@@ -63,25 +63,10 @@ pub(crate) fn check_rules_about(
     allowance: &mut Allowance<'_>,
     violations: &mut Vec<Violation>,
 ) {
-    let mut spending = Spending::new(allowance);
-    let level = Level {
-        path: &Path::Root,
-        kind: node.kind.map_or("", Type::name),
-        names_properties: true,
-        old: None,
-    };
-    if !node.rules.is_empty() && spending.convert(value) {
-        let cel = to_cel(Some(node), value, false);
-        let about = |rule: &Expression| asks_only_for(rule.root(), fields);
-        node.rules
-            .run(about, &level, value, &cel, &mut spending, violations);
-    }
-    for (name, field) in value.as_object().into_iter().flatten() {
-        if let Some(child) = node.child(name) {
-            let here = Path::member(&Path::Root, name, true);
-            walk(child, (None, field), &here, &mut spending, violations);
-        }
-    }
+    let spending = &mut Spending::new(allowance);
+    let about = |rule: &Expression| asks_only_for(rule.root(), fields);
+    run_rules(node, (None, value), &Path::Root, about, spending, violations);
+    walk_below(node, (None, value), &Path::Root, spending, violations);
 }
 
 fn walk(
@@ -93,22 +78,44 @@ fn walk(
 ) {
     let is_asked = old.map_or(node.rules_below, |_| node.transitions_below);
     // A null is no value, before an update either.
-    if !is_asked || value.is_null() || old.is_some_and(Value::is_null) || spending.is_over() {
-        return;
+    if is_asked && !value.is_null() && !old.is_some_and(Value::is_null) && !spending.is_over() {
+        run_rules(node, (old, value), path, |_| true, spending, violations);
+        walk_below(node, (old, value), path, spending, violations);
     }
+}
+
+/// Runs the rules of one level, those that `counts` takes.
+fn run_rules(
+    node: &Node,
+    (old, value): (Option<&Value>, &Value),
+    path: &Path<'_>,
+    counts: impl Fn(&Expression) -> bool,
+    spending: &mut Spending<'_, '_>,
+    violations: &mut Vec<Violation>,
+) {
     // Each level with rules makes the values below it once more.
     let pays = |value| spending.convert(value);
-    if !node.rules.is_empty() && old.into_iter().chain([value]).all(pays) {
-        let level = Level {
-            path,
-            kind: node.kind.map_or("", Type::name),
-            names_properties: !matches!(node.additional, Additional::Schema(_)),
-            old: old.map(|old| (old, to_cel(Some(node), old, true))),
-        };
-        let cel = to_cel(Some(node), value, old.is_some());
-        node.rules
-            .run(|_| true, &level, value, &cel, spending, violations);
+    if node.rules.is_empty() || !old.into_iter().chain([value]).all(pays) {
+        return;
     }
+    let level = Level {
+        path,
+        kind: node.kind.map_or("", Type::name),
+        names_properties: node.additional.schema().is_none(),
+        old: old.map(|old| (old, to_cel(Some(node), old, true))),
+    };
+    let cel = to_cel(Some(node), value, old.is_some());
+    node.rules.run(counts, &level, value, &cel, spending, violations);
+}
+
+/// Runs the rules of the levels below one.
+fn walk_below(
+    node: &Node,
+    (old, value): (Option<&Value>, &Value),
+    path: &Path<'_>,
+    spending: &mut Spending<'_, '_>,
+    violations: &mut Vec<Violation>,
+) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {

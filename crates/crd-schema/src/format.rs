@@ -149,33 +149,9 @@ fn is_digits(text: &str) -> bool {
 
 /// Go's durations, `1h30m`, and the looser `3 days` that API servers also take.
 fn is_duration(text: &str) -> bool {
-    const UNITS: &[&str] = &[
-        "ns",
-        "us",
-        "µs",
-        "μs",
-        "ms",
-        "s",
-        "m",
-        "h",
-        "d",
-        "w",
-        "nano",
-        "nanosecond",
-        "micro",
-        "microsecond",
-        "milli",
-        "millisecond",
-        "sec",
-        "second",
-        "min",
-        "minute",
-        "hr",
-        "hour",
-        "day",
-        "wk",
-        "week",
-    ];
+    const UNITS: &str = "ns us µs μs ms s m h d w nano nanosecond micro microsecond milli millisecond sec second min \
+                         minute hr hour day wk week";
+    let is_unit = |unit: &str| UNITS.split(' ').any(|known| known == unit);
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     if body == "0" {
         return true;
@@ -194,7 +170,7 @@ fn is_duration(text: &str) -> bool {
         let (unit, next) = after.split_at_checked(unit_end).unwrap_or((after, ""));
         let unit = unit.to_lowercase();
         let singular = unit.strip_suffix('s').unwrap_or(&unit);
-        let known = UNITS.contains(&unit.as_str()) || (unit.len() > 3 && UNITS.contains(&singular));
+        let known = is_unit(&unit) || (unit.len() > 3 && is_unit(singular));
         if number.is_empty() || number == "." || number.matches('.').count() > 1 || !known {
             return false;
         }

@@ -7,13 +7,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use kube_json::{Value, json};
-
-use crate::compile::compile;
-use crate::format::Format;
-use crate::node::Node;
 use apimachinery::names::{ANNOTATIONS_MAX, NameRule};
 use apimachinery::{Field, pointer};
+use kube_json::{Value, json};
+
+use crate::compile::{Node, compile};
+use crate::format::Format;
 
 /// The finalizers that decide what happens to dependents. Only one of them may be set.
 const OF_DEPENDENTS: [&str; 2] = ["orphan", "foregroundDeletion"];

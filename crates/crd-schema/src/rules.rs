@@ -16,8 +16,7 @@ use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{ExecutionError, IdedExpr, Value as Cel};
 use kube_json::Value;
 
-use crate::problem::SchemaProblem;
-use crate::violation::{Path, Violation, ViolationKind, shown};
+use crate::violation::{Path, SchemaProblem, Violation, ViolationKind, shown};
 
 /// Keyword of the rules.
 const VALIDATIONS: &str = "x-kubernetes-validations";
@@ -502,10 +501,6 @@ impl Functions for OfRules {
             ("duration", None, [Cel::String(text)]) => Some(duration_of(text).map_err(Failure::from)),
             _ => None,
         }
-    }
-
-    fn price(&self, _call: Call<'_>, _result: &Cel) -> Option<u64> {
-        None
     }
 }
 

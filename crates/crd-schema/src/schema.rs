@@ -14,12 +14,9 @@ use std::sync::OnceLock;
 use apimachinery::{Allowance, Spent, Work, pointer};
 use kube_json::Value;
 
-use crate::check;
-use crate::evaluate;
-use crate::node::{Additional, Node};
-use crate::problem::SchemaProblem;
-use crate::violation::{Violation, ViolationKind};
-use crate::{compile, complete, metadata};
+use crate::compile::{Additional, Node};
+use crate::violation::{SchemaProblem, Violation, ViolationKind};
+use crate::{check, compile, complete, evaluate, metadata};
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]

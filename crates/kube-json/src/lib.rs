@@ -1,18 +1,16 @@
 //! The JSON value of a Kubernetes object: small in memory, and shared when it is cloned.
 //!
-//! Names and methods are those of `serde_json`, so that a reader knows them. `convert` and `serde_data` use
-//! `value`.
+//! Names and methods are those of `serde_json`, so that a reader knows them. `convert` uses `value`.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]
 
 mod convert;
-mod serde_data;
 mod value;
 
+pub use convert::{from_value, to_value};
 /// A text: up to 15 bytes in place, longer ones shared by all clones.
 pub use ecow::EcoString as Text;
-pub use serde_data::{from_value, to_value};
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
 pub use value::{Iter, Map, Value, index, unescape};

@@ -30,6 +30,17 @@ pub(super) fn spaces_end(bytes: &[u8], from: usize) -> usize {
     find_from(bytes, from, |byte| byte != b' ')
 }
 
+/// Where the character at `at` ends, if there is one.
+pub(super) fn character_end(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.chars().next().map_or(0, char::len_utf8)
+}
+
+/// What the names of anchors consist of.
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
 /// Whether a text may hold the character raw (docs/systems/kubernetes.md#structure-and-characters): no C0 but tab, LF and
 /// CR, no DEL, no C1, neither U+FFFE nor U+FFFF. What readers of YAML take for different things is not allowed either:
 /// the line breaks of YAML 1.1 alone (NEL, LS, PS), and a byte order mark behind the start.

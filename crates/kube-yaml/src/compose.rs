@@ -5,19 +5,107 @@
 //! places, so they cannot diverge. Open collections are on a stack of their own, so a deep document does not use machine
 //! stack.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use kube_json::{Text, Value};
 
-use super::error::{Error, ErrorKind, Outcome};
-use super::event::{Event, Events, Properties};
-use super::limits::Limits;
-use super::position::Record;
-use super::resolve::{is_merge, resolve};
-use super::source::is_name_byte;
-use super::value::Scalar;
+use crate::character::is_name_byte;
+use crate::error::{Error, ErrorKind, Outcome};
+use crate::position::Record;
+use crate::scalar::{Scalar, is_merge, resolve};
+
+/// Gives the events of a text to something, until that has an error.
+pub(super) type Events<'t> = fn(&'t str, &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()>;
+
+/// The properties in front of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Properties<'t> {
+    /// The name behind `&`.
+    pub(super) anchor: Option<&'t str>,
+    /// The whole tag, handle resolved.
+    pub(super) tag: Option<String>,
+    /// Where they are.
+    pub(super) range: Range<usize>,
+}
+
+/// One step through a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Event<'t> {
+    /// A scalar.
+    Scalar {
+        /// What it says.
+        text: Cow<'t, str>,
+        /// Whether it may be more than a string.
+        plain: bool,
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// JSON's `null`, `true`, `false` or a number.
+    Literal {
+        value: kube_json::Value,
+        range: Range<usize>,
+    },
+    /// `*name`
+    Alias { name: &'t str, range: Range<usize> },
+    /// A list begins.
+    SequenceStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// A mapping begins.
+    MappingStart {
+        properties: Option<Box<Properties<'t>>>,
+        range: Range<usize>,
+    },
+    /// The innermost collection ends at this byte.
+    End { at: usize },
+}
+
+impl<'t> Event<'t> {
+    /// A string of JSON.
+    pub(super) fn string(text: Cow<'t, str>, range: Range<usize>) -> Self {
+        Self::Scalar {
+            text,
+            plain: false,
+            properties: None,
+            range,
+        }
+    }
+}
+
+/// The limits of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How many lists and mappings may be nested; [`Limits::GREATEST_DEPTH`] at most.
+    pub depth: usize,
+    /// The bytes of one document.
+    pub document_bytes: usize,
+    /// The values that all aliases together may expand to, with those that are kept for an alias to come; each 64 bytes
+    /// of a text count as one more.
+    pub alias_nodes: usize,
+}
+
+impl Limits {
+    /// No depth beyond this is allowed, regardless of [`Limits::depth`]: values are dropped and cloned by recursion.
+    pub const GREATEST_DEPTH: usize = 1000;
+    /// The depth of JSON at most: that of serde_json.
+    pub const JSON_DEPTH: usize = 127;
+    /// [`Limits::document_bytes`] by default.
+    pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 256,
+            document_bytes: Self::DEFAULT_DOCUMENT_BYTES,
+            alias_nodes: 1_000_000,
+        }
+    }
+}
 
 /// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///
@@ -74,12 +162,16 @@ enum Content<R: Record> {
         items: Vec<Value>,
         entries: Vec<R::Node>,
     },
-    Mapping {
-        members: BTreeMap<Text, Value>,
-        fields: R::Fields,
-        pending: Pending,
-        merged: Merged,
-    },
+    Mapping(Mapping<R>),
+}
+
+/// A mapping that is still open.
+struct Mapping<R: Record> {
+    members: BTreeMap<Text, Value>,
+    fields: R::Fields,
+    pending: Pending,
+    /// The keys that came through a merge and were not written again since.
+    merged: BTreeSet<Text>,
 }
 
 /// The key that the next value of a mapping belongs to.
@@ -131,31 +223,26 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         Ok(self.root.unwrap_or_default())
     }
 
-    fn key_is_next(&self) -> bool {
-        matches!(
-            self.frames.last(),
-            Some(Frame {
-                content: Content::Mapping {
-                    pending: Pending::Nothing,
-                    ..
-                },
-                ..
-            })
-        )
-    }
-
-    fn set_pending(&mut self, next: Pending) {
-        if let Some(Frame {
-            content: Content::Mapping { pending, .. },
-            ..
-        }) = self.frames.last_mut()
-        {
-            *pending = next;
+    /// The innermost collection, if it is a mapping.
+    fn mapping(&mut self) -> Option<&mut Mapping<R>> {
+        match &mut self.frames.last_mut()?.content {
+            Content::Mapping(mapping) => Some(mapping),
+            Content::Sequence { .. } => None,
         }
     }
 
-    fn set_key(&mut self, key: Text, range: Range<usize>) {
-        self.set_pending(Pending::Key(key, range));
+    fn key_is_next(&self) -> bool {
+        let frame = self.frames.last();
+        frame.is_some_and(|frame| match &frame.content {
+            Content::Mapping(mapping) => matches!(mapping.pending, Pending::Nothing),
+            Content::Sequence { .. } => false,
+        })
+    }
+
+    fn set_pending(&mut self, pending: Pending) {
+        if let Some(mapping) = self.mapping() {
+            mapping.pending = pending;
+        }
     }
 
     /// The key that a scalar says. To Kubernetes' reader the floats `0.0` and `-0.0` are one key, though their texts
@@ -163,9 +250,10 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
     fn take_scalar_key(&mut self, scalar: Scalar<'t>, range: Range<usize>) -> Outcome<()> {
         let is_zero = matches!(scalar, Scalar::Float(float) if float == 0.0);
         let key = scalar.into_key(&range)?;
+        let other = if key == "0" { "-0" } else { "0" };
         if is_zero
-            && let Some(Content::Mapping { members, .. }) = self.frames.last().map(|frame| &frame.content)
-            && members.contains_key(if key == "0" { "-0" } else { "0" })
+            && let Some(mapping) = self.mapping()
+            && mapping.members.contains_key(other)
         {
             return Err(Error::new(
                 ErrorKind::DuplicateKey,
@@ -174,14 +262,8 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
                 "remove one of the two",
             ));
         }
-        self.set_key(key, range);
+        self.set_pending(Pending::Key(key, range));
         Ok(())
-    }
-
-    fn merge_is_next(&mut self, range: Range<usize>) {
-        // Kubernetes' reader takes no step for this key.
-        self.steps -= 1;
-        self.set_pending(Pending::Merge(range));
     }
 
     fn too_deep(&self, range: Range<usize>) -> Box<Error> {
@@ -220,38 +302,14 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
                 entries.push(complete.node);
                 Ok(())
             }
-            Content::Mapping {
-                members,
-                fields,
-                pending,
-                merged,
-            } => match std::mem::replace(pending, Pending::Nothing) {
-                Pending::Key(key, range) => insert::<R>(
-                    members,
-                    fields,
-                    merged,
-                    key,
-                    &range,
-                    complete.value,
-                    complete.node,
-                ),
-                Pending::Merge(range) => merge::<R>(members, fields, merged, &range, complete),
+            Content::Mapping(mapping) => match std::mem::replace(&mut mapping.pending, Pending::Nothing) {
+                Pending::Key(key, range) => mapping.insert(key, &range, complete.value, complete.node),
+                Pending::Merge(range) => mapping.merge(&range, complete),
                 Pending::Nothing => Err(collection_as_key(complete.range)),
             },
         }
     }
-}
 
-fn collection_as_key(range: Range<usize>) -> Box<Error> {
-    Error::new(
-        ErrorKind::Key,
-        range,
-        "a key cannot be a list or a mapping",
-        "quote the text if a bracket is part of it; `{{ ... }}` of a template also needs quotes",
-    )
-}
-
-impl<'t, R: Record> Composer<'t, '_, R> {
     fn take(&mut self, event: Event<'t>) -> Outcome<()> {
         match event {
             Event::Scalar {
@@ -270,7 +328,9 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                     None => (None, None, range),
                 };
                 if self.key_is_next() && is_merge(&text, plain, tag.as_deref()) {
-                    self.merge_is_next(range);
+                    // Kubernetes' reader takes no step for this key.
+                    self.steps -= 1;
+                    self.set_pending(Pending::Merge(range));
                     return Ok(());
                 }
                 let scalar = resolve(text, plain, tag.as_deref(), &range)?;
@@ -290,13 +350,13 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 self.open(content, properties, range)
             }
             Event::MappingStart { properties, range } => {
-                let content = Content::Mapping {
+                let mapping = Mapping {
                     members: BTreeMap::new(),
                     fields: R::Fields::default(),
                     pending: Pending::Nothing,
-                    merged: None,
+                    merged: BTreeSet::new(),
                 };
-                self.open(content, properties, range)
+                self.open(Content::Mapping(mapping), properties, range)
             }
             Event::End { at } => self.close(at),
         }
@@ -342,7 +402,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 items.shrink_to_fit();
                 (Value::Array(items), R::sequence(entries, &range))
             }
-            Content::Mapping { members, fields, .. } => {
+            Content::Mapping(Mapping { members, fields, .. }) => {
                 (Value::Object(members.into()), R::mapping(fields, &range))
             }
         };
@@ -372,9 +432,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             from_alias: false,
         })
     }
-}
 
-impl<'t, R: Record> Composer<'t, '_, R> {
     /// A place for an anchored node, known by its name from now on; `None` if no alias uses it.
     fn open_anchor(&mut self, name: &'t str) -> Option<usize> {
         let text = self.text;
@@ -446,7 +504,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 None => return Err(collection_as_key(range)),
             };
             self.check_alias_share(range.clone())?;
-            self.set_key(key, range);
+            self.set_pending(Pending::Key(key, range));
             return Ok(());
         }
         if self.frames.len() + anchored.height > self.depth {
@@ -488,6 +546,15 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             "use fewer aliases inside anchors",
         )
     }
+}
+
+fn collection_as_key(range: Range<usize>) -> Box<Error> {
+    Error::new(
+        ErrorKind::Key,
+        range,
+        "a key cannot be a list or a mapping",
+        "quote the text if a bracket is part of it; `{{ ... }}` of a template also needs quotes",
+    )
 }
 
 /// The fault of an anchored scalar, reported at the alias that uses it.
@@ -534,105 +601,84 @@ struct Complete<N> {
     from_alias: bool,
 }
 
-/// The keys of a mapping that came through a merge and were not written again since.
-type Merged = Option<Box<BTreeSet<Text>>>;
-
-/// Puts a written field into a mapping. It may replace a merged one, never a written one.
-fn insert<R: Record>(
-    members: &mut BTreeMap<Text, Value>,
-    fields: &mut R::Fields,
-    merged: &mut Merged,
-    key: Text,
-    range: &Range<usize>,
-    value: Value,
-    node: R::Node,
-) -> Outcome<()> {
-    let overrides = merged.as_mut().is_some_and(|merged| merged.remove(&key));
-    if overrides || !members.contains_key(&key) {
-        R::insert(fields, &key, range, node);
-        members.insert(key, value);
-        return Ok(());
-    }
-    let help = if key == "apiVersion" {
-        "if another object begins here, write `---` on its own line before it; otherwise remove one of the two"
-    } else {
-        "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
-    };
-    let error = Error::new(
-        ErrorKind::DuplicateKey,
-        range.clone(),
-        format!("the key `{key}` is already in this mapping"),
-        help,
-    );
-    Err(match R::key_of(fields, &key) {
-        Some(first) => error.with_related(first, format!("`{key}` is here first")),
-        None => error,
-    })
-}
-
-/// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
-fn merge<R: Record>(
-    members: &mut BTreeMap<Text, Value>,
-    fields: &mut R::Fields,
-    merged: &mut Merged,
-    key_range: &Range<usize>,
-    complete: Complete<R::Node>,
-) -> Outcome<()> {
-    let refuse = || {
-        Err(Error::new(
-            ErrorKind::Merge,
-            complete.range.clone(),
-            "`<<` merges a mapping or a list of mappings, but this is neither",
-            "quote the key if it is text: \"<<\"",
-        ))
-    };
-    let sources = match complete.value {
-        Value::Object(source) => vec![(source, complete.node)],
-        Value::Array(items) if !complete.from_alias => {
-            let mut nodes = R::into_entries(complete.node).into_iter();
-            let mut sources = Vec::with_capacity(items.len());
-            for item in items {
-                let Value::Object(source) = item else {
-                    return refuse();
-                };
-                sources.push((source, nodes.next().unwrap_or_default()));
-            }
-            sources
+impl<R: Record> Mapping<R> {
+    /// Puts a written field into the mapping. It may replace a merged one, never a written one.
+    fn insert(&mut self, key: Text, range: &Range<usize>, value: Value, node: R::Node) -> Outcome<()> {
+        if self.merged.remove(&key) || !self.members.contains_key(&key) {
+            R::insert(&mut self.fields, &key, range, node);
+            self.members.insert(key, value);
+            return Ok(());
         }
-        _ => return refuse(),
-    };
-    let merged = merged.get_or_insert_default();
-    for (source, node) in sources {
-        for (key, value) in source {
-            if let Entry::Vacant(vacant) = members.entry(key.clone()) {
-                merged.insert(key);
-                vacant.insert(value);
-                continue;
-            }
-            let message = if merged.contains(&key) {
-                format!("two merged mappings have the key `{key}`")
-            } else {
-                format!("the merge would overwrite the key `{key}` before it")
-            };
-            let place = if complete.range.is_empty() {
-                key_range.clone()
-            } else {
-                complete.range.clone()
-            };
-            let error = Error::new(
+        let help = if key == "apiVersion" {
+            "if another object begins here, write `---` on its own line before it; otherwise remove one of the two"
+        } else {
+            "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
+        };
+        let error = Error::new(
+            ErrorKind::DuplicateKey,
+            range.clone(),
+            format!("the key `{key}` is already in this mapping"),
+            help,
+        );
+        Err(match R::key_of(&self.fields, &key) {
+            Some(first) => error.with_related(first, format!("`{key}` is here first")),
+            None => error,
+        })
+    }
+
+    /// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
+    fn merge(&mut self, key_range: &Range<usize>, complete: Complete<R::Node>) -> Outcome<()> {
+        let refuse = || {
+            Err(Error::new(
                 ErrorKind::Merge,
-                place,
-                message,
-                "write `<<` before the keys that differ, and merge mappings that have no key in common",
-            );
-            return Err(match R::key_of(fields, &key) {
-                Some(first) => error.with_related(first, format!("`{key}` comes from here")),
-                None => error,
-            });
+                complete.range.clone(),
+                "`<<` merges a mapping or a list of mappings, but this is neither",
+                "quote the key if it is text: \"<<\"",
+            ))
+        };
+        let sources = match complete.value {
+            Value::Object(source) => vec![(source, complete.node)],
+            Value::Array(items) if !complete.from_alias => {
+                let mut nodes = R::into_entries(complete.node).into_iter();
+                let mut sources = Vec::with_capacity(items.len());
+                for item in items {
+                    let Value::Object(source) = item else {
+                        return refuse();
+                    };
+                    sources.push((source, nodes.next().unwrap_or_default()));
+                }
+                sources
+            }
+            _ => return refuse(),
+        };
+        for (source, node) in sources {
+            for (key, value) in source {
+                if let Entry::Vacant(vacant) = self.members.entry(key.clone()) {
+                    self.merged.insert(key);
+                    vacant.insert(value);
+                    continue;
+                }
+                let message = if self.merged.contains(&key) {
+                    format!("two merged mappings have the key `{key}`")
+                } else {
+                    format!("the merge would overwrite the key `{key}` before it")
+                };
+                let is_absent = complete.range.is_empty();
+                let error = Error::new(
+                    ErrorKind::Merge,
+                    if is_absent { key_range } else { &complete.range }.clone(),
+                    message,
+                    "write `<<` before the keys that differ, and merge mappings that have no key in common",
+                );
+                return Err(match R::key_of(&self.fields, &key) {
+                    Some(first) => error.with_related(first, format!("`{key}` comes from here")),
+                    None => error,
+                });
+            }
+            R::merge(&mut self.fields, node);
         }
-        R::merge(fields, node);
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

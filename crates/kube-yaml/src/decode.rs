@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::character::character_end;
 use super::error::{Error, ErrorKind};
 
 /// Bytes that are not text, with the part that can be read.
@@ -23,11 +24,8 @@ impl Undecodable {
         message: impl Into<Cow<'static, str>>,
         help: impl Into<Cow<'static, str>>,
     ) -> Box<Self> {
-        let length = text
-            .get(at..)
-            .and_then(|rest| rest.chars().next())
-            .map_or(0, char::len_utf8);
-        let error = *Error::new(ErrorKind::Encoding, at..at + length, message, help);
+        let place = at..character_end(&text, at);
+        let error = *Error::new(ErrorKind::Encoding, place, message, help);
         Box::new(Self { error, text })
     }
 }

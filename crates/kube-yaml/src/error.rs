@@ -145,12 +145,14 @@ impl Error {
 
     /// The same fault, its places counted from the start of a longer text in which this one begins at `offset`.
     #[must_use]
-    pub fn shifted(mut self, offset: usize) -> Self {
-        let shift =
-            |range: &Range<usize>| range.start.saturating_add(offset)..range.end.saturating_add(offset);
-        self.range = shift(&self.range);
-        if let Some(related) = &mut self.related {
-            related.range = shift(&related.range);
+    pub fn shifted(self, offset: usize) -> Self {
+        self.with_places(|at| at.saturating_add(offset))
+    }
+
+    fn with_places(mut self, change: impl Fn(usize) -> usize) -> Self {
+        let related = self.related.as_mut().map(|related| &mut related.range);
+        for range in std::iter::once(&mut self.range).chain(related) {
+            *range = change(range.start)..change(range.end);
         }
         self
     }
@@ -165,10 +167,8 @@ impl Error {
         if matches!(self.help, Cow::Owned(_)) {
             self.help = self.kind.advice().into();
         }
-        if let Some(related) = self
-            .related
-            .as_mut()
-            .filter(|related| matches!(related.text, Cow::Owned(_)))
+        if let Some(related) = &mut self.related
+            && matches!(related.text, Cow::Owned(_))
         {
             related.text = "it is here first".into();
         }
@@ -176,20 +176,19 @@ impl Error {
     }
 
     /// Keeps the places inside a text of `length` bytes, and gives the help that fits templates.
-    pub(super) fn settled(mut self, text: &str) -> Self {
-        let clamp = |range: &Range<usize>| range.start.min(text.len())..range.end.min(text.len());
-        self.range = clamp(&self.range);
-        if let Some(related) = &mut self.related {
-            related.range = clamp(&related.range);
-        }
-        let unreadable = matches!(self.kind, ErrorKind::Syntax | ErrorKind::Key | ErrorKind::Dropped);
-        if unreadable && line_around(text, self.range.start).contains("{{") {
-            self.help =
+    pub(super) fn settled(self, text: &str) -> Self {
+        let mut error = self.with_places(|at| at.min(text.len()));
+        let unreadable = matches!(
+            error.kind,
+            ErrorKind::Syntax | ErrorKind::Key | ErrorKind::Dropped
+        );
+        if unreadable && line_around(text, error.range.start).contains("{{") {
+            error.help =
                 "a Helm template is not YAML: render it first, or exclude the file; `{{` that is meant as \
                          text needs quotes"
                     .into();
         }
-        self
+        error
     }
 }
 

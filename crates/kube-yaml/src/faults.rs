@@ -3,12 +3,12 @@
 
 use saphyr_parser::ScanError;
 
+use super::character::is_name_byte;
 use super::error::{Error, ErrorKind};
 use super::source::{
-    LONGEST_SIMPLE_KEY, Source, directive, is_name_byte, key_of_lines, long_key, quoted_end, tab,
-    tab_in_block,
+    LONGEST_SIMPLE_KEY, Source, directive, key_of_lines, long_key, quoted_end, tab, tab_in_block,
 };
-use super::style::double_quoted;
+use super::write::double_quoted;
 
 const QUOTE: &str = "quote it if it is text, or remove it";
 

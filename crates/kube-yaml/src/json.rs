@@ -11,10 +11,11 @@ use kube_json::Value;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
+use super::character::character_end;
+use super::compose::Event;
 use super::error::{Error, ErrorKind, Outcome};
-use super::event::Event;
+use super::scalar::float_value;
 use super::source::quoted_end;
-use super::value::float_value;
 
 /// Gives the events of the only value in `text` to `take`.
 ///
@@ -131,15 +132,12 @@ fn fault(error: &serde_json::Error, text: &str, start: usize) -> Box<Error> {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
-    let length = text
-        .get(at..)
-        .and_then(|rest| rest.chars().next())
-        .map_or(0, char::len_utf8);
+    let place = at..character_end(text, at);
     let words = words(error);
     if words == "recursion limit exceeded" {
         return Error::new(
             ErrorKind::Limit,
-            at..at + length,
+            place,
             "more than 127 levels of lists and mappings are nested here",
             "no Kubernetes object is that deep: look for an extra bracket",
         );
@@ -149,7 +147,7 @@ fn fault(error: &serde_json::Error, text: &str, start: usize) -> Box<Error> {
         "lone leading surrogate in hex escape" | "unexpected end of hex escape"
     ) {
         return Error::syntax(
-            at..at + length,
+            place,
             "half of a surrogate pair is not a character",
             "write the character itself",
         );
@@ -159,11 +157,7 @@ fn fault(error: &serde_json::Error, text: &str, start: usize) -> Box<Error> {
         let message = format!("the JSON ends too early, inside of {open}");
         return Error::syntax(text.len()..text.len(), message, "close what is open");
     }
-    Error::syntax(
-        at..at + length,
-        format!("this is not JSON: {words}"),
-        "correct the JSON",
-    )
+    Error::syntax(place, format!("this is not JSON: {words}"), "correct the JSON")
 }
 
 impl<'t> DeserializeSeed<'t> for &mut Feed<'_, 't> {

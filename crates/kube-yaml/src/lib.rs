@@ -16,38 +16,32 @@ mod character;
 mod compose;
 mod decode;
 mod error;
-mod event;
 mod faults;
 mod json;
-mod limits;
 mod lines;
-mod number;
 mod position;
 mod read;
-mod resolve;
+mod scalar;
 mod source;
 mod split;
-mod style;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
-mod value;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use compose::Limits;
 pub use decode::{Undecodable, decode};
 pub use error::{Error, ErrorKind, Related};
-pub use limits::Limits;
 pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
-pub use resolve::base64;
+pub use scalar::base64;
 pub use split::{Chunk, Syntax, split, split_json, split_yaml};
-pub use style::scalar;
 pub use write::{
     KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
-    write_document, write_editable,
+    scalar, write_document, write_editable,
 };
 
 /// The README's examples run as tests.

@@ -13,10 +13,10 @@ use std::ops::Range;
 use kube_json::{Map, Value};
 
 use super::character::{find_from, spaces_end, text_end, word_end};
-use super::limits::Limits;
 use super::position::Record;
-use super::resolve::read_plain;
 use super::source::LONGEST_SIMPLE_KEY;
+use crate::compose::Limits;
+use crate::scalar::read_plain;
 
 /// Each level here is one of the machine stack. No Kubernetes object has as many.
 const DEEPEST: usize = 64;

@@ -7,12 +7,11 @@ use kube_json::Value;
 use super::character::check;
 use super::compose::compose;
 use super::error::{Error, ErrorKind, Outcome};
-use super::json;
-use super::limits::Limits;
 use super::lines::read_lines;
 use super::position::{Located, Positions, Record, Spot, Unlocated};
-use super::source;
 use super::split::{Chunk, Syntax, split};
+use super::{json, source};
+use crate::compose::Limits;
 
 /// The value of one document of a stream. An empty document is null.
 ///

@@ -13,9 +13,10 @@ use std::str::Chars;
 
 use saphyr_parser::{Event as Found, Parser, ScalarStyle, Span, Tag};
 
+use super::character::is_name_byte;
+use super::compose::{Event, Properties};
 use super::error::{Error, ErrorKind, Outcome};
-use super::event::{Event, Properties};
-use super::style::double_quoted;
+use super::write::double_quoted;
 
 /// A key without `?` ends at most this many characters after its start
 /// (docs/systems/kubernetes.md#structure-and-characters).
@@ -85,11 +86,6 @@ impl Iterator for Rationed<'_, '_> {
         self.left.set(self.left.get().checked_sub(1)?);
         self.characters.next()
     }
-}
-
-/// What the names of anchors consist of.
-pub(super) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
 /// Behind the quote that closes what the quote at `start` opens.

@@ -8,10 +8,8 @@
 use std::panic::catch_unwind;
 
 use crate::character::check;
-use crate::compose::compose;
+use crate::compose::{Event, Limits, Properties, compose};
 use crate::error::ErrorKind;
-use crate::event::{Event, Properties};
-use crate::limits::Limits;
 use crate::lines::read_lines;
 use crate::position::Located;
 use crate::read::read_document;

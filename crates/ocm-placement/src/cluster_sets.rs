@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use apimachinery::SelectorError;
 
-use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::CLUSTER_SET_LABEL;
+use crate::api::managed_cluster::{ManagedClusterSet, SetMembership};
 use crate::api::placement::Placement;
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, EligibleId, PlacementId, SetId, Table};
 use crate::input::Input;
@@ -85,7 +85,10 @@ impl<'a> ClusterSets<'a> {
                 }
             })
             .collect();
-        let available = choices.rows().iter().map(|chosen| union(chosen, &members, fleet));
+        let available = choices.rows().iter().map(|chosen| Available {
+            sets: chosen.clone(),
+            clusters: union(chosen, &members, fleet),
+        });
         Self {
             available: available.collect(),
             all,
@@ -112,24 +115,18 @@ fn union(
     chosen: &[SetId],
     members: &Table<SetId, Result<Vec<ClusterId>, SelectorError>>,
     fleet: &Fleet<'_>,
-) -> Available {
+) -> Result<Arc<[ClusterId]>, BadSet> {
     let mut bits = Bits::none(fleet.len());
-    let mut bad = None;
-    for set in chosen {
-        match &members[*set] {
-            Ok(members) => members.iter().for_each(|member| bits.insert(*member)),
-            Err(error) => {
-                bad = bad.or(Some(BadSet {
-                    set: *set,
-                    error: error.clone(),
-                }));
-            }
+    for set in chosen.iter().copied() {
+        let bad = |error: &SelectorError| BadSet {
+            set,
+            error: error.clone(),
+        };
+        for member in members[set].as_ref().map_err(bad)? {
+            bits.insert(*member);
         }
     }
-    Available {
-        sets: chosen.to_vec(),
-        clusters: bad.map_or_else(|| Ok(bits.to_list().into()), Err),
-    }
+    Ok(bits.to_list().into())
 }
 
 /// The bound sets, or those of them that the Placement names; by name, each once.
@@ -141,12 +138,8 @@ fn eligible_sets(
     if placement.cluster_sets.is_empty() {
         return bound.iter().copied().collect();
     }
-    let named: BTreeSet<SetId> = placement
-        .cluster_sets
-        .iter()
-        .filter_map(|name| by_name.get(name))
-        .copied()
-        .collect();
+    let named = placement.cluster_sets.iter();
+    let named: BTreeSet<SetId> = named.filter_map(|name| by_name.get(name)).copied().collect();
     named.intersection(bound).copied().collect()
 }
 

@@ -1,11 +1,10 @@
 //! Decision groups (docs/systems/ocm-placement.md#decision-groups).
 
-use crate::api::placement::FieldFault;
-use crate::api::placement::{ClusterSelector, ClustersPerGroup, Placement};
-use crate::cluster_selector::{build, by_labels_and_claims};
+use crate::api::placement::{ClusterSelector, ClustersPerGroup, FieldFault, Placement};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, Distinct, PlacementId, SelectorId, Table};
 use crate::input::Input;
+use crate::predicates::{build, by_labels_and_claims};
 
 /// A run of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,10 +110,8 @@ pub(crate) fn group<'s>(
         match members {
             Ok(bits) => {
                 let start = groups.order.len();
-                groups
-                    .order
-                    .extend(rest.iter().copied().filter(|cluster| bits.contains(*cluster)));
-                rest.retain(|cluster| !bits.contains(*cluster));
+                let members = rest.extract_if(.., |cluster| bits.contains(*cluster));
+                groups.order.extend(members);
                 groups.cut(Some(index), start, size);
             }
             Err(fault) => {
@@ -130,11 +127,7 @@ pub(crate) fn group<'s>(
         }
     }
     let start = groups.order.len();
-    if start == 0 {
-        groups.order = rest;
-    } else {
-        groups.order.extend(rest);
-    }
+    groups.order.extend(rest);
     groups.cut(None, start, size);
     // Nothing selected is still one group, so that one PlacementDecision says so.
     if groups.groups.is_empty() {

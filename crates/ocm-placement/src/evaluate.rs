@@ -1,17 +1,49 @@
 //! Evaluates all Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements). The mode
 //! decides which Placement sees the decisions of which others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
-use crate::evaluation::Evaluation;
-use crate::existing::{Existing, given};
 use crate::ids::{NameId, PlacementId, Table};
 use crate::input::{Detail, Input, Mode};
 use crate::outcome::Outcome;
+use crate::placement_decisions::{Existing, given};
 use crate::plan::Plan;
 use crate::schedule::{Scratch, schedule};
+
+/// The outcome of every Placement of an input.
+#[derive(Debug)]
+pub struct Evaluation<'a> {
+    pub(crate) plan: Plan<'a>,
+    pub(crate) outcomes: Table<PlacementId, Outcome<'a>>,
+    /// For each Placement what it had when it was scheduled (last).
+    pub(crate) existing: Table<PlacementId, Existing>,
+    /// For each Placement what it has then.
+    pub(crate) results: Table<PlacementId, Existing>,
+    pub(crate) rounds: usize,
+    pub(crate) converged: Option<bool>,
+}
+
+impl Evaluation<'_> {
+    /// How many decisions all Placements have together.
+    pub fn decision_count(&self) -> usize {
+        let results = self.results.rows().iter();
+        results.map(|result| result.clusters.len()).sum()
+    }
+
+    /// The clusters of a Placement in the order of output, each once; `None` if there is no such Placement.
+    ///
+    /// For one that is left alone or cannot be synced, these are the clusters of its given decisions.
+    pub fn clusters_of(&self, namespace: &str, name: &str) -> Option<Vec<&str>> {
+        let placement = self.plan.input.inventory.placement(namespace, name)?;
+        let mut seen = HashSet::new();
+        let clusters = self.results[placement].clusters.iter();
+        let names = clusters.map(|cluster| self.plan.fleet.name(*cluster));
+        let names = names.filter(|name| !name.is_empty() && seen.insert(*name));
+        Some(names.collect())
+    }
+}
 
 /// Rounds of a fixpoint before the run gives up: two Placements may push each other back and forth forever.
 pub(crate) const MOST_ROUNDS: usize = 100;

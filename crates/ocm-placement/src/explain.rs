@@ -5,26 +5,122 @@
 
 use apimachinery::{Requirement, Selector};
 use jiff::Timestamp;
+use serde::Serialize;
 
-use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
-use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
+use crate::api::CLUSTER_SET_LABEL;
+use crate::api::managed_cluster::{ManagedCluster, ManagedClusterSet, SetMembership, TaintEffect};
 use crate::api::object::Location;
 use crate::api::placement::{AddOnScore, LeftAlone, Placement};
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::cel;
-use crate::cluster_selector::build;
 use crate::decision_groups::group_name;
-use crate::evaluation::Evaluation;
-use crate::existing::Existing;
+use crate::evaluate::Evaluation;
 use crate::fleet::{Bits, FleetTaint};
 use crate::ids::{ClusterId, PlacementId};
 use crate::outcome::{Outcome, SchedulerStatus, Scores, Stage};
-use crate::placement_decisions::{chunks, object_name};
+use crate::placement_decisions::{Existing, chunks, object_name};
 use crate::plan::Plan;
-use crate::predicates::predicate_pointer;
-use crate::prioritizers::resource_allocatable::Resource;
-use crate::taints_and_tolerations::{Tolerated, covers, expiry, tolerated};
-use crate::weights::Kind;
+use crate::predicates::{build, predicate_pointer};
+use crate::prioritizers::{Kind, Range, Resource};
+use crate::taints_and_tolerations::{Tolerated, covering, expiry, tolerated};
+
+/// The explanation of one Placement for one cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Namespace of the Placement.
+    pub namespace: String,
+    /// Name of the Placement.
+    pub name: String,
+    /// Whether the cluster is among its decisions.
+    pub selected: bool,
+    /// In the order of the pipeline; the last one decided.
+    pub steps: Vec<Step>,
+}
+
+/// Which way a step points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bearing {
+    /// The cluster passes.
+    For,
+    /// The cluster is dropped here.
+    Against,
+    /// Information that drops no cluster: a score, a requirement of another predicate.
+    Neutral,
+}
+
+/// One step of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Where in the pipeline.
+    pub stage: Stage,
+    /// Which way it points.
+    pub bearing: Bearing,
+    /// What happened, one sentence without a full stop.
+    pub text: String,
+    /// What decided it.
+    pub at: Location,
+    /// Other places that bear on it, with a few words each.
+    pub related: Vec<(Location, String)>,
+}
+
+impl Step {
+    fn new(stage: Stage, bearing: Bearing, text: impl Into<String>, at: Location) -> Self {
+        Self {
+            stage,
+            bearing,
+            text: text.into(),
+            at,
+            related: Vec::new(),
+        }
+    }
+
+    fn related(mut self, at: Location, text: impl Into<String>) -> Self {
+        self.related.push((at, text.into()));
+        self
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// How each Placement decides about a cluster, by namespace and name; `None` if there is no such ManagedCluster.
+    ///
+    /// Needs an evaluation with full detail: without it, scores and ranks are left out.
+    pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
+        let id = self.plan.fleet.cluster_id(cluster)?;
+        let explanation = |(placement, outcome)| self.explanation(placement, outcome, id);
+        Some(self.outcomes.iter().map(explanation).collect())
+    }
+
+    /// How one Placement, given by its position in [`Self::placement_reports`], decides about each cluster.
+    pub fn explain_placement(
+        &self,
+        position: usize,
+    ) -> Option<impl Fn(&str) -> Option<Explanation> + Sync + use<'_, 'a>> {
+        let (placement, outcome) = self.outcomes.iter().nth(position)?;
+        Some(move |cluster: &str| {
+            let id = self.plan.fleet.cluster_id(cluster)?;
+            Some(self.explanation(placement, outcome, id))
+        })
+    }
+
+    fn explanation(&self, placement_id: PlacementId, outcome: &Outcome<'a>, id: ClusterId) -> Explanation {
+        let placement = &self.plan.input.inventory.placements[placement_id];
+        let case = Case {
+            plan: &self.plan,
+            placement_id,
+            placement,
+            outcome,
+            existing: &self.existing[placement_id],
+            id,
+            cluster: self.plan.fleet.clusters[id],
+        };
+        Explanation {
+            namespace: placement.namespace.to_owned(),
+            name: placement.name.to_owned(),
+            selected: self.results[placement_id].clusters.contains(&id.into()),
+            steps: case.steps(),
+        }
+    }
+}
 
 /// One Placement and one cluster.
 struct Case<'w, 'a> {
@@ -41,7 +137,50 @@ struct Case<'w, 'a> {
 /// The steps of one stage.
 type Explain<'w, 'a> = fn(&Case<'w, 'a>) -> Vec<Step>;
 
-impl Case<'_, '_> {
+impl<'a> Case<'_, 'a> {
+    fn steps(&self) -> Vec<Step> {
+        if let Some(reason) = self.outcome.left_alone {
+            let (text, pointer) = match reason {
+                LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
+                LeftAlone::SchedulingDisabled => {
+                    ("scheduling is disabled by an annotation", "/metadata/annotations")
+                }
+            };
+            let text = format!("{text}: its decisions do not change");
+            return vec![self.step(Stage::Scheduler, Bearing::Neutral, text, pointer)];
+        }
+        if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
+            let (message, at) = (&fault.message, fault.at.clone());
+            let text = format!("the Placement cannot be synced, so its decisions do not change: {message}");
+            return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
+        }
+        let stages: [(Stage, Explain<'_, '_>); 6] = [
+            (Stage::ClusterSet, Self::cluster_sets),
+            (Stage::Predicate, Self::predicates),
+            (Stage::TaintToleration, Self::taints),
+            (Stage::Prioritizer, Self::prioritizers),
+            (Stage::Ranking, Self::ranking),
+            (Stage::Decision, Self::decision),
+        ];
+        let is_misconfigured = self.outcome.status == SchedulerStatus::Misconfigured;
+        let mut steps = Vec::new();
+        for (stage, explain) in stages {
+            let mut fault = self.outcome.fault.iter().filter(|_| is_misconfigured);
+            if let Some(fault) = fault.find(|fault| fault.stage == stage) {
+                let message = &fault.message;
+                let text = format!("the Placement is misconfigured and selects nothing: {message}");
+                let at = fault.at.clone();
+                steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
+            } else {
+                steps.extend(explain(self));
+            }
+            if steps.iter().any(|step| step.bearing == Bearing::Against) {
+                break;
+            }
+        }
+        steps
+    }
+
     /// A step that a field of the Placement decides.
     fn step(&self, stage: Stage, bearing: Bearing, text: impl Into<String>, pointer: &str) -> Step {
         Step::new(stage, bearing, text, self.placement.object.at(pointer))
@@ -128,21 +267,19 @@ impl Case<'_, '_> {
                 let unmet = selector
                     .as_ref()
                     .and_then(|selector| self.first_unmet_label(selector));
-                match unmet {
-                    Some(requirement) => step(
-                        format!(
-                            "the cluster set `{name}` requires {requirement}, it has {}",
-                            self.labelled(&requirement.key)
-                        ),
-                        set.object
-                            .at(format!("{pointer}{}", requirement.origin.pointer())),
-                    ),
-                    None => step(
-                        format!("the label selector of the cluster set `{name}` matches"),
-                        set.object.at(pointer),
-                    ),
-                }
-                .related(self.cluster.object.at("/metadata/labels"), "its labels")
+                let (text, origin) = match unmet {
+                    Some(requirement) => {
+                        let has = self.labelled(&requirement.key);
+                        let text = format!("the cluster set `{name}` requires {requirement}, it has {has}");
+                        (text, requirement.origin.pointer())
+                    }
+                    None => {
+                        let text = format!("the label selector of the cluster set `{name}` matches");
+                        (text, String::new())
+                    }
+                };
+                step(text, set.object.at(format!("{pointer}{origin}")))
+                    .related(self.cluster.object.at("/metadata/labels"), "its labels")
             }
         }
     }
@@ -152,9 +289,8 @@ impl Case<'_, '_> {
         let groups = &self.outcome.groups;
         let position = groups.order.iter().position(|cluster| *cluster == self.id);
         let chunk = position.and_then(|position| {
-            chunks(groups)
-                .into_iter()
-                .find(|chunk| (chunk.start..chunk.end).contains(&position))
+            let mut chunks = chunks(groups).into_iter();
+            chunks.find(|chunk| (chunk.start..chunk.end).contains(&position))
         });
         let Some(chunk) = chunk else {
             let fault = self.outcome.fault.iter().filter(|_| self.ranked().is_some());
@@ -164,81 +300,19 @@ impl Case<'_, '_> {
             });
             return lost.collect();
         };
-        let named = chunk.named;
         let object = object_name(self.placement.name, chunk.number);
-        let (group, pointer) = match named {
+        let (name, pointer) = match chunk.named {
             Some(index) => (
-                format!(
-                    "decision group {} ({})",
-                    chunk.group,
-                    group_name(self.placement, named)
-                ),
+                format!(" ({})", group_name(self.placement, chunk.named)),
                 format!("/spec/decisionStrategy/groupStrategy/decisionGroups/{index}"),
             ),
-            None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
+            None => (String::new(), "/spec".to_owned()),
         };
-        let text = format!("selected: {group}, PlacementDecision {object}");
+        let group = chunk.group;
+        let text = format!("selected: decision group {group}{name}, PlacementDecision {object}");
         vec![self.step(Stage::Decision, Bearing::For, text, &pointer)]
     }
-}
 
-/// The explanation of one Placement for one cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
-    /// Namespace of the Placement.
-    pub namespace: String,
-    /// Name of the Placement.
-    pub name: String,
-    /// Whether the cluster is among its decisions.
-    pub selected: bool,
-    /// In the order of the pipeline; the last one decided.
-    pub steps: Vec<Step>,
-}
-
-/// Which way a step points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bearing {
-    /// The cluster passes.
-    For,
-    /// The cluster is dropped here.
-    Against,
-    /// Information that drops no cluster: a score, a requirement of another predicate.
-    Neutral,
-}
-
-/// One step of an explanation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// Where in the pipeline.
-    pub stage: Stage,
-    /// Which way it points.
-    pub bearing: Bearing,
-    /// What happened, one sentence without a full stop.
-    pub text: String,
-    /// What decided it.
-    pub at: Location,
-    /// Other places that bear on it, with a few words each.
-    pub related: Vec<(Location, String)>,
-}
-
-impl Step {
-    fn new(stage: Stage, bearing: Bearing, text: impl Into<String>, at: Location) -> Self {
-        Self {
-            stage,
-            bearing,
-            text: text.into(),
-            at,
-            related: Vec::new(),
-        }
-    }
-
-    fn related(mut self, at: Location, text: impl Into<String>) -> Self {
-        self.related.push((at, text.into()));
-        self
-    }
-}
-
-impl Case<'_, '_> {
     /// Which predicate the cluster fits, or what each of them lacks.
     fn predicates(&self) -> Vec<Step> {
         if self.placement.predicates.is_empty() {
@@ -267,24 +341,20 @@ impl Case<'_, '_> {
         let against =
             |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
         if let Some(unmet) = self.first_unmet_label(&built.labels) {
-            let text = format!(
-                "predicate {index} requires label {unmet}, it has {}",
-                self.labelled(&unmet.key)
-            );
+            let has = self.labelled(&unmet.key);
+            let text = format!("predicate {index} requires label {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/labelSelector{}", unmet.origin.pointer()));
             return Some(step.related(self.cluster.object.at("/metadata/labels"), "its labels"));
         }
         let claim = |key: &str| self.cluster.claims.get(key).map(|claim| claim.value);
         if let Some(unmet) = built.claims.first_unmet(claim) {
-            let (has, place) = match self.cluster.claims.get(unmet.key.as_str()) {
-                Some(claim) => (
-                    format!("{}={}", unmet.key, claim.value),
-                    format!("/status/clusterClaims/{}", claim.index),
-                ),
-                None => (
-                    format!("no claim {}", unmet.key),
-                    "/status/clusterClaims".to_owned(),
-                ),
+            let (key, mut place) = (unmet.key.as_str(), "/status/clusterClaims".to_owned());
+            let has = match self.cluster.claims.get(key) {
+                Some(claim) => {
+                    place.push_str(&format!("/{}", claim.index));
+                    format!("{key}={}", claim.value)
+                }
+                None => format!("no claim {key}"),
             };
             let text = format!("predicate {index} requires claim {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
@@ -293,10 +363,8 @@ impl Case<'_, '_> {
         let failing = self.failing_expression(&selector.cel_expressions)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
         let text = format!("predicate {index} requires {expression}, which is not true");
-        Some(against(
-            text,
-            format!("{pointer}/celSelector/celExpressions/{failing}"),
-        ))
+        let pointer = format!("{pointer}/celSelector/celExpressions/{failing}");
+        Some(against(text, pointer))
     }
 
     /// The first of some expressions that is not true for the cluster.
@@ -312,10 +380,8 @@ impl Case<'_, '_> {
                 expressions: &compiled,
                 candidates: candidates.clone(),
             };
-            let answers = cel::ask(&[question], &self.plan.input, fleet);
-            answers
-                .iter()
-                .all(|answer| answer.as_ref().map_or(true, Bits::is_empty))
+            let mut answers = cel::ask(&[question], &self.plan.input, fleet).into_iter();
+            answers.all(|answer| answer.map_or(true, |matching| matching.is_empty()))
         })
     }
 
@@ -327,11 +393,8 @@ impl Case<'_, '_> {
             let score = self.scored(&scored.scores)?;
             let (because, place) = self.reason(scored);
             let total = prioritizer.weight.saturating_mul(score);
-            let text = format!(
-                "{} gives {score}, times weight {} is {total}: {because}",
-                prioritizer.kind.name(),
-                prioritizer.weight
-            );
+            let (name, weight) = (prioritizer.kind.name(), prioritizer.weight);
+            let text = format!("{name} gives {score}, times weight {weight} is {total}: {because}");
             let pointer = match prioritizer.configuration {
                 Some(index) => format!("/spec/prioritizerPolicy/configurations/{index}"),
                 None => "/spec".to_owned(),
@@ -345,7 +408,7 @@ impl Case<'_, '_> {
         steps.collect()
     }
 
-    fn reason(&self, scored: &Scores<'_>) -> (String, Option<Location>) {
+    fn reason(&self, scored: &Scores<'a>) -> (String, Option<Location>) {
         if let Some((counts, max)) = &scored.counts {
             let count = self.scored(counts).unwrap_or_default();
             let text = format!("in {count} decisions of others; the most of any cluster is {max}");
@@ -359,23 +422,17 @@ impl Case<'_, '_> {
         }
     }
 
-    fn add_on_reason(&self, score: &AddOnScore<'_>) -> (String, Option<Location>) {
+    fn add_on_reason(&self, score: &AddOnScore<'a>) -> (String, Option<Location>) {
+        let column = self.plan.add_ons.column(score);
         let Some(score) = self.plan.add_ons.object(self.cluster.name, score.resource_name) else {
             return (format!("no AddOnPlacementScore of {}", self.cluster.name), None);
         };
-        let now = self.plan.input.now;
-        let expired = score
-            .valid_until
-            .is_some_and(|until| now.is_some_and(|now| now > until));
-        if expired {
-            let at = score.object.at("/status/validUntil");
-            ("the score has expired".to_owned(), Some(at))
+        let (text, pointer) = if column.is_some_and(|column| column.expired.contains(self.id)) {
+            ("the score has expired", "/status/validUntil")
         } else {
-            (
-                "the add-on's score".to_owned(),
-                Some(score.object.at("/status/scores")),
-            )
-        }
+            ("the add-on's score", "/status/scores")
+        };
+        (text.to_owned(), Some(score.object.at(pointer)))
     }
 
     fn resource_reason(&self, resource: Resource) -> (String, Option<Location>) {
@@ -383,15 +440,13 @@ impl Case<'_, '_> {
         let candidates = self.outcome.trace.tolerated.as_deref().unwrap_or_default();
         let key = resource.key();
         let place = self.cluster.object.at(format!("/status/allocatable/{key}"));
-        let text = match (
+        let (amount, range) = (
             resources.amount(resource, self.id),
             resources.range(resource, candidates),
-        ) {
-            (Some(amount), Some(range)) => {
-                format!(
-                    "allocatable {amount}; the least is {} and the most {}",
-                    range.min, range.max
-                )
+        );
+        let text = match (amount, range) {
+            (Some(amount), Some(Range { min, max })) => {
+                format!("allocatable {amount}; the least is {min} and the most {max}")
             }
             _ => format!("it lacks allocatable or capacity of {key}"),
         };
@@ -442,12 +497,9 @@ impl Case<'_, '_> {
             None => "/status/conditions".to_owned(),
         };
         let place = self.cluster.object.at(&pointer);
-        let value = if taint.value.is_empty() {
-            String::new()
-        } else {
-            format!("={}", taint.value)
-        };
-        let shown = format!("taint {}{value}:{}", taint.key, taint.effect.as_str());
+        let equals = if taint.value.is_empty() { "" } else { "=" };
+        let (key, value, effect) = (taint.key, taint.value, taint.effect.as_str());
+        let shown = format!("taint {key}{equals}{value}:{effect}");
         let step = |bearing, text: String| Step::new(Stage::TaintToleration, bearing, text, place.clone());
         if taint.effect == TaintEffect::NoSelectIfNew && selected {
             return step(
@@ -470,11 +522,7 @@ impl Case<'_, '_> {
             }
             Tolerated::Not => {
                 let step = step(Bearing::Against, format!("{shown} is not tolerated"));
-                let covering = tolerations
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, toleration)| covers(toleration, taint));
-                covering.fold(step, |step, (index, toleration)| {
+                covering(tolerations, taint).fold(step, |step, (index, toleration)| {
                     let expired = expiry(toleration, taint)
                         .and_then(|time| Timestamp::from_nanosecond(time).ok())
                         .map_or_else(|| "has expired".to_owned(), |time| format!("expired at {time}"));
@@ -482,99 +530,5 @@ impl Case<'_, '_> {
                 })
             }
         }
-    }
-}
-
-impl<'a> Evaluation<'a> {
-    /// How each Placement decides about a cluster, by namespace and name; `None` if there is no such ManagedCluster.
-    ///
-    /// Needs an evaluation with full detail: without it, scores and ranks are left out.
-    pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
-        let id = self.plan.fleet.cluster_id(cluster)?;
-        let placements = self.outcomes.iter();
-        Some(
-            placements
-                .map(|(placement, outcome)| self.explanation(placement, outcome, id))
-                .collect(),
-        )
-    }
-
-    /// How one Placement, given by its position in [`Self::placement_reports`], decides about each cluster.
-    pub fn explain_placement(
-        &self,
-        position: usize,
-    ) -> Option<impl Fn(&str) -> Option<Explanation> + Sync + use<'_, 'a>> {
-        let (placement, outcome) = self.outcomes.iter().nth(position)?;
-        Some(move |cluster: &str| {
-            let id = self.plan.fleet.cluster_id(cluster)?;
-            Some(self.explanation(placement, outcome, id))
-        })
-    }
-
-    fn explanation(&self, placement_id: PlacementId, outcome: &Outcome<'a>, id: ClusterId) -> Explanation {
-        let placement = &self.plan.input.inventory.placements[placement_id];
-        let case = Case {
-            plan: &self.plan,
-            placement_id,
-            placement,
-            outcome,
-            existing: &self.existing[placement_id],
-            id,
-            cluster: self.plan.fleet.clusters[id],
-        };
-        Explanation {
-            namespace: placement.namespace.to_owned(),
-            name: placement.name.to_owned(),
-            selected: self.results[placement_id].clusters.contains(&id.into()),
-            steps: case.steps(),
-        }
-    }
-}
-
-impl Case<'_, '_> {
-    fn steps(&self) -> Vec<Step> {
-        if let Some(reason) = self.outcome.left_alone {
-            let (text, pointer) = match reason {
-                LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
-                LeftAlone::SchedulingDisabled => {
-                    ("scheduling is disabled by an annotation", "/metadata/annotations")
-                }
-            };
-            let text = format!("{text}: its decisions do not change");
-            return vec![self.step(Stage::Scheduler, Bearing::Neutral, text, pointer)];
-        }
-        if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
-            let text = format!(
-                "the Placement cannot be synced, so its decisions do not change: {}",
-                fault.message
-            );
-            let at = fault.at.clone();
-            return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
-        }
-        let stages: [(Stage, Explain<'_, '_>); 6] = [
-            (Stage::ClusterSet, Self::cluster_sets),
-            (Stage::Predicate, Self::predicates),
-            (Stage::TaintToleration, Self::taints),
-            (Stage::Prioritizer, Self::prioritizers),
-            (Stage::Ranking, Self::ranking),
-            (Stage::Decision, Self::decision),
-        ];
-        let is_misconfigured = self.outcome.status == SchedulerStatus::Misconfigured;
-        let mut steps = Vec::new();
-        for (stage, explain) in stages {
-            let mut fault = self.outcome.fault.iter().filter(|_| is_misconfigured);
-            if let Some(fault) = fault.find(|fault| fault.stage == stage) {
-                let message = &fault.message;
-                let text = format!("the Placement is misconfigured and selects nothing: {message}");
-                let at = fault.at.clone();
-                steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
-            } else {
-                steps.extend(explain(self));
-            }
-            if steps.iter().any(|step| step.bearing == Bearing::Against) {
-                break;
-            }
-        }
-        steps
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use apimachinery::{Operator, Requirement, Selector};
 
-use crate::api::managed_cluster::{Availability, ManagedCluster, Taint, TaintEffect};
-use crate::api::well_known::{CLUSTER_SET_LABEL, DEFAULT_SET};
+use crate::api::managed_cluster::{ManagedCluster, Taint, TaintEffect};
+use crate::api::{CLUSTER_SET_LABEL, DEFAULT_SET};
 use crate::ids::{ClusterId, NameId, RowId as _, Table};
 use crate::input::Input;
 
@@ -22,21 +22,18 @@ pub(crate) struct FleetTaint<'a> {
 
 /// The taints that count; with `derive`, a stale taint of availability goes and a missing one comes.
 fn effective_taints<'a>(cluster: &ManagedCluster<'a>, derive: bool) -> Vec<FleetTaint<'a>> {
-    let own = cluster
-        .taints
-        .iter()
-        .enumerate()
-        .map(|(index, taint)| FleetTaint {
-            taint: *taint,
-            index: Some(index),
-        });
+    let own = cluster.taints.iter().enumerate();
+    let own = own.map(|(index, taint)| FleetTaint {
+        taint: *taint,
+        index: Some(index),
+    });
     if !derive {
         return own.collect();
     }
     let derived = match cluster.available {
-        Availability::Available => None,
-        Availability::Unavailable => Some(UNAVAILABLE),
-        Availability::Unknown => Some(UNREACHABLE),
+        Some(true) => None,
+        Some(false) => Some(UNAVAILABLE),
+        None => Some(UNREACHABLE),
     };
     let mut taints: Vec<FleetTaint<'_>> = own
         .filter(|own| ![UNAVAILABLE, UNREACHABLE].contains(&own.taint.key) || derived == Some(own.taint.key))
@@ -144,13 +141,9 @@ impl<'a> Fleet<'a> {
         let mut names: Vec<&str> = clusters.iter().map(|cluster| cluster.name).collect();
         let known: HashSet<&str> = names.iter().copied().collect();
         // Balance counts names of clusters that are long gone, so they get numbers too.
-        let foreign: BTreeSet<&str> = inventory
-            .decisions
-            .rows()
-            .iter()
-            .flat_map(|decision| decision.clusters.iter().copied())
-            .filter(|name| !known.contains(name))
-            .collect();
+        let decisions = inventory.decisions.rows().iter();
+        let decided = decisions.flat_map(|decision| decision.clusters.iter().copied());
+        let foreign: BTreeSet<&str> = decided.filter(|name| !known.contains(name)).collect();
         names.extend(foreign);
         let clusters: Table<ClusterId, _> = Table::of(clusters);
         let names: Table<NameId, _> = Table::of(names);
@@ -178,10 +171,8 @@ impl<'a> Fleet<'a> {
         });
         let labels = KeyIndex::new(clusters.len(), label_entries);
         let claim_entries = clusters.iter().flat_map(|(id, cluster)| {
-            cluster
-                .claims
-                .iter()
-                .map(move |(key, claim)| (id, (*key, claim.value)))
+            let claims = cluster.claims.iter();
+            claims.map(move |(key, claim)| (id, (*key, claim.value)))
         });
         let claims = KeyIndex::new(clusters.len(), claim_entries);
         Self {
@@ -234,11 +225,8 @@ impl<'a> Fleet<'a> {
 
 /// The set that the webhook would give a cluster, if it would.
 fn joined_set<'a>(cluster: &ManagedCluster<'a>, joins_default: bool) -> Option<&'a str> {
-    let unlabeled = cluster
-        .labels
-        .get(CLUSTER_SET_LABEL)
-        .is_none_or(|set| set.is_empty());
-    (joins_default && unlabeled).then_some(DEFAULT_SET)
+    let label = cluster.labels.get(CLUSTER_SET_LABEL);
+    (joins_default && label.is_none_or(|set| set.is_empty())).then_some(DEFAULT_SET)
 }
 
 /// For each key and value the clusters that have it.
@@ -283,13 +271,8 @@ impl<'a> KeyIndex<'a> {
                 }
             }
             Operator::Exists | Operator::DoesNotExist => {
-                for id in self
-                    .keys
-                    .get(requirement.key.as_str())
-                    .into_iter()
-                    .flat_map(HashMap::values)
-                    .flatten()
-                {
+                let values = self.keys.get(requirement.key.as_str()).into_iter();
+                for id in values.flat_map(HashMap::values).flatten() {
                     bits.insert(*id);
                 }
             }

@@ -1,5 +1,6 @@
 //! What became of a Placement. How a run ended, what was wrong, and the intermediate results that explanations need.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,14 +10,14 @@ use crate::api::object::Location;
 use crate::api::placement::LeftAlone;
 use crate::decision_groups::Groups;
 use crate::ids::ClusterId;
-use crate::ranking::Ranked;
-use crate::weights::Prioritizer;
+use crate::prioritizers::Prioritizer;
 
 /// How the scheduler's run over a Placement ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerStatus {
     /// Successfully.
+    #[default]
     Success,
     /// With a warning: an add-on score has expired.
     Warning,
@@ -39,7 +40,7 @@ pub(crate) struct NeedsNow {
 }
 
 /// The stages of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Stage {
     /// Bindings, eligible sets, membership.
     ClusterSet,
@@ -78,7 +79,7 @@ impl Fault {
 }
 
 /// What became of a Placement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Outcome<'a> {
     pub(crate) status: SchedulerStatus,
     pub(crate) left_alone: Option<LeftAlone>,
@@ -99,23 +100,12 @@ impl Outcome<'_> {
     pub(crate) fn keeps(&self) -> bool {
         matches!(self.status, SchedulerStatus::Error | SchedulerStatus::Skipped)
     }
-
-    pub(crate) fn new(status: SchedulerStatus) -> Self {
-        Self {
-            status,
-            left_alone: None,
-            fault: None,
-            available: Arc::from([]),
-            matched: 0,
-            groups: Groups::default(),
-            selected: 0,
-            unscheduled: 0,
-            requeue_at: None,
-            needs_now: Vec::new(),
-            trace: Trace::default(),
-        }
-    }
 }
+
+/// A candidate and its total, in the order of selection when sorted. The name is part of the key, not left to a
+/// stable sort: OCM compares names on equal scores (open-cluster-management-io/ocm
+/// pkg/placement/controllers/scheduling/schedule.go@805fa6103d8bc1761dbc9cb4e420def42703ec53), and numbers compare as names.
+pub(crate) type Ranked = (Reverse<i64>, ClusterId);
 
 /// How the decisions were made. `None` if the pipeline stopped earlier, or if the caller did not ask for it.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,11 @@
 //! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates). Each distinct selector is
-//! evaluated once over the fleet.
+//! evaluated once over the fleet. Decision groups have selectors of the same form.
 
-use crate::api::placement::ClusterSelector;
-use crate::api::placement::FieldFault;
+use apimachinery::{LabelSelector, Selector};
+
+use crate::api::placement::{ClusterSelector, FieldFault};
 use crate::cel;
-use crate::cluster_selector::{BuiltSelector, build, by_labels_and_claims};
+use crate::cel::Expressions;
 use crate::cluster_sets::ClusterSets;
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{Distinct, PlacementId, PredicatesId, SelectorId, Table};
@@ -146,4 +147,41 @@ fn answers(
         }
     }
     answers
+}
+
+/// A selector whose parts have been checked.
+#[derive(Debug)]
+pub(crate) struct BuiltSelector {
+    pub(crate) labels: Selector,
+    pub(crate) claims: Selector,
+    pub(crate) cel: Option<Expressions>,
+}
+
+/// Builds a selector: labels, then claims, then CEL, as OCM does, whose first error is the message
+/// (`NewClusterSelector` in open-cluster-management-io/ocm
+/// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it is in the
+/// Placement.
+pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, FieldFault> {
+    let compile = |selector: &LabelSelector, field: &str| {
+        selector.compile().map_err(|error| FieldFault {
+            pointer: format!("{pointer}/{field}{}", error.origin.pointer()),
+            message: error.message,
+        })
+    };
+    let labels = compile(&selector.labels, "labelSelector")?;
+    let claims = compile(&selector.claims, "claimSelector")?;
+    let expressions = &selector.cel_expressions;
+    let cel = (!expressions.is_empty()).then(|| Expressions::compile(expressions));
+    let cel = cel.transpose().map_err(|(index, message)| FieldFault {
+        pointer: format!("{pointer}/celSelector/celExpressions/{index}"),
+        message,
+    })?;
+    Ok(BuiltSelector { labels, claims, cel })
+}
+
+/// The clusters whose labels and claims fit.
+pub(crate) fn by_labels_and_claims(selector: &BuiltSelector, fleet: &Fleet<'_>) -> Bits {
+    let mut bits = fleet.labels.matching(&selector.labels);
+    bits.keep(&fleet.claims.matching(&selector.claims));
+    bits
 }

@@ -1,5 +1,6 @@
 //! The report: all results of an evaluation, with names instead of numbers. Test cases compare this shape.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -8,16 +9,15 @@ use kube_json::{Value, json};
 use serde::Serialize;
 
 use crate::api::placement::Placement;
-use crate::api::well_known::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
+use crate::api::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};
 use crate::conditions::{Condition, ConditionStatus, conditions};
 use crate::decision_groups::group_name;
-use crate::evaluation::Evaluation;
-use crate::existing::given_labels;
+use crate::evaluate::Evaluation;
 use crate::ids::{ClusterId, PlacementId};
 use crate::input::Options;
-use crate::outcome::{Fault, Outcome, SchedulerStatus, Trace};
-use crate::placement_decisions::{chunks, object_name};
-use crate::weights::Kind;
+use crate::outcome::{Fault, Outcome, SchedulerStatus, Scores, Trace};
+use crate::placement_decisions::{chunks, given_labels, object_name};
+use crate::prioritizers::Kind;
 
 /// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
 /// written.
@@ -45,7 +45,7 @@ pub struct Report<P = Vec<PlacementReport>> {
 }
 
 /// One Placement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -229,18 +229,12 @@ impl Evaluation<'_> {
             scheduler_status: outcome.status,
             scheduler_plugin: misconfigured.and_then(Fault::plugin).map(str::to_owned),
             scheduler_message: misconfigured.map(message),
+            eligible_cluster_sets,
             available_clusters: self.names(&outcome.available),
-            filters: None,
-            prioritizers: None,
-            ranking: None,
-            decisions: Vec::new(),
-            placement_decisions: Vec::new(),
-            decision_groups: Vec::new(),
             number_of_selected_clusters: outcome.selected,
             unscheduled: outcome.unscheduled,
             requeue_at: outcome.requeue_at.map(|time| time.to_string()),
-            conditions: Vec::new(),
-            eligible_cluster_sets,
+            ..PlacementReport::default()
         };
         if outcome.keeps() {
             self.keep(placement, outcome, &mut report);
@@ -280,32 +274,26 @@ impl Evaluation<'_> {
             std::iter::once(predicate).chain(tolerated).collect()
         });
         let candidates = trace.tolerated.as_deref().unwrap_or_default();
-        report.prioritizers = trace.prioritizers.as_ref().map(|prioritizers| {
-            prioritizers
-                .iter()
-                .map(|scored| {
-                    let kind = scored.prioritizer.kind;
-                    let scores = candidates.iter().zip(scored.scores.iter());
-                    PrioritizerReport {
-                        name: kind.name(),
-                        weight: scored.prioritizer.weight,
-                        scores: scores
-                            .filter(|(cluster, _)| self.has_score(&kind, **cluster))
-                            .map(|(cluster, score)| (self.name(*cluster), *score))
-                            .collect(),
-                    }
-                })
-                .collect()
-        });
-        report.ranking = trace.ranking.as_ref().map(|ranking| {
-            ranking
-                .iter()
-                .map(|(score, cluster)| Ranked {
-                    cluster_name: self.name(*cluster),
-                    score: score.0,
-                })
-                .collect()
-        });
+        let prioritizer = |scored: &Scores<'_>| {
+            let kind = scored.prioritizer.kind;
+            let scores = candidates.iter().zip(scored.scores.iter());
+            let scores = scores.filter(|(cluster, _)| self.has_score(&kind, **cluster));
+            PrioritizerReport {
+                name: kind.name(),
+                weight: scored.prioritizer.weight,
+                scores: scores
+                    .map(|(cluster, score)| (self.name(*cluster), *score))
+                    .collect(),
+            }
+        };
+        let prioritizers = trace.prioritizers.as_ref();
+        report.prioritizers = prioritizers.map(|scored| scored.iter().map(prioritizer).collect());
+        let ranked = |(score, cluster): &(Reverse<i64>, ClusterId)| Ranked {
+            cluster_name: self.name(*cluster),
+            score: score.0,
+        };
+        let ranking = trace.ranking.as_ref();
+        report.ranking = ranking.map(|ranking| ranking.iter().map(ranked).collect());
     }
 
     fn decide(

@@ -1,24 +1,19 @@
 //! Runs one Placement through the pipeline (docs/systems/ocm-placement.md#the-pipeline).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::api::object::Location;
-use crate::api::placement::FieldFault;
-use crate::api::placement::Placement;
-use crate::decision_groups;
-use crate::filtered::Filtered;
+use crate::api::placement::{FieldFault, Placement};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, NameId, PlacementId, Table};
 use crate::input::Detail;
-use crate::outcome::{Fault, NeedsNow, Outcome, SchedulerStatus, Scores, Stage, Trace};
-use crate::plan::Plan;
-use crate::prioritizers::balance::balance;
-use crate::prioritizers::steady::steady;
-use crate::ranking;
-use crate::taints_and_tolerations as taints;
-use crate::weights::{self, Kind, Prioritizer};
+use crate::outcome::{Fault, NeedsNow, Outcome, Ranked, SchedulerStatus, Scores, Stage, Trace};
+use crate::plan::{Filtered, Plan};
+use crate::prioritizers::{Kind, Prioritizer, balance, prioritizers, steady};
+use crate::{decision_groups, taints_and_tolerations as taints};
 
 /// Where a worker keeps what changes from Placement to Placement.
 #[derive(Debug, Clone)]
@@ -69,24 +64,26 @@ pub(crate) fn schedule<'a>(
 ) -> Outcome<'a> {
     let placement = &plan.input.inventory.placements[id];
     if let Some(reason) = placement.left_alone {
-        let mut outcome = Outcome::new(SchedulerStatus::Skipped);
-        outcome.left_alone = Some(reason);
-        return outcome;
+        return Outcome {
+            status: SchedulerStatus::Skipped,
+            left_alone: Some(reason),
+            ..Outcome::default()
+        };
     }
     let available = match &plan.sets.of(id).clusters {
         Ok(available) => available,
         Err(bad) => {
-            let mut outcome = Outcome::new(SchedulerStatus::Error);
-            let pointer = format!(
-                "/spec/clusterSelector/labelSelector{}",
-                bad.error.origin.pointer()
-            );
-            outcome.fault = Some(Fault {
-                stage: Stage::ClusterSet,
-                message: bad.error.message.clone(),
-                at: plan.sets.all[bad.set].object.at(pointer),
-            });
-            return outcome;
+            let pointer = bad.error.origin.pointer();
+            let pointer = format!("/spec/clusterSelector/labelSelector{pointer}");
+            return Outcome {
+                status: SchedulerStatus::Error,
+                fault: Some(Fault {
+                    stage: Stage::ClusterSet,
+                    message: bad.error.message.clone(),
+                    at: plan.sets.all[bad.set].object.at(pointer),
+                }),
+                ..Outcome::default()
+            };
         }
     };
     let run = Run {
@@ -98,7 +95,7 @@ pub(crate) fn schedule<'a>(
         detail,
         available,
     };
-    let mut outcome = Outcome::new(SchedulerStatus::Success);
+    let mut outcome = Outcome::default();
     let mut trace = Trace::default();
     match run.pipeline(&mut outcome, &mut trace) {
         Ok(selected) => {
@@ -124,6 +121,17 @@ pub(crate) fn schedule<'a>(
     outcome
 }
 
+/// The order of the candidates, and so which of them `numberOfClusters` keeps: total descending, then name ascending
+/// (docs/systems/ocm-placement.md#ranking).
+fn rank(candidates: &[ClusterId], totals: &[i64]) -> Vec<Ranked> {
+    let ranked = candidates.iter().zip(totals);
+    let mut ranking: Vec<Ranked> = ranked
+        .map(|(cluster, total)| (Reverse(*total), *cluster))
+        .collect();
+    ranking.sort_unstable();
+    ranking
+}
+
 struct Run<'r, 'a> {
     plan: &'r Plan<'a>,
     id: PlacementId,
@@ -134,15 +142,16 @@ struct Run<'r, 'a> {
     available: &'r Arc<[ClusterId]>,
 }
 
-impl<'r, 'a> Run<'r, 'a> {
+impl<'a> Run<'_, 'a> {
     /// Filters, weights, scores, cut: the selected clusters, ascending.
     fn pipeline(&self, outcome: &mut Outcome<'_>, trace: &mut Trace<'a>) -> Result<Vec<ClusterId>, Fault> {
-        let filtered = self.predicates()?;
+        let filtered = self.plan.filtered(self.id, self.available);
+        let filtered = filtered.map_err(|fault| self.fault(Stage::Predicate, fault.clone()))?;
         outcome.matched = filtered.predicate.len();
         trace.predicate = Some(filtered.predicate.clone());
         let candidates = self.tolerations(filtered, outcome)?;
         trace.tolerated = Some(candidates.clone());
-        let prioritizers = weights::prioritizers(&self.placement.prioritizer_policy)
+        let prioritizers = prioritizers(&self.placement.prioritizer_policy)
             .map_err(|fault| self.fault(Stage::Prioritizer, fault))?;
         let number = self.placement.number_of_clusters.unwrap_or(candidates.len());
         let cuts = number < candidates.len();
@@ -157,7 +166,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 *total = total.saturating_add(prioritizer.weight.saturating_mul(*score));
             }
         }
-        let ranking = ranking::rank(&candidates, &totals);
+        let ranking = rank(&candidates, &totals);
         let mut selected: Vec<ClusterId> = ranking.iter().take(number).map(|(_, cluster)| *cluster).collect();
         selected.sort_unstable();
         if self.detail == Detail::Decisions {
@@ -177,17 +186,6 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(selected)
     }
 
-    fn predicates(&self) -> Result<&'r Filtered, Fault> {
-        let predicate = match self.plan.predicates.of(self.id) {
-            None => None,
-            Some(Ok(predicate)) => Some(predicate),
-            // Without clusters OCM compiles nothing, so nothing is wrong.
-            Some(Err(_)) if self.available.is_empty() => None,
-            Some(Err(fault)) => return Err(self.fault(Stage::Predicate, fault.clone())),
-        };
-        Ok(self.plan.filtered(self.id, self.available, predicate))
-    }
-
     /// The candidates: what passes both filters, ascending.
     fn tolerations(&self, filtered: &Filtered, outcome: &mut Outcome<'_>) -> Result<Arc<[ClusterId]>, Fault> {
         // OCM looks at tolerations only where a cluster is left, so a bad one is no fault before.
@@ -198,13 +196,11 @@ impl<'r, 'a> Run<'r, 'a> {
             return Err(self.fault(Stage::TaintToleration, fault));
         }
         self.unsure_tolerations(filtered, outcome);
-        let kept: Vec<ClusterId> = filtered
-            .if_selected
-            .iter()
-            .copied()
+        let kept = filtered.if_selected.iter().copied();
+        let mut kept = kept
             .filter(|cluster| self.scratch.mine.contains(*cluster))
-            .collect();
-        if kept.is_empty() {
+            .peekable();
+        if kept.peek().is_none() {
             return Ok(filtered.tolerated.clone());
         }
         let mut candidates: Vec<ClusterId> = filtered.tolerated.iter().copied().chain(kept).collect();
@@ -222,14 +218,11 @@ impl<'r, 'a> Run<'r, 'a> {
             } else {
                 (new, verdict.for_new)
             };
-            if let (Some(index), true) = (unsure, passes) {
-                let pointer = format!("/spec/tolerations/{index}/tolerationSeconds");
+            if let Some(index) = unsure.filter(|_| passes) {
+                let name = self.plan.fleet.name(*cluster);
                 outcome.needs_now.push(NeedsNow {
-                    at: self.at(pointer),
-                    decides: format!(
-                        "whether the taints of {} are tolerated",
-                        self.plan.fleet.name(*cluster)
-                    ),
+                    at: self.at(format!("/spec/tolerations/{index}/tolerationSeconds")),
+                    decides: format!("whether the taints of {name} are tolerated"),
                 });
             }
         }
@@ -256,10 +249,10 @@ impl<'r, 'a> Run<'r, 'a> {
             if !cuts && self.detail == Detail::Decisions {
                 continue;
             }
-            for cluster in candidates
+            let unsure = candidates
                 .iter()
-                .filter(|cluster| column.unsure.contains(**cluster))
-            {
+                .filter(|cluster| column.unsure.contains(**cluster));
+            for cluster in unsure {
                 let name = self.plan.fleet.name(*cluster);
                 if let Some(object) = self.plan.add_ons.object(name, score.resource_name) {
                     outcome.needs_now.push(NeedsNow {
@@ -278,10 +271,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 let score = |cluster: &ClusterId| balance(self.count(*cluster), most);
                 candidates.iter().map(score).collect()
             }
-            Kind::Steady => candidates
-                .iter()
-                .map(|cluster| steady(&self.scratch.mine, *cluster))
-                .collect(),
+            Kind::Steady => {
+                let score = |cluster: &ClusterId| steady(&self.scratch.mine, *cluster);
+                candidates.iter().map(score).collect()
+            }
             Kind::Allocatable(resource) => self.plan.resources.scores(resource, candidates).into(),
             Kind::AddOn(score) => {
                 let column = self.plan.add_ons.column(&score);
@@ -302,13 +295,8 @@ impl<'r, 'a> Run<'r, 'a> {
     /// over all decisions (open-cluster-management-io/ocm
     /// pkg/placement/plugins/balance/balance.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
     fn most(&self) -> u32 {
-        self.scratch
-            .counts
-            .rows()
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or_default()
+        let counts = self.scratch.counts.rows().iter();
+        counts.copied().max().unwrap_or_default()
     }
 
     fn group(&self, outcome: &mut Outcome<'_>, selected: Vec<ClusterId>) {

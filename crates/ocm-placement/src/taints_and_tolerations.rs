@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 
 use crate::api::managed_cluster::{Taint, TaintEffect};
-use crate::api::placement::FieldFault;
-use crate::api::placement::Toleration;
+use crate::api::placement::{FieldFault, Toleration};
 use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Distinct, PlacementId, Table, TaintsId, TolerationsId};
 use crate::input::Input;
@@ -33,7 +32,7 @@ pub(crate) fn fault(tolerations: &[Toleration<'_>]) -> Option<FieldFault> {
 }
 
 /// Whether a toleration speaks of this taint at all, whatever the time.
-pub(crate) fn covers(toleration: &Toleration<'_>, taint: &Taint<'_>) -> bool {
+fn covers(toleration: &Toleration<'_>, taint: &Taint<'_>) -> bool {
     if toleration.effect.is_some_and(|effect| effect != taint.effect) {
         return false;
     }
@@ -45,6 +44,15 @@ pub(crate) fn covers(toleration: &Toleration<'_>, taint: &Taint<'_>) -> bool {
         "Exists" => true,
         _ => false,
     }
+}
+
+/// The tolerations that cover a taint, with their positions.
+pub(crate) fn covering<'t, 'a>(
+    tolerations: &'t [Toleration<'a>],
+    taint: &'t Taint<'_>,
+) -> impl Iterator<Item = (usize, &'t Toleration<'a>)> {
+    let tolerations = tolerations.iter().enumerate();
+    tolerations.filter(|(_, toleration)| covers(toleration, taint))
 }
 
 /// When a toleration stops covering a taint, in nanoseconds of Unix time; `None`: never.
@@ -90,11 +98,7 @@ pub(crate) fn tolerated(
     // (open-cluster-management-io/ocm
     // pkg/placement/plugins/tainttoleration/taint_toleration.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
     let mut unsure = None;
-    for (index, toleration) in tolerations
-        .iter()
-        .enumerate()
-        .filter(|(_, toleration)| covers(toleration, taint))
-    {
+    for (index, toleration) in covering(tolerations, taint) {
         let expires = expiry(toleration, taint);
         let holds = match (expires, now) {
             (None, _) => true,

@@ -6,9 +6,8 @@ use apimachinery::{PatternError, Spent};
 use kube_json::{Number, Value};
 
 use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
+use crate::compile::{Bound, Node, Pattern};
 use crate::format::Format;
-use crate::node::{Bound, Node};
-use crate::pattern::Pattern;
 use crate::violation::{Path, ViolationKind, shown};
 
 impl Walk<'_, '_> {
@@ -19,21 +18,16 @@ impl Walk<'_, '_> {
             Ok(Some(true)) | Err(Spent) => {}
             Ok(Some(false)) => {
                 let help = near_text(text, |near| matches!(accepts(near), Ok(Some(true))));
-                self.push_with_help(path, false, || {
-                    let message = format!(
-                        "Invalid value: {}: {} in body should match '{}'",
-                        quoted(text),
-                        path.dotted(),
-                        pattern.as_str()
-                    );
+                self.push_with_help(path, false, |field| {
+                    let (text, pattern) = (quoted(text), pattern.as_str());
+                    let message = format!("Invalid value: {text}: {field} in body should match '{pattern}'");
                     (message, help.map(|near| format!("write `{near}`")))
                 });
             }
-            Ok(None) => self.push_with_help(path, false, || {
+            Ok(None) => self.push_with_help(path, false, |field| {
                 let message = format!(
-                    "Invalid value: {}: it is not known whether {} in body matches its pattern: {}",
+                    "Invalid value: {}: it is not known whether {field} in body matches its pattern: {}",
                     quoted(text),
-                    path.dotted(),
                     PatternError::TooLarge
                 );
                 let help = "make the pattern of the CustomResourceDefinition smaller";
@@ -51,16 +45,13 @@ impl Walk<'_, '_> {
         let is_too_short =
             |limit: &u64| falls_short(text.len().div_ceil(4), *limit) && falls_short(count(), *limit);
         if let Some(limit) = node.max_length.filter(is_too_long) {
-            self.push(path, true, || {
+            self.push(path, true, |_| {
                 format!("Too long: may not be more than {limit} bytes")
             });
         } else if let Some(limit) = node.min_length.filter(is_too_short) {
-            self.push(path, false, || {
-                format!(
-                    "Invalid value: {}: {} in body should be at least {limit} chars long",
-                    quoted(text),
-                    path.dotted()
-                )
+            self.push(path, false, |field| {
+                let text = quoted(text);
+                format!("Invalid value: {text}: {field} in body should be at least {limit} chars long")
             });
         } else if let Some(pattern) = &node.pattern {
             self.pattern(pattern, text, path);
@@ -69,14 +60,9 @@ impl Walk<'_, '_> {
             && !format.accepts(text)
         {
             // A format is a type to the API server.
-            self.push(path, true, || {
-                format!(
-                    "Invalid value: {}: {} in body must be of type {}: {}",
-                    quoted(text),
-                    path.dotted(),
-                    format.name(),
-                    quoted(text)
-                )
+            self.push(path, true, |field| {
+                let (text, format) = (quoted(text), format.name());
+                format!("Invalid value: {text}: {field} in body must be of type {format}: {text}")
             });
         }
     }
@@ -89,16 +75,12 @@ impl Walk<'_, '_> {
         };
         let float = number.as_f64().unwrap_or(f64::NAN);
         if let Some((range, kind, format)) = range.filter(|(range, ..)| !range.contains(&float)) {
-            self.push_with_help(path, false, || {
+            self.push_with_help(path, false, |field| {
                 let message = format!(
-                    "Invalid value: \"\": Checked value must be of type {kind} with format {format} in {}",
-                    path.dotted()
+                    "Invalid value: \"\": Checked value must be of type {kind} with format {format} in {field}"
                 );
-                let help = format!(
-                    "write a number of at least {} and at most {}",
-                    range.start(),
-                    range.end()
-                );
+                let (least, most) = range.into_inner();
+                let help = format!("write a number of at least {least} and at most {most}");
                 (message, Some(help))
             });
         }
@@ -117,24 +99,19 @@ impl Walk<'_, '_> {
         {
             let quotient = float / step;
             if (quotient - quotient.round()).abs() > 1e-9 {
-                self.push(path, false, || {
-                    format!(
-                        "Invalid value: {number}: {} in body should be a multiple of {step}",
-                        path.dotted()
-                    )
+                self.push(path, false, |field| {
+                    format!("Invalid value: {number}: {field} in body should be a multiple of {step}")
                 });
             }
         }
     }
 
     fn out_of_range(&mut self, (node, bound): (&Node, &Bound), number: &Number, side: &str, path: &Path<'_>) {
-        self.push_with_help(path, false, || {
+        self.push_with_help(path, false, |field| {
             let or_equal = if bound.exclusive { "" } else { " or equal to" };
-            let message = format!(
-                "Invalid value: {number}: {} in body should be {side} than{or_equal} {}",
-                path.dotted(),
-                bound.limit
-            );
+            let limit = &bound.limit;
+            let message =
+                format!("Invalid value: {number}: {field} in body should be {side} than{or_equal} {limit}");
             (message, range_help(node))
         });
     }
@@ -171,14 +148,9 @@ fn range_help(node: &Node) -> Option<String> {
         let side = if bound.exclusive { side } else { or_equal };
         format!("{side} {}", bound.limit)
     };
-    let least = node
-        .minimum
-        .as_ref()
-        .map(|bound| than(bound, "more than", "at least"));
-    let most = node
-        .maximum
-        .as_ref()
-        .map(|bound| than(bound, "less than", "at most"));
+    let (least, most) = (node.minimum.as_ref(), node.maximum.as_ref());
+    let least = least.map(|bound| than(bound, "more than", "at least"));
+    let most = most.map(|bound| than(bound, "less than", "at most"));
     let both: Vec<String> = least.into_iter().chain(most).collect();
     (!both.is_empty()).then(|| format!("write a number of {}", both.join(" and ")))
 }
@@ -188,20 +160,11 @@ fn range_help(node: &Node) -> Option<String> {
 fn near_text(text: &str, mut accepts: impl FnMut(&str) -> bool) -> Option<String> {
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
-    let dashed: String = lower
-        .chars()
-        .map(|letter| {
-            if letter.is_ascii_alphanumeric() || ".-*/".contains(letter) {
-                letter
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let is_foreign = |letter: char| !(letter.is_ascii_alphanumeric() || ".-*/".contains(letter));
+    let dashed = lower.replace(is_foreign, "-");
     let candidates = [trimmed.to_owned(), lower.clone(), short_duration(&lower), dashed];
-    candidates
-        .into_iter()
-        .find(|near| near != text && !near.is_empty() && accepts(near))
+    let mut candidates = candidates.into_iter();
+    candidates.find(|near| near != text && !near.is_empty() && accepts(near))
 }
 
 /// `10 seconds` as `10s`.

@@ -4,8 +4,7 @@ use kube_json::{Map, Value, json};
 use test_crds::real_crds;
 
 use super::texts;
-use crate::Violation;
-use crate::{Schema, ViolationKind, check, metadata};
+use crate::{Schema, Violation, ViolationKind, check, metadata};
 
 /// OpenAPI v3 as Kubernetes reads it, in the words of JSON Schema 2020-12.
 fn as_json_schema(schema: &Value) -> Value {

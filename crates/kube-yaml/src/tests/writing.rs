@@ -15,7 +15,7 @@ pub(super) fn canonical(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => number
             .as_f64()
-            .and_then(crate::value::float_value)
+            .and_then(crate::scalar::float_value)
             .unwrap_or(Value::Null),
         Value::Array(items) => items.into_iter().map(canonical).collect(),
         Value::Object(map) => map

@@ -1,12 +1,11 @@
-//! ManagedCluster: labels, claims, taints, resources.
+//! Clusters: ManagedCluster, the sets that they are in, and the scores that add-ons give them.
 
 use std::collections::BTreeMap;
 
-use apimachinery::{Field, Quantity};
+use apimachinery::{Field, LabelSelector, Quantity};
 use jiff::Timestamp;
 
-use super::object::Object;
-use super::reading::Reading;
+use crate::api::object::{Object, Reading};
 
 /// A ManagedCluster (cluster.open-cluster-management.io/v1).
 #[derive(Debug, Clone)]
@@ -25,8 +24,8 @@ pub(crate) struct ManagedCluster<'a> {
     pub(crate) allocatable: BTreeMap<&'a str, Quantity>,
     /// `status.capacity`, by resource name.
     pub(crate) capacity: BTreeMap<&'a str, Quantity>,
-    /// The condition ManagedClusterConditionAvailable.
-    pub(crate) available: Availability,
+    /// The status of ManagedClusterConditionAvailable; `None`: Unknown, or no such condition.
+    pub(crate) available: Option<bool>,
     /// `metadata.deletionTimestamp` is set: the scheduler drops the cluster.
     pub(crate) deleting: bool,
 }
@@ -38,17 +37,6 @@ pub(crate) struct ClusterClaim<'a> {
     pub(crate) value: &'a str,
     /// Its position in the list.
     pub(crate) index: usize,
-}
-
-/// The status of ManagedClusterConditionAvailable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Availability {
-    /// Status True.
-    Available,
-    /// Status False.
-    Unavailable,
-    /// Status Unknown, or no such condition.
-    Unknown,
 }
 
 /// The effect of a taint on a Placement that does not tolerate it.
@@ -97,7 +85,7 @@ pub(crate) struct Taint<'a> {
 }
 
 impl<'a> ManagedCluster<'a> {
-    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
         let root = object.root();
         let (metadata, spec, status) = (root.get("metadata"), root.get("spec"), root.get("status"));
         let claims = status.get("clusterClaims").items();
@@ -133,15 +121,14 @@ fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>
     taints.collect()
 }
 
-fn availability(conditions: &Field<'_>) -> Availability {
-    let status = conditions
-        .items()
-        .find(|condition| condition.text("type") == Some("ManagedClusterConditionAvailable"))
-        .and_then(|condition| condition.text("status"));
-    match status {
-        Some("True") => Availability::Available,
-        Some("False") => Availability::Unavailable,
-        _ => Availability::Unknown,
+fn availability(conditions: &Field<'_>) -> Option<bool> {
+    let mut conditions = conditions.items();
+    let available =
+        conditions.find(|condition| condition.text("type") == Some("ManagedClusterConditionAvailable"))?;
+    match available.text("status") {
+        Some("True") => Some(true),
+        Some("False") => Some(false),
+        _ => None,
     }
 }
 
@@ -150,4 +137,106 @@ fn quantities<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> BTreeMap<
         .entries()
         .filter_map(|(name, value)| Some((name, reading.quantity(&value)?)));
     quantities.collect()
+}
+
+/// A ManagedClusterSet (cluster.open-cluster-management.io/v1beta2).
+#[derive(Debug, Clone)]
+pub(crate) struct ManagedClusterSet<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// `metadata.name`.
+    pub(crate) name: &'a str,
+    /// `spec.clusterSelector`.
+    pub(crate) membership: SetMembership,
+}
+
+/// How a set finds its clusters (docs/systems/ocm-placement.md#cluster-sets).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SetMembership {
+    /// `ExclusiveClusterSetLabel`, the default: the clusters whose label names the set.
+    ExclusiveLabel,
+    /// `LabelSelector`; `None`, a missing selector, selects nothing, an empty one everything.
+    Selector(Option<LabelSelector>),
+}
+
+impl<'a> ManagedClusterSet<'a> {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let selector = object.root().get("spec").get("clusterSelector");
+        let labels = selector.get("labelSelector");
+        // In Go a nil selector and an empty one differ, and `LabelSelectorAsSelector` makes nothing of the one and
+        // everything of the other (kubernetes/apimachinery pkg/apis/meta/v1/helpers.go).
+        let membership = match selector.text("selectorType") {
+            Some("LabelSelector") => {
+                SetMembership::Selector(labels.is_present().then(|| reading.selector(&labels)))
+            }
+            _ => SetMembership::ExclusiveLabel,
+        };
+        Self {
+            object,
+            name: object.name(),
+            membership,
+        }
+    }
+}
+
+/// A ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2).
+///
+/// The scheduler reads only where it is and what it is called: `spec.clusterSet` does not count, the admission
+/// webhook forces it to be the name (docs/systems/ocm-placement.md#bindings).
+#[derive(Debug, Clone)]
+pub(crate) struct ManagedClusterSetBinding<'a> {
+    /// The namespace that may use the set.
+    pub(crate) namespace: &'a str,
+    /// `metadata.name`: the set's name.
+    pub(crate) name: &'a str,
+}
+
+impl<'a> ManagedClusterSetBinding<'a> {
+    pub(crate) fn read(object: Object<'a>, _: &mut Reading<'_, 'a>) -> Self {
+        Self {
+            namespace: object.namespace_or_empty(),
+            name: object.name(),
+        }
+    }
+}
+
+/// An AddOnPlacementScore (cluster.open-cluster-management.io/v1alpha1).
+#[derive(Debug, Clone)]
+pub(crate) struct AddOnPlacementScore<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// The cluster: its namespace on the hub.
+    pub(crate) cluster: &'a str,
+    /// `metadata.name`: the resource name of a score coordinate.
+    pub(crate) name: &'a str,
+    /// `status.scores`: name and value, in their order.
+    pub(crate) scores: Vec<(&'a str, i32)>,
+    /// `status.validUntil`: prioritizers ignore the scores after it; CEL does not look at it.
+    pub(crate) valid_until: Option<Timestamp>,
+}
+
+impl<'a> AddOnPlacementScore<'a> {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+        let status = object.root().get("status");
+        let scores = status.get("scores").items();
+        let scores = scores.filter_map(|score| {
+            let value = reading.integer(&score.get("value"))?;
+            Some((score.text("name")?, i32::try_from(value).ok()?))
+        });
+        Self {
+            object,
+            cluster: object.namespace_or_empty(),
+            name: object.name(),
+            scores: scores.collect(),
+            valid_until: reading.time(&status.get("validUntil")),
+        }
+    }
+
+    /// The value of the score of this name.
+    pub(crate) fn value(&self, score: &str) -> Option<i32> {
+        self.scores
+            .iter()
+            .find(|(name, _)| *name == score)
+            .map(|(_, value)| *value)
+    }
 }

@@ -1,4 +1,4 @@
-//! Placement.
+//! Placement, and PlacementDecision as it is before a run.
 //!
 //! The fields are those that the scheduler reads, with the defaults of the CRD
 //! (docs/systems/ocm-placement.md#kinds-and-defaults). `spreadPolicy`, `sortBy` and `scoreRateLimit` are not among
@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 use apimachinery::{Field, LabelSelector};
 
-use super::managed_cluster::TaintEffect;
-use super::object::Object;
-use super::reading::Reading;
-use super::well_known::SCHEDULING_DISABLED_ANNOTATION;
+use crate::api::managed_cluster::TaintEffect;
+use crate::api::object::{Object, Reading};
+use crate::api::{PLACEMENT_LABEL, SCHEDULING_DISABLED_ANNOTATION};
 
 /// A Placement (cluster.open-cluster-management.io/v1beta1).
 #[derive(Debug, Clone)]
@@ -158,7 +157,7 @@ pub(crate) struct DecisionGroupSpec<'a> {
 }
 
 impl<'a> Placement<'a> {
-    pub(super) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
+    pub(crate) fn read(object: Object<'a>, reading: &mut Reading<'_, 'a>) -> Self {
         let root = object.root();
         let (metadata, spec) = (root.get("metadata"), root.get("spec"));
         let left_alone = if metadata.get("deletionTimestamp").is_present() {
@@ -266,4 +265,40 @@ pub(crate) struct FieldFault {
     pub(crate) message: String,
     /// JSON pointer inside the Placement, or inside a selector.
     pub(crate) pointer: String,
+}
+
+/// A PlacementDecision (cluster.open-cluster-management.io/v1beta1).
+#[derive(Debug, Clone)]
+pub(crate) struct PlacementDecision<'a> {
+    /// The object.
+    pub(crate) object: Object<'a>,
+    /// Namespace.
+    pub(crate) namespace: &'a str,
+    /// Name.
+    pub(crate) name: &'a str,
+    /// The label that names its Placement.
+    pub(crate) placement: Option<&'a str>,
+    /// `status.decisions[].clusterName`, in order, as written.
+    pub(crate) clusters: Vec<&'a str>,
+    /// Every decision is as OCM writes it: no reason, no score.
+    pub(crate) plain: bool,
+}
+
+impl<'a> PlacementDecision<'a> {
+    pub(crate) fn read(object: Object<'a>, _: &mut Reading<'_, 'a>) -> Self {
+        let mut decisions = object.root().get("status").get("decisions").items();
+        let clusters = decisions
+            .clone()
+            .map(|decision| decision.text("clusterName").unwrap_or_default());
+        Self {
+            object,
+            namespace: object.namespace_or_empty(),
+            name: object.name(),
+            placement: object.label(PLACEMENT_LABEL),
+            clusters: clusters.collect(),
+            plain: decisions.all(|decision| {
+                decision.text("reason").unwrap_or_default().is_empty() && !decision.get("score").is_present()
+            }),
+        }
+    }
 }

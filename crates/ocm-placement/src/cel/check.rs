@@ -12,7 +12,7 @@ use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, L
 use super::signatures::{
     LIST, MAP, OPTIONAL, Overload, Type, is_library_function, may_be_null, overloads, simple,
 };
-use cel_eval::TYPES;
+use cel_eval::is_type;
 
 /// The variable of every expression.
 const CLUSTER: &str = "managedCluster";
@@ -90,7 +90,7 @@ fn ident(name: &str, scope: &Scope) -> Result<Type, String> {
     if let Some((_, found)) = scope.iter().rev().find(|(known, _)| known == bare) {
         return Ok(found.clone());
     }
-    if TYPES.contains(&bare) {
+    if is_type(bare) {
         return Ok(simple("type"));
     }
     Err(format!("undeclared reference to '{bare}' (in container '')"))
@@ -135,30 +135,26 @@ fn call_type(call: &CallExpr, scope: &mut Scope) -> Result<Type, String> {
         let function = format!("{library}.{}", call.func_name);
         return resolve(&function, None, &arguments);
     }
-    let receiver = match &call.target {
-        Some(target) => Some(type_of(target, scope)?),
-        None => None,
-    };
+    let receiver = call.target.as_ref().map(|target| type_of(target, scope));
+    let receiver = receiver.transpose()?;
     resolve(&call.func_name, receiver.as_ref(), &arguments)
 }
 
 fn resolve(function: &str, receiver: Option<&Type>, arguments: &[Type]) -> Result<Type, String> {
-    let known = overloads(function).unwrap_or_default();
+    let known = overloads(function);
     if known.is_empty() {
         return Err(format!("undeclared reference to '{function}' (in container '')"));
     }
-    let results: Vec<Type> = known
-        .iter()
-        .filter_map(|overload| result(overload, receiver, arguments))
-        .collect();
+    let results = known.iter();
+    let results = results.filter_map(|overload| result(overload, receiver, arguments));
+    let results: Vec<Type> = results.collect();
     let Some((first, rest)) = results.split_first() else {
         let list: Vec<String> = arguments.iter().map(name).collect();
-        let receiver = receiver
-            .map(|receiver| format!("{}.", name(receiver)))
-            .unwrap_or_default();
+        let list = list.join(", ");
+        let receiver = receiver.map(|receiver| format!("{}.", name(receiver)));
+        let receiver = receiver.unwrap_or_default();
         return Err(format!(
-            "found no matching overload for '{function}' applied to '{receiver}({})'",
-            list.join(", ")
+            "found no matching overload for '{function}' applied to '{receiver}({list})'"
         ));
     };
     // Several overloads fit because something is dynamic: so is the result, unless they agree.
@@ -177,14 +173,9 @@ fn result(overload: &Overload, receiver: Option<&Type>, arguments: &[Type]) -> O
         (Some(wanted), Some(given)) => fits(wanted, given, &mut bound).then_some(())?,
         _ => return None,
     }
-    if overload.parameters.len() != arguments.len() {
-        return None;
-    }
-    let fit = overload
-        .parameters
-        .iter()
-        .zip(arguments)
-        .all(|(wanted, given)| fits(wanted, given, &mut bound));
+    let parameters = &overload.parameters;
+    let fit = parameters.len() == arguments.len()
+        && (parameters.iter().zip(arguments)).all(|(wanted, given)| fits(wanted, given, &mut bound));
     fit.then(|| substitute(&overload.result, &bound))
 }
 
@@ -273,11 +264,8 @@ fn inside(comprehension: &ComprehensionExpr, scope: &mut Scope) -> Result<Type, 
     }
     let step = type_of(&comprehension.loop_step, scope)?;
     // What a loop collects is known only after its first turn: `map` starts with an empty list.
-    if let Some((_, accumulator)) = scope
-        .iter_mut()
-        .rev()
-        .find(|(known, _)| *known == comprehension.accu_var)
-    {
+    let mut innermost = scope.iter_mut().rev();
+    if let Some((_, accumulator)) = innermost.find(|(known, _)| *known == comprehension.accu_var) {
         *accumulator = step;
     }
     type_of(&comprehension.result, scope)

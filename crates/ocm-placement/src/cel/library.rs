@@ -13,40 +13,34 @@ use crate::input::Input;
 /// Bytes that a byte of JSON may become: `[[],[]]`, each list in a list with room for more.
 const BYTES_PER_BYTE: usize = 64;
 
-/// Lists of `{name, value}` by cluster, then by AddOnPlacementScore. `validUntil` does not count here.
-#[derive(Debug, Default)]
-struct Scores {
-    by_cluster: HashMap<String, HashMap<String, Value>>,
-}
+/// Lists of `{name, value}` by cluster, then by AddOnPlacementScore.
+type Scores<'i> = HashMap<&'i str, HashMap<&'i str, Value>>;
 
-impl Scores {
-    fn new(input: &Input<'_>) -> Self {
-        let mut scores = Self::default();
-        for object in &input.inventory.scores {
-            let items = object.scores.iter().map(|(name, value)| {
-                let entries = HashMap::from([
-                    (Key::from("name".to_owned()), Value::from(*name)),
-                    (Key::from("value".to_owned()), Value::Int(i64::from(*value))),
-                ]);
-                Value::Map(Map {
-                    map: Arc::new(entries),
-                })
-            });
-            let cluster = scores.by_cluster.entry(object.cluster.to_owned()).or_default();
-            // Of two objects with one identity (an error elsewhere) the first one counts.
-            cluster
-                .entry(object.name.to_owned())
-                .or_insert_with(|| Value::List(Arc::new(items.collect())));
-        }
-        scores
+/// All scores of the input. `validUntil` does not count here.
+fn all_scores<'i>(input: &Input<'i>) -> Scores<'i> {
+    let mut scores = Scores::new();
+    for object in &input.inventory.scores {
+        let items = object.scores.iter().map(|(name, value)| {
+            let entries = HashMap::from([
+                (Key::from("name".to_owned()), Value::from(*name)),
+                (Key::from("value".to_owned()), Value::Int(i64::from(*value))),
+            ]);
+            Value::Map(Map {
+                map: Arc::new(entries),
+            })
+        });
+        // Of two objects with one identity (an error elsewhere) the first one counts.
+        let list = scores.entry(object.cluster).or_default().entry(object.name);
+        list.or_insert_with(|| Value::List(Arc::new(items.collect())));
     }
+    scores
 }
 
 /// What expressions may call besides what every expression may.
 pub(super) struct Library<'i> {
     input: &'i Input<'i>,
     /// Read when the first expression asks for scores.
-    scores: OnceLock<Scores>,
+    scores: OnceLock<Scores<'i>>,
 }
 
 impl Functions for Library<'_> {
@@ -84,8 +78,8 @@ impl<'i> Library<'i> {
         let Some(Value::String(cluster)) = cluster else {
             return Err(missing().into());
         };
-        let scores = self.scores.get_or_init(|| Scores::new(self.input));
-        let of_cluster = scores.by_cluster.get(cluster.as_str());
+        let scores = self.scores.get_or_init(|| all_scores(self.input));
+        let of_cluster = scores.get(cluster.as_str());
         let list = of_cluster.and_then(|objects| objects.get(name));
         Ok(list.cloned().ok_or_else(missing)?)
     }

@@ -3,10 +3,10 @@
 use kube_json::{Value, json};
 
 use super::*;
-use crate::api::{Inventory, Object, ObjectId};
+use crate::api::{Object, ObjectId};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::{ClusterId, RowId as _};
-use crate::input::{Input, Mode, Options};
+use crate::input::{Input, Inventory, Mode, Options};
 
 fn cluster() -> Value {
     json!({

@@ -3,7 +3,7 @@
 //! The scheduler makes a map from the typed struct, so empty fields that Go omits are absent regardless of the YAML,
 //! and `spec.hubAcceptsClient` is always present (docs/systems/ocm-placement.md#cel-selectors).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use apimachinery::Quantity;
@@ -11,8 +11,8 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value as Json;
 
+use crate::api::CLUSTER_SET_LABEL;
 use crate::api::managed_cluster::{ManagedCluster, Taint};
-use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::fleet::Fleet;
 use crate::ids::ClusterId;
 
@@ -52,17 +52,13 @@ fn spec(value: Option<&Json>, id: ClusterId, fleet: &Fleet<'_>) -> Value {
     let accepts = plain(field("hubAcceptsClient")).unwrap_or(Value::Bool(false));
     let seconds = || plain(field("leaseDurationSeconds")).unwrap_or(Value::Int(60));
     let seconds = value.filter(|value| !value.is_null()).map(|_| seconds());
+    let seconds = seconds.filter(|seconds| *seconds != Value::Int(0));
+    let configs = field("managedClusterClientConfigs").and_then(non_empty);
     let taints = fleet.taints[id].iter().map(|own| taint(&own.taint));
     members([
         ("hubAcceptsClient", Some(accepts)),
-        (
-            "leaseDurationSeconds",
-            seconds.filter(|seconds| *seconds != Value::Int(0)),
-        ),
-        (
-            "managedClusterClientConfigs",
-            field("managedClusterClientConfigs").and_then(non_empty),
-        ),
+        ("leaseDurationSeconds", seconds),
+        ("managedClusterClientConfigs", configs),
         ("taints", list(taints.collect())),
     ])
 }
@@ -74,9 +70,7 @@ fn taint(taint: &Taint<'_>) -> Value {
         ("key", Some(Value::from(taint.key))),
         (
             "value",
-            Some(taint.value)
-                .filter(|value| !value.is_empty())
-                .map(Value::from),
+            (!taint.value.is_empty()).then(|| Value::from(taint.value)),
         ),
         ("effect", Some(Value::from(taint.effect.as_str()))),
         ("timeAdded", Some(added.unwrap_or(Value::Null))),
@@ -85,23 +79,17 @@ fn taint(taint: &Taint<'_>) -> Value {
 
 fn status(value: Option<&Json>, cluster: &ManagedCluster<'_>) -> Value {
     let field = |name| present(value, name);
-    let claims = field("clusterClaims")
-        .and_then(Json::as_array)
-        .into_iter()
-        .flatten();
+    let claims = field("clusterClaims").and_then(Json::as_array);
+    let claims = claims.into_iter().flatten();
     let claims = claims.map(|claim| map(non_empty_members(Some(claim))));
     let kubernetes = present(field("version"), "kubernetes").and_then(non_empty);
+    let conditions = plain(field("conditions")).unwrap_or(Value::Null);
+    let namespaces = field("managedNamespaces").and_then(non_empty);
     members([
-        (
-            "conditions",
-            Some(plain(field("conditions")).unwrap_or(Value::Null)),
-        ),
+        ("conditions", Some(conditions)),
         ("allocatable", quantities(&cluster.allocatable)),
         ("capacity", quantities(&cluster.capacity)),
-        (
-            "managedNamespaces",
-            field("managedNamespaces").and_then(non_empty),
-        ),
+        ("managedNamespaces", namespaces),
         ("clusterClaims", list(claims.collect())),
         ("version", Some(members([("kubernetes", kubernetes)]))),
     ])
@@ -112,14 +100,10 @@ fn present<'v>(value: Option<&'v Json>, name: &str) -> Option<&'v Json> {
     value?.get(name).filter(|value| !value.is_null())
 }
 
-fn quantities(quantities: &std::collections::BTreeMap<&str, Quantity>) -> Option<Value> {
-    if quantities.is_empty() {
-        return None;
-    }
-    let entries = quantities
-        .iter()
-        .map(|(name, quantity)| (key(name), Value::from(quantity.canonical())));
-    Some(map(entries.collect()))
+fn quantities(quantities: &BTreeMap<&str, Quantity>) -> Option<Value> {
+    let entries = quantities.iter();
+    let entries = entries.map(|(name, quantity)| (key(name), Value::from(quantity.canonical())));
+    (!quantities.is_empty()).then(|| map(entries.collect()))
 }
 
 fn key(name: &str) -> Key {
