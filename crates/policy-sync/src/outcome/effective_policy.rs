@@ -207,10 +207,7 @@ fn add<'v>(
         found.paths.push(path);
     }
     found.sections.insert(section);
-    let last = found.classes.last();
-    if last.is_none_or(|last| !std::ptr::eq(*last, clusters)) {
-        found.classes.push(clusters);
-    }
+    found.classes.push(clusters);
 }
 
 /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.

@@ -3,7 +3,6 @@
 mod across_kinds;
 pub mod effective_policy;
 pub mod inventory;
-mod overlay_changes;
 mod policies;
 mod policy_view;
 pub mod predicted;
@@ -11,10 +10,10 @@ mod status;
 
 pub use across_kinds::report_across_kinds;
 pub use inventory::SourceLine;
-pub use overlay_changes::{OverlayChanges, overlay_changes};
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
-    ClusterLists, Found, OnPath, PolicyView, Refusals, Seen, SpokeView, on_paths, refusals, share,
+    ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, on_paths,
+    overlay_changes, refusals, share,
 };
 pub use predicted::{Prediction, placements_not_found};
 pub use status::{

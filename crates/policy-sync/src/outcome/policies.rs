@@ -8,8 +8,7 @@ use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
-use super::overlay_changes::OverlayChanges;
-use super::policy_view::{ClusterLists, PolicyView, Seen, on_paths};
+use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, on_paths};
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
@@ -379,17 +378,14 @@ impl PolicyEntry {
         let kind = policy.object.kind.as_str();
         let shape = attachments.profile(id).status;
         let common = everywhere.and_then(Everywhere::common);
-        let effect = accepted.is_true().then(|| match &common {
+        let effect = match &common {
+            _ if !accepted.is_true() => None,
             Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
-            None => {
-                if policy.gateways(&attachments.topology).is_empty() {
-                    effect_of(kind, shape, Outcome::NoPath, &[])
-                } else {
-                    nowhere(kind, shape)
-                }
+            None if policy.gateways(&attachments.topology).is_empty() => {
+                effect_of(kind, shape, Outcome::NoPath, &[])
             }
-        });
-        let effect = effect.flatten();
+            None => nowhere(kind, shape),
+        };
         let outcome = common
             .as_ref()
             .map(|(outcome, _)| *outcome)
@@ -629,14 +625,10 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
         })
     });
     let mut entries: Vec<EffectiveEntry> = entries.collect();
-    let order = |entry: &EffectiveEntry| {
-        (
-            Arc::clone(&entry.group),
-            Arc::clone(&entry.kind),
-            entry.path.get(1).cloned(),
-        )
-    };
-    entries.sort_by_cached_key(order);
+    entries.sort_by(|one, other| {
+        let order = (&one.group, &one.kind, one.path.get(1));
+        order.cmp(&(&other.group, &other.kind, other.path.get(1)))
+    });
     entries
 }
 

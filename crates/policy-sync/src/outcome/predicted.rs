@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use apimachinery::{GroupKind, Identity, Work};
+use apimachinery::{Identity, Work};
 use kube_json::{Value, json};
 
 use super::policies::{OnCluster, policies};
-use super::policy_view::{PolicyView, Seen};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::api::route::stands_for_routes;
-use crate::diagnostic::{Finding, Findings, Place, first_names};
-use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
+use crate::hub::{Objects, OurClass, OurGateway, OurGatewayId, Ours, Table};
 use crate::object::Object;
+use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Condition, affecting};
 use crate::topology::{GatewayId, Node, Refusal, RouteId, Topology};
 
@@ -119,7 +120,7 @@ impl Prediction<'_, '_> {
     fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
         let view = self.view;
         view.hub.topology.routes.iter().filter_map(|(number, route)| {
-            let clusters = view.routes.clusters(view.hub, view.clusters, number);
+            let clusters = view.clusters_of_route(number);
             let kinds = &view.routes.kinds;
             let brings = |gateway| {
                 let ours = kinds.gateway(Node::Gateway(gateway));
@@ -202,23 +203,15 @@ impl Prediction<'_, '_> {
 
 impl AffectingThere<'_> {
     /// On how many clusters the target is; `None`: nothing says so.
-    fn clusters(&self, view: &PolicyView<'_>) -> Option<usize> {
-        let gateways: Option<Vec<&[String]>> = self
-            .gateways
-            .iter()
-            .map(|gateway| Some(view.clusters_of(gateway.as_deref()?)))
-            .collect();
-        match gateways?.as_slice() {
+    fn clusters<'v>(&self, view: &'v PolicyView<'_>, lists: &mut ClusterLists<'v>) -> Option<usize> {
+        let gateways = self.gateways.iter();
+        let of_gateways = gateways.map(|gateway| Some(view.clusters_of(gateway.as_deref()?)));
+        let mut all: Vec<&[String]> = of_gateways.collect::<Option<_>>()?;
+        if all.is_empty() {
             // It may be wherever anything is.
-            [] => {
-                let all = view.spokes.iter().flat_map(|spoke| spoke.clusters);
-                Some(all.collect::<BTreeSet<_>>().len())
-            }
-            [first, others @ ..] if others.iter().all(|other| std::ptr::eq(*other, *first)) => {
-                Some(first.len())
-            }
-            several => Some(several.iter().copied().flatten().collect::<BTreeSet<_>>().len()),
+            all.extend(view.spokes.iter().map(|spoke| spoke.clusters));
         }
+        Some(lists.joined(&all).len())
     }
 }
 
@@ -229,19 +222,13 @@ impl AffectingKind<'_> {
         clusters: Option<usize>,
         affected: impl Fn(&BTreeSet<String>) -> Condition,
     ) -> Vec<OnCluster> {
-        let mut there = self
-            .there
-            .iter()
-            .filter(|(clusters, _)| !clusters.is_empty())
-            .peekable();
-        let Some((_, first)) = there.peek() else {
-            return Vec::new();
-        };
-        let count = there.clone().map(|(clusters, _)| clusters.len()).sum();
-        if clusters == Some(count) && there.clone().all(|(_, names)| names == first) {
+        let there = || self.there.iter().filter(|(clusters, _)| !clusters.is_empty());
+        let count = there().map(|(clusters, _)| clusters.len()).sum();
+        let first = there().next().map(|(_, names)| names);
+        if clusters == Some(count) && there().all(|(_, names)| Some(names) == first) {
             return Vec::new();
         }
-        let mut on_clusters: Vec<OnCluster> = there
+        let mut on_clusters: Vec<OnCluster> = there()
             .flat_map(|(clusters, names)| {
                 let condition = Arc::new(affected(names));
                 clusters
@@ -261,11 +248,12 @@ fn affect(
     view: &PolicyView<'_>,
     targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>,
 ) {
+    let mut lists = ClusterLists::default();
     for ((group, locator), affecting) in all {
         let status = targets
             .entry((group, locator.clone()))
             .or_insert_with(|| ObjectStatus::new(locator, group));
-        let clusters = affecting.clusters(view);
+        let clusters = affecting.clusters(view, &mut lists);
         for ((policy_group, kind), affecting_kind) in &affecting.kinds {
             let objects = affecting_kind.policies.values();
             status
@@ -293,19 +281,18 @@ fn affect(
 
 fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
     let topology = &seen.attachments.topology;
+    let is_route = || {
+        let kind = topology.identity(node).group_kind;
+        topology.is_route(&kind.group, &kind.kind)
+    };
     match node {
         Node::Class(_) => StatusGroup::GatewayClass,
         Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
         Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
-        Node::Mesh(_) | Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
         // A route can be another route's backend, and is a route all the same.
-        Node::Backend(_) | Node::Port(..) => {
-            let kind = topology.identity(node).group_kind;
-            if topology.is_route(&kind.group, &kind.kind) {
-                StatusGroup::Route
-            } else {
-                StatusGroup::Other
-            }
+        Node::Backend(_) | Node::Port(..) if is_route() => StatusGroup::Route,
+        Node::Mesh(_) | Node::Namespace(_) | Node::ListenerSet(_) | Node::Backend(_) | Node::Port(..) => {
+            StatusGroup::Other
         }
     }
 }
@@ -326,7 +313,7 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
     let params = class.params.as_ref().into_iter();
     let kinds: BTreeSet<String> = params
         .flat_map(|params| &params.policies_to_sync)
-        .map(|resource| GroupKind::new(resource.group.as_str(), resource.kind.as_str()).to_string())
+        .map(|resource| resource.group_kind().to_string())
         .collect();
     kinds.into_iter().collect()
 }
@@ -397,25 +384,19 @@ pub fn no_listeners() -> Condition {
 fn placement_not_found(name: &str) -> String {
     format!(
         " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
-         map[{label}:{name}] error: PlacementDecision \"{name}\" not found",
-        label = crate::object::well_known::PLACEMENT_LABEL
+         map[{PLACEMENT_LABEL}:{name}] error: PlacementDecision \"{name}\" not found"
     )
 }
 
 /// The Gateways for which `findings` report that nothing decides their placement.
 pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
-    let label = crate::object::well_known::PLACEMENT_LABEL_POINTER;
-    let places: BTreeSet<_> = findings
-        .iter()
-        .filter(|finding| finding.code == crate::diagnostic::Code::PLACEMENT_NOT_FOUND)
-        .map(|finding| &finding.place)
-        .collect();
-    let at = |object: &crate::object::Object| object.place(label);
-    ours.gateways
-        .iter()
-        .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))
-        .map(|(id, _)| id)
-        .collect()
+    let missing = findings.iter();
+    let missing = missing.filter(|finding| finding.code == Code::PLACEMENT_NOT_FOUND);
+    let places: BTreeSet<&Place> = missing.map(|finding| &finding.place).collect();
+    let gateways = ours.gateways.iter();
+    let place = |ours: &OurGateway<'_>| ours.gateway.object.place(PLACEMENT_LABEL_POINTER);
+    let not_found = gateways.filter(|(_, ours)| places.contains(&place(ours)));
+    not_found.map(|(id, _)| id).collect()
 }
 
 /// So many clusters are named in a message.

@@ -1,11 +1,13 @@
 //! The clusters of each Gateway of ours (docs/placement.md): those of PlacementDecisions in the input
 //! (docs/systems/mgc.md#placing-a-gateway), or evaluated.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use apimachinery::Identity;
 use apimachinery::names::check_cluster_name;
+use kube_json::Text;
 use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
 use super::findings::{all_problems, did_you_mean, differs, finding};
@@ -31,9 +33,10 @@ pub fn place(
     input: &Input<'_>,
     findings: &mut Findings,
 ) -> Table<OurGatewayId, Arc<[String]>> {
+    report_decisions(hub, findings);
     let mut placing = Placing {
         hub,
-        given: given_decisions(hub, findings),
+        given: given_decisions(hub),
         evaluation: None,
         source,
         evaluated: BTreeMap::new(),
@@ -42,15 +45,12 @@ pub fn place(
     };
     // It decides about a Gateway, or is compared with its decisions.
     let is_evaluated = |gateway: &Gateway<'_>| {
-        let has = |name| {
-            input
-                .inventory
-                .has_placement(gateway.object.namespace_or_empty(), name)
-        };
-        source != PlacementSource::Decisions && gateway.placement.as_deref().is_some_and(has)
+        let own = gateway.object.namespace_or_empty();
+        let placement = gateway.placement.as_deref();
+        placement.is_some_and(|name| input.inventory.has_placement(own, name))
     };
     let mut gateways = ours.gateways.rows().iter();
-    if gateways.any(|ours| is_evaluated(&ours.gateway)) {
+    if source != PlacementSource::Decisions && gateways.any(|ours| is_evaluated(&ours.gateway)) {
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
     let clusters = ours.gateways.map(|(_, ours)| {
@@ -257,26 +257,74 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
     ))
 }
 
-/// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once, without empty names.
-pub(super) type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
+/// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once.
+type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
 
-/// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
-/// which OCM writes for `not scheduled yet`, is skipped.
-pub(super) fn given_decisions<'a>(hub: &'a Hub, findings: &mut Findings) -> GivenDecisions<'a> {
-    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
-    let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
-    let mut known = None;
-    let mut given: BTreeMap<(&'a str, &'a str), BTreeSet<String>> = BTreeMap::new();
-    for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
-        if let Some(placement) = object.label(PLACEMENT_LABEL) {
-            let here = given.entry((object.namespace_or_empty(), placement)).or_default();
-            here.extend(cluster_names(hub, object, &managed, &mut known, findings));
-        }
+/// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and a name that no cluster can have is
+/// skipped, as is the empty one, which OCM writes for `not scheduled yet`.
+fn given_decisions(hub: &Hub) -> GivenDecisions<'_> {
+    let mut given: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (decision, placement) in decisions(hub) {
+        let names = cluster_names(decision).filter(|name| check_cluster_name(name).is_ok());
+        let here = given
+            .entry((decision.namespace_or_empty(), placement))
+            .or_default();
+        here.extend(names);
     }
     let given = given.into_iter();
     given
-        .map(|(placement, clusters)| (placement, clusters.into_iter().collect()))
+        .map(|(placement, clusters)| (placement, clusters.into_iter().map(str::to_owned).collect()))
         .collect()
+}
+
+/// The PlacementDecisions, each with the name of its Placement.
+fn decisions(hub: &Hub) -> impl Iterator<Item = (&Object, &str)> {
+    let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
+    decisions.filter_map(|decision| Some((decision, decision.label(PLACEMENT_LABEL)?)))
+}
+
+/// The names in a PlacementDecision.
+fn cluster_names(decision: &Object) -> impl Iterator<Item = &str> {
+    let decisions = decision.root().get("status").get("decisions").items();
+    decisions.filter_map(|decision| decision.text("clusterName"))
+}
+
+/// Reports what is wrong with the clusters in PlacementDecisions. A name that is not a valid namespace would become a path,
+/// and is an error.
+pub(super) fn report_decisions(hub: &Hub, findings: &mut Findings) {
+    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+    let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    let known = LazyCell::new(|| NameIndex::new(managed.iter().copied()));
+    for (object, _) in decisions(hub) {
+        let mut reading = Reading::new(object, findings);
+        for decision in reading.items(&object.root().get("status").get("decisions")) {
+            let name = reading.string(&decision, "clusterName");
+            let Some(name) = name.map(Text::as_str).filter(|name| !name.is_empty()) else {
+                continue;
+            };
+            let place = object.place(&decision.get("clusterName").pointer());
+            if let Err(error) = check_cluster_name(name) {
+                let message = format!("`{name}` cannot be the name of a cluster");
+                reading.wrong(
+                    Finding::new(Code::OBJECT_INVALID_NAME, place, message)
+                        .note(error.to_string())
+                        .help("it is also the name of the cluster's namespace on the hub"),
+                );
+            } else if !managed.is_empty() && managed.binary_search(&name).is_err() {
+                let missing = Identity::new(GROUP, "ManagedCluster", None, name);
+                let message = format!("there is no ManagedCluster `{name}` in the input");
+                let finding = Finding::new(Code::PLACEMENT_UNKNOWN_CLUSTER, place, message)
+                    .label("the decision is used regardless")
+                    .missing(missing.clone());
+                reading.wrong(match known.nearest(name) {
+                    Some(near) => did_you_mean(finding, hub, &missing, near),
+                    None => finding.help(
+                        "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
+                    ),
+                });
+            }
+        }
+    }
 }
 
 /// Which Placements decisions of the input decide about, and not an evaluation.
@@ -284,11 +332,11 @@ pub(super) fn given_decisions<'a>(hub: &'a Hub, findings: &mut Findings) -> Give
 pub struct Decided<'a>(GivenDecisions<'a>);
 
 impl<'a> Decided<'a> {
-    /// Mistakes in the decisions were reported where Gateways were placed.
+    /// Those of a hub.
     pub fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self(match source {
             PlacementSource::Evaluate => GivenDecisions::new(),
-            PlacementSource::Decisions | PlacementSource::Auto => given_decisions(hub, &mut Findings::new()),
+            PlacementSource::Decisions | PlacementSource::Auto => given_decisions(hub),
         })
     }
 
@@ -309,63 +357,9 @@ pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
     let managed = managed.map(|object| object.name.as_str());
     let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
-    let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
-    let decided = decisions.filter_map(|decision| decision.text("clusterName"));
     let inhabited = hub.spokes.keys().map(String::as_str);
-    managed.chain(decided).chain(inhabited).collect()
-}
-
-/// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.
-fn cluster_names<'a>(
-    hub: &Hub,
-    object: &Object,
-    managed: &[&'a str],
-    known: &mut Option<NameIndex<'a>>,
-    findings: &mut Findings,
-) -> Vec<String> {
-    let mut reading = Reading::new(object, findings);
-    let decisions = reading.items(&object.root().get("status").get("decisions"));
-    let mut clusters = Vec::new();
-    for decision in decisions {
-        let field = decision.get("clusterName");
-        let Some(name) = reading
-            .string(&decision, "clusterName")
-            .map(kube_json::Text::as_str)
-            .filter(|name| !name.is_empty())
-        else {
-            continue;
-        };
-        if let Err(error) = check_cluster_name(name) {
-            reading.wrong(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    object.place(&field.pointer()),
-                    format!("`{name}` cannot be the name of a cluster"),
-                )
-                .note(error.to_string())
-                .help("it is also the name of the cluster's namespace on the hub"),
-            );
-            continue;
-        }
-        if !managed.is_empty() && managed.binary_search(&name).is_err() {
-            let finding = Finding::new(
-                Code::PLACEMENT_UNKNOWN_CLUSTER,
-                object.place(&field.pointer()),
-                format!("there is no ManagedCluster `{name}` in the input"),
-            )
-            .label("the decision is used regardless");
-            let missing = Identity::new(GROUP, "ManagedCluster", None, name);
-            let finding = finding.missing(missing.clone());
-            let known = known.get_or_insert_with(|| NameIndex::new(managed.iter().copied()));
-            let finding = match known.nearest(name) {
-                Some(near) => did_you_mean(finding, hub, &missing, near),
-                None => finding.help(
-                    "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
-                ),
-            };
-            reading.wrong(finding);
-        }
-        clusters.push(name.to_owned());
-    }
-    clusters
+    managed
+        .chain(decisions.flat_map(cluster_names))
+        .chain(inhabited)
+        .collect()
 }

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::copies::{PlacedGateway, assumed_route, hub_routes};
-use super::order_independence::is_order_independent;
-use super::same_target::{SyncedPolicy, SyncedSpec};
-use super::synced_kinds::SyncedKinds;
+use super::routes::SyncedKinds;
+use super::same_target::{SyncedPolicy, SyncedSpec, is_order_independent};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::kinds::unknown_version;
 use crate::api::rules;

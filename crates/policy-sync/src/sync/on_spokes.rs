@@ -7,7 +7,7 @@ use apimachinery::{GroupKind, Identity};
 
 use super::copies::PlacedGateway;
 use super::reference_fields::{Labels, certificates, made_by, texts};
-use super::variants::{Copy, Variant};
+use super::synced_object::{Copy, Variant};
 use crate::api::downstream::downstream_name;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::DeclaredTargets;

@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Text;
 
 use super::reference_fields::needed_by;
-use super::routes::SyncedRoutes;
-use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds};
+use super::routes::{ChosenObject, ChosenObjects, SyncedKinds, SyncedRoutes};
 use super::synced_object::{SyncedObject, SyncedTarget, Syncing, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};

@@ -12,8 +12,7 @@ use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
 use super::copies::{HubRoute, PlacedGateway, assumed_route, hub_routes};
-use super::synced_object::{SyncedObject, Syncing};
-use super::variants::{Copy, Variant};
+use super::synced_object::{Copy, SyncedObject, Syncing, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::params::Role;
@@ -233,16 +232,18 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let mut copies = variants.iter().flat_map(|variant| &variant.copies);
             synced.role == Role::Policy && copies.any(|copy| !self.names_targets(&copy.object))
         });
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut numbers: HashMap<Vec<&Value>, usize> = HashMap::new();
         let local = self.local.iter().filter(|(cluster, _)| is_asked(cluster));
         let inhabited = local.map(|(cluster, objects)| {
             let next = numbers.len();
+            // The objects are sorted, so that equal ones are at the same positions.
+            let values = objects.iter().map(|object| &object.value);
             let affected = || affected_gateways(objects, self.syncing, by_other_targets);
             // One cluster has nothing to share.
             let affected = (!is_one).then(affected).flatten();
             let local = Inhabited {
                 objects,
-                number: *numbers.entry(text_of(objects)).or_insert(next),
+                number: *numbers.entry(values.collect()).or_insert(next),
                 affected: affected.map(|ids| ids.iter().map(|id| *first.get(*id)).collect()),
             };
             (cluster.as_str(), local)
@@ -431,12 +432,6 @@ impl<'s, 'a> Spokes<'s, 'a> {
         });
         routes
     }
-}
-
-/// The local objects of a cluster as text: equal for equal objects.
-fn text_of(objects: &Objects) -> String {
-    let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
-    values.into_iter().collect()
 }
 
 /// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.
