@@ -133,7 +133,7 @@ impl PolicyView<'_> {
             .map(|author| attachments.authored(author).object);
         let gateway = path
             .gateway()
-            .map(|gateway| attachments.topology.gateways.get(gateway).known_as());
+            .map(|id| attachments.topology.gateways.get(id).known_as());
         let on_hub = gateway.map(|gateway| self.hub.topology.find(&gateway.identity()));
         // Nothing names the controller of a mesh.
         let controller = on_hub.into_iter().flatten().find_map(|node| match node {
@@ -174,18 +174,15 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         let section = nodes.iter().find(|node| sections.contains(node))?;
         topology.section(*section).map(str::to_owned)
     };
-    let wholes = nodes
-        .iter()
-        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)));
-    wholes
-        .filter_map(|node| {
-            let target = topology.identity(*node).group_kind;
-            let Verdict::Taken { sections, .. } = profile.targeting.judge(&target.group, &target.kind) else {
-                return None;
-            };
-            Some((*node, section_of(*node).filter(|_| sections)))
-        })
-        .collect()
+    let is_whole = |node: &&Node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_));
+    let targets = nodes.iter().filter(is_whole).filter_map(|node| {
+        let target = topology.identity(*node).group_kind;
+        match profile.targeting.judge(&target.group, &target.kind) {
+            Verdict::Taken { sections, .. } => Some((*node, section_of(*node).filter(|_| sections))),
+            _ => None,
+        }
+    });
+    targets.collect()
 }
 
 /// Adds that a result holds on a path.
@@ -220,14 +217,12 @@ fn document<'v>(
     let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
     results.sort_by_key(kind_of);
     let kinds: Vec<GroupKind> = results.iter().map(kind_of).collect();
-    let policies = results
-        .into_iter()
-        .map(|found| {
-            let kind = kind_of(&found);
-            let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-            found.entry(identity, alone, lists)
-        })
-        .collect();
+    let policies = results.into_iter().map(|found| {
+        let kind = kind_of(&found);
+        let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
+        found.entry(identity, alone, lists)
+    });
+    let policies = policies.collect();
     let kind = &identity.group_kind;
     let namespace = identity.namespace.clone().unwrap_or_default();
     let mut name = format!("{}-{}", kind.kind.to_lowercase(), identity.name);

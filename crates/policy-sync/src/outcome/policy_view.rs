@@ -67,21 +67,15 @@ pub fn refusals<'a>(hub: &Attachments<'_>, spokes: &[SpokeView<'a>]) -> Refusals
     let checked: HashMap<Arc<str>, PolicyId> = checked.map(|(id, policy)| (policy.locator(), id)).collect();
     let mut refusals = Refusals::new();
     for spoke in spokes.iter().filter(|_| !checked.is_empty()) {
-        let copies = spoke
-            .attachments
-            .policies
-            .iter()
-            .filter(|(_, policy)| !policy.local);
-        for (id, policy) in copies {
+        let policies = spoke.attachments.policies.iter();
+        for (id, policy) in policies.filter(|(_, policy)| !policy.local) {
             let Some(of_hub) = checked.get(&policy.locator()) else {
                 continue;
             };
             let accepted = accepted(&spoke.attachments, id, None);
             if accepted.reason == "Invalid" {
-                refusals
-                    .entry(*of_hub)
-                    .or_default()
-                    .push((spoke.clusters, accepted));
+                let of_policy = refusals.entry(*of_hub).or_default();
+                of_policy.push((spoke.clusters, accepted));
             }
         }
     }
@@ -199,8 +193,8 @@ impl PolicyView<'_> {
 
     /// Forgets the clusters that `keep` refuses, but for what is alike with one that it keeps.
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
-        self.spokes
-            .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
+        let is_kept = |spoke: &SpokeView<'_>| spoke.clusters.iter().any(|cluster| keep(cluster));
+        self.spokes.retain(is_kept);
     }
 
     /// The hub as a place where policies were evaluated.
@@ -257,10 +251,8 @@ impl PolicyView<'_> {
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
-        let named: BTreeSet<Identity> = backends
-            .filter(|backend| backend.object.is_none())
-            .map(|backend| backend.name.clone())
-            .collect();
+        let missing = backends.filter(|backend| backend.object.is_none());
+        let named: BTreeSet<Identity> = missing.map(|backend| backend.name.clone()).collect();
         named.into_iter().map(Object::from_identity).collect()
     }
 
@@ -284,11 +276,8 @@ impl PolicyView<'_> {
 
     /// The clusters that a route of the hub goes to; none for a route that stays.
     pub fn clusters_of_route(&self, route: RouteId) -> BTreeSet<&str> {
-        let parents = self
-            .routes
-            .get(route)
-            .into_iter()
-            .flat_map(|route| &route.parents);
+        let route = self.routes.get(route).into_iter();
+        let parents = route.flat_map(|route| &route.parents);
         let gateways = parents.map(|parent| self.hub.topology.gateways.get(parent.node).object);
         let clusters = gateways.flat_map(|gateway| self.clusters_of(&gateway.key()));
         clusters.map(String::as_str).collect()
@@ -339,10 +328,10 @@ impl Seen<'_> {
             return vec![node];
         }
         let section = hub.topology.section(node);
-        let there = self.attachments.topology.find(&hub.topology.identity(node));
-        let there = there.into_iter();
+        let topology = &self.attachments.topology;
+        let there = topology.find(&hub.topology.identity(node)).into_iter();
         there
-            .filter_map(|whole| self.attachments.topology.find_section(whole, section))
+            .filter_map(|whole| topology.find_section(whole, section))
             .collect()
     }
 }

@@ -150,9 +150,8 @@ impl Prediction<'_, '_> {
                 if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !seen.is_on_a_path(node) {
                     continue;
                 }
-                let there = all
-                    .entry((group(seen, node), topology.locator(node)))
-                    .or_default();
+                let target = (group(seen, node), topology.locator(node));
+                let there = all.entry(target).or_default();
                 let kind = topology.identity(node).group_kind;
                 // Core kinds whose status has no conditions, or that have no status.
                 there.without_conditions =
@@ -169,10 +168,9 @@ impl Prediction<'_, '_> {
                 for author in authors {
                     let authored = attachments.authored(author);
                     names.insert(authored.object.key());
-                    let known = known
-                        .policies
-                        .insert(authored.locator.to_string(), authored.object);
-                    if !work.pay(usize::from(known.is_none()), STEPS_PER_POLICY) {
+                    let locator = authored.locator.to_string();
+                    let before = known.policies.insert(locator, authored.object);
+                    if !work.pay(usize::from(before.is_none()), STEPS_PER_POLICY) {
                         return None;
                     }
                 }
@@ -183,19 +181,17 @@ impl Prediction<'_, '_> {
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {
-        let mut statuses: Vec<ObjectStatus> = policies(self.view)
-            .into_iter()
-            .map(|(_, entry)| {
-                let lives_on = entry.clusters.iter().filter(|_| entry.local);
-                ObjectStatus {
-                    lives_on: lives_on.map(ToString::to_string).collect(),
-                    conditions: entry.conditions,
-                    ancestors: entry.ancestors,
-                    on_clusters: entry.on_clusters,
-                    ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
-                }
-            })
-            .collect();
+        let statuses = policies(self.view).into_iter().map(|(_, entry)| {
+            let lives_on = entry.clusters.iter().filter(|_| entry.local);
+            ObjectStatus {
+                lives_on: lives_on.map(ToString::to_string).collect(),
+                conditions: entry.conditions,
+                ancestors: entry.ancestors,
+                on_clusters: entry.on_clusters,
+                ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
+            }
+        });
+        let mut statuses: Vec<ObjectStatus> = statuses.collect();
         statuses.sort_by(|a, b| a.object.cmp(&b.object));
         statuses
     }
@@ -228,14 +224,12 @@ impl AffectingKind<'_> {
         if clusters == Some(count) && there().all(|(_, names)| Some(names) == first) {
             return Vec::new();
         }
-        let mut on_clusters: Vec<OnCluster> = there()
-            .flat_map(|(clusters, names)| {
-                let condition = Arc::new(affected(names));
-                clusters
-                    .iter()
-                    .map(move |cluster| OnCluster::new(cluster, Arc::clone(&condition)))
-            })
-            .collect();
+        let mut on_clusters: Vec<OnCluster> = Vec::new();
+        for (clusters, names) in there() {
+            let condition = Arc::new(affected(names));
+            let clusters = clusters.iter();
+            on_clusters.extend(clusters.map(|cluster| OnCluster::new(cluster, Arc::clone(&condition))));
+        }
         on_clusters.sort_by(|one, other| one.cluster.cmp(&other.cluster));
         on_clusters
     }
@@ -256,9 +250,8 @@ fn affect(
         let clusters = affecting.clusters(view, &mut lists);
         for ((policy_group, kind), affecting_kind) in &affecting.kinds {
             let objects = affecting_kind.policies.values();
-            status
-                .effective_policy
-                .extend(objects.clone().map(|object| reference(object)));
+            let references = objects.clone().map(|object| reference(object));
+            status.effective_policy.extend(references);
             let affected = format!("{policy_group}/{kind}Affected");
             if affecting.without_conditions {
                 status.annotations.insert(affected, "true".to_owned());
@@ -269,12 +262,10 @@ fn affect(
                 let message = format!("Object affected by {kind} [{}]", names.join(" "));
                 Condition::new(&affected, "True", "Accepted", message)
             };
-            status
-                .conditions
-                .push(affected_by(&objects.map(|object| object.key()).collect()));
-            status
-                .on_clusters
-                .extend(affecting_kind.on_clusters(clusters, affected_by));
+            let everywhere = affected_by(&objects.map(|object| object.key()).collect());
+            status.conditions.push(everywhere);
+            let on_clusters = affecting_kind.on_clusters(clusters, affected_by);
+            status.on_clusters.extend(on_clusters);
         }
     }
 }
@@ -311,11 +302,9 @@ pub fn reference(object: &Object) -> Value {
 /// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
 fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
     let params = class.params.as_ref().into_iter();
-    let kinds: BTreeSet<String> = params
-        .flat_map(|params| &params.policies_to_sync)
-        .map(|resource| resource.group_kind().to_string())
-        .collect();
-    kinds.into_iter().collect()
+    let resources = params.flat_map(|params| &params.policies_to_sync);
+    let kinds = resources.map(|resource| resource.group_kind().to_string());
+    kinds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
@@ -352,12 +341,9 @@ fn gateway_status(
     let programmed = if gateway.listeners.is_empty() {
         no_listeners()
     } else if clusters.is_empty() {
-        let because = gateway
-            .placement
-            .as_deref()
-            .filter(|_| not_found)
-            .map(placement_not_found);
-        let message = format!("{UNKNOWN}{}", because.unwrap_or_default());
+        let placement = gateway.placement.as_deref().filter(|_| not_found);
+        let because = placement.map(placement_not_found).unwrap_or_default();
+        let message = format!("{UNKNOWN}{because}");
         Condition::new("Programmed", "Unknown", "Pending", message)
     } else {
         programmed_on(clusters)
@@ -444,8 +430,8 @@ fn route_conditions(
     }
     let accepted = route_condition(("Accepted", "its parents accept the route"), refused, &on);
     // Only a controller on a cluster resolves references.
-    let resolved = (!on.is_empty())
-        .then(|| route_condition(("ResolvedRefs", "its backends are there"), unresolved, &on));
+    let resolved = || route_condition(("ResolvedRefs", "its backends are there"), unresolved, &on);
+    let resolved = (!on.is_empty()).then(resolved);
     std::iter::once(accepted).chain(resolved).collect()
 }
 
@@ -460,12 +446,8 @@ fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
     let refused = parents.iter().filter_map(|parent| {
         let (gateway, _) = topology.parent(own, parent).ok()?;
         let why = topology.listeners_for(node.route, parent, node.assumed).err()?;
-        let message = format!(
-            "{} {}",
-            topology.gateways.get(gateway).known_as().identity(),
-            why.said()
-        );
-        Some(((gateway, why), (why.reason(), message)))
+        let who = topology.gateways.get(gateway).known_as().identity();
+        Some(((gateway, why), (why.reason(), format!("{who} {}", why.said()))))
     });
     refused.collect()
 }
@@ -474,16 +456,12 @@ fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
 fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'static str, String)> {
     let node = topology.routes.get(route);
     let own = node.object.namespace_or_empty();
-    let permitted = node
-        .rules
-        .iter()
-        .flat_map(|rule| topology.rules.get(*rule).backends.iter());
-    let permitted: BTreeMap<Identity, bool> = permitted
-        .map(|backend| {
-            let is_there = topology.backends.get(*backend).object.is_some();
-            (topology.identity(Node::Backend(*backend)), is_there)
-        })
-        .collect();
+    let rules = node.rules.iter().map(|rule| topology.rules.get(*rule));
+    let permitted = rules.flat_map(|rule| &rule.backends).map(|backend| {
+        let is_there = topology.backends.get(*backend).object.is_some();
+        (topology.identity(Node::Backend(*backend)), is_there)
+    });
+    let permitted: BTreeMap<Identity, bool> = permitted.collect();
     let backends = node.route.rules.iter().flat_map(|rule| &rule.backends);
     let backends = backends.map(|backend| &backend.object);
     let backends = backends.filter(|backend| !stands_for_routes(&backend.group, &backend.kind));
@@ -494,10 +472,10 @@ fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'s
         }
         match permitted.get(&named) {
             None => Some(("RefNotPermitted", format!("no ReferenceGrant permits {named}"))),
-            Some(false) => Some((
-                "BackendNotFound",
-                format!("{named} is neither shipped nor known to live there"),
-            )),
+            Some(false) => {
+                let message = format!("{named} is neither shipped nor known to live there");
+                Some(("BackendNotFound", message))
+            }
             Some(true) => None,
         }
     });

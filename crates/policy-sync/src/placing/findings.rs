@@ -176,12 +176,11 @@ pub(super) fn differs(
         part(&difference.only_given, "only in the PlacementDecisions"),
         part(&difference.only_evaluated, "only in the evaluation"),
     ];
-    let finding = Finding::new(
-        Code::PLACEMENT_DIFFERS,
-        place_of(hub, &difference.decisions),
-        format!("PlacementDecisions of {namespace}/{name} and its evaluation give different clusters"),
-    )
-    .related(place_of(hub, &difference.placement), "the Placement");
+    let place = place_of(hub, &difference.decisions);
+    let message =
+        format!("PlacementDecisions of {namespace}/{name} and its evaluation give different clusters");
+    let finding = Finding::new(Code::PLACEMENT_DIFFERS, place, message)
+        .related(place_of(hub, &difference.placement), "the Placement");
     let finding = match problem {
         Some(problem) => {
             let help = problem.help.as_deref().unwrap_or_default().to_owned();
@@ -310,12 +309,10 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
         let unknown = labels.entries().filter(|(key, _)| !known.contains(key));
         let findings = unknown.filter_map(|(key, value)| {
             let near = nearest(key, missing.iter().copied())?;
-            let mut finding = Finding::new(
-                Code::OBJECT_UNKNOWN_FIELD,
-                object.key_place(&value.pointer()),
-                format!("{}: OCM does not read the label `{key}`", object.identity()),
-            )
-            .help(format!("did you mean `{near}`?"));
+            let place = object.key_place(&value.pointer());
+            let message = format!("{}: OCM does not read the label `{key}`", object.identity());
+            let mut finding = Finding::new(Code::OBJECT_UNKNOWN_FIELD, place, message)
+                .help(format!("did you mean `{near}`?"));
             // Only the scheduler labels decisions. A cluster may have labels that OCM does not read.
             if object.kind == "ManagedCluster" {
                 finding.severity = Severity::Warning;
@@ -393,11 +390,8 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
         let near = known
             .nearest(name)
             .filter(|near| *near != name && !OF_OCM.contains(&name))?;
-        let finding = object.finding(
-            Code::PLACEMENT_UNKNOWN_SET,
-            &field.pointer(),
-            format!("names the cluster set `{name}`, which is not in the input"),
-        );
+        let what = format!("names the cluster set `{name}`, which is not in the input");
+        let finding = object.finding(Code::PLACEMENT_UNKNOWN_SET, &field.pointer(), what);
         let missing = Identity::new(GROUP, "ManagedClusterSet", None, name);
         Some(did_you_mean(finding, hub, &missing, near))
     };

@@ -167,23 +167,19 @@ impl Placing<'_> {
             PlacementSource::Evaluate => "Placement",
             PlacementSource::Auto => "PlacementDecision or Placement",
         };
-        let finding = Finding::new(
-            Code::PLACEMENT_NOT_FOUND,
-            gateway.object.place(PLACEMENT_LABEL_POINTER),
-            format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
-        )
-        .label(format!("needed by {}", gateway.object.identity()))
-        .missing(Identity::new(GROUP, "Placement", None, name));
+        let place = gateway.object.place(PLACEMENT_LABEL_POINTER);
+        let message = format!("there is no {missing} for placement `{name}` in namespace `{namespace}`");
+        let mut finding = Finding::new(Code::PLACEMENT_NOT_FOUND, place, message)
+            .label(format!("needed by {}", gateway.object.identity()))
+            .missing(Identity::new(GROUP, "Placement", None, name));
         // If the Placement exists and cannot be read, its own finding says why.
-        let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
-        let unread = unread.into_iter();
-        let finding = unread.fold(finding, |finding, object| finding.follows_from(object.place("")));
+        if let Some(unread) = self.hub.objects.find(GROUP, "Placement", Some(namespace), name) {
+            finding = finding.follows_from(unread.place(""));
+        }
         let placements = inventory.placements().filter(|_| !decisions_only);
         let known: BTreeSet<(&str, &str)> = placements.chain(self.given.keys().copied()).collect();
-        let here = known
-            .iter()
-            .filter(|(other, _)| *other == namespace)
-            .map(|(_, name)| *name);
+        let here = known.iter().filter(|(other, _)| *other == namespace);
+        let here = here.map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
             let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
             return did_you_mean(finding, self.hub, &missing, near);
@@ -215,13 +211,14 @@ impl Placing<'_> {
 /// An API server takes such a cluster, and a Placement may choose it.
 fn holds_no_work(cluster: &Object) -> Option<Finding> {
     let error = check_cluster_name(&cluster.name).err()?;
+    let message = format!(
+        "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
+        cluster.name
+    );
     let finding = Finding::new(
         Code::OBJECT_INVALID_NAME,
         cluster.place("/metadata/name"),
-        format!(
-            "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
-            cluster.name
-        ),
+        message,
     )
     .label("a Placement selects it")
     .note(error.to_string());
@@ -239,18 +236,12 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
         Some(near) => gateway.object.key_place(&near.pointer()),
         None => gateway.object.place(&labels.pointer()),
     };
-    let finding = Finding::new(
-        Code::GATEWAY_NOT_PLACED,
-        place,
-        format!(
-            "{} has no placement label, so no cluster receives it",
-            gateway.object.identity()
-        ),
-    );
+    let who = gateway.object.identity();
+    let message = format!("{who} has no placement label, so no cluster receives it");
+    let finding = Finding::new(Code::GATEWAY_NOT_PLACED, place, message);
     if near.is_some() {
-        return finding
-            .severity(Severity::Error)
-            .help(format!("did you mean `{PLACEMENT_LABEL}`?"));
+        let help = format!("did you mean `{PLACEMENT_LABEL}`?");
+        return finding.severity(Severity::Error).help(help);
     }
     finding.help(format!(
         "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"

@@ -304,16 +304,13 @@ impl Meeting {
 
 /// The finding, with both outcomes.
 pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &Meeting) -> Finding {
-    let finding = Finding::new(
-        Code::POLICY_UNDECIDED,
-        one.place.clone(),
-        format!(
-            "the result of {} and {} depends on which is created first: both target {target}",
-            one.name, other.name
-        ),
-    )
-    .label("this one")
-    .related(other.place.clone(), "and this one");
+    let message = format!(
+        "the result of {} and {} depends on which is created first: both target {target}",
+        one.name, other.name
+    );
+    let finding = Finding::new(Code::POLICY_UNDECIDED, one.place.clone(), message)
+        .label("this one")
+        .related(other.place.clone(), "and this one");
     let orders = [[one, other], [other, one]];
     let mut said = orders.map(|order| outcome(profile, order, None));
     if let [first, second] = &said

@@ -100,8 +100,8 @@ fn harden_misspelled_parents(syncing: Syncing<'_>, findings: &mut Findings) {
     let synced = policies.filter(|policy| !policy.local && syncing.routes.kinds.any(policy.kind));
     let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
     let routes = nodes
-        .into_iter()
-        .flat_map(|node| routes_at(&attachments.topology, node));
+        .iter()
+        .flat_map(|node| routes_at(&attachments.topology, *node));
     let behind: HashSet<_> = routes.map(|route| route.origin.object()).collect();
     findings.revise(|finding| {
         let route = finding.place.object();
@@ -139,12 +139,10 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
 pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
     let is_ours = |gateway: GatewayId| routes.kinds.gateway(Node::Gateway(gateway)).is_some();
+    let stays =
+        |node: &Node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node);
     let leading = policy.gateways(topology);
-    !leading.is_empty()
-        && leading.into_iter().all(is_ours)
-        && nodes
-            .iter()
-            .all(|node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node))
+    !leading.is_empty() && leading.into_iter().all(is_ours) && nodes.iter().all(stays)
 }
 
 impl<'a> Syncing<'a> {
@@ -186,11 +184,11 @@ impl<'a> Syncing<'a> {
                 Some(first) => self.other_class(policy, declared, (node, *first)),
             },
             (Some(gateway), _, true) => {
-                let missing = self
-                    .target_entry(node, *gateway)
-                    .map(|entry| format!("{entry}, "));
-                let missing = missing.unwrap_or_default();
-                Some(target_stays(policy, declared, format!("{missing}{OR_ELSE}")))
+                let help = match self.target_entry(node, *gateway) {
+                    Some(entry) => format!("{entry}, {OR_ELSE}"),
+                    None => OR_ELSE.to_owned(),
+                };
+                Some(target_stays(policy, declared, help))
             }
             (None, Some(gateway), true) => {
                 let mut finding = self.unsynced(policy, declared, *gateway, false);
@@ -230,19 +228,17 @@ impl<'a> Syncing<'a> {
         } else {
             format!("{}, to which no Gateway of ours leads", topology.described(node))
         };
+        let label = if is_gateway {
+            "a Gateway of another class"
+        } else {
+            "behind a Gateway of another class"
+        };
+        let what = format!("targets {target}, so it is not shipped");
+        let pointer = format!("{}/name", declared.pointer);
+        let finding = policy.object.finding(Code::POLICY_OTHER_CLASS, &pointer, what);
         Some(
-            policy
-                .object
-                .finding(
-                    Code::POLICY_OTHER_CLASS,
-                    &format!("{}/name", declared.pointer),
-                    format!("targets {target}, so it is not shipped"),
-                )
-                .label(if is_gateway {
-                    "a Gateway of another class"
-                } else {
-                    "behind a Gateway of another class"
-                })
+            finding
+                .label(label)
                 .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
                 .follows_from(gateway.place(&class.pointer()))
                 .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
@@ -264,19 +260,15 @@ impl<'a> Syncing<'a> {
         } else {
             String::new()
         };
+        let what = format!("is not synced{with}: its kind is not in the parameters of its class");
         let finding = object
-            .finding(
-                Code::POLICY_NOT_SYNCED,
-                &declared.pointer,
-                format!("is not synced{with}: its kind is not in the parameters of its class"),
-            )
-            .label(format!("{} has the class `{class}`", gateway.object.identity()));
-        let known = self.ours.classes.get(class).into_iter();
-        known
-            .fold(finding, |finding, known| {
-                finding.follows_from(known.class.object.place(""))
-            })
-            .help(self.kind_entry(policy, id))
+            .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what)
+            .label(format!("{} has the class `{class}`", gateway.object.identity()))
+            .help(self.kind_entry(policy, id));
+        match self.ours.classes.get(class) {
+            Some(known) => finding.follows_from(known.class.object.place("")),
+            None => finding,
+        }
     }
 
     fn kind_info(self, object: &Object) -> Option<&'a KindInfo> {
@@ -346,34 +338,23 @@ const OR_ELSE: &str =
 
 /// A policy that stays on the hub, as its target does.
 fn target_stays(policy: &Policy<'_>, declared: &Declared, help: String) -> Finding {
-    let object = policy.object;
-    object
-        .finding(
-            Code::POLICY_NOT_SYNCED,
-            &declared.pointer,
-            "is not shipped: its target is not synced to the spokes",
-        )
-        .label(with_article(&declared.kind))
-        .help(help)
+    let what = "is not shipped: its target is not synced to the spokes";
+    let finding = policy
+        .object
+        .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    finding.label(with_article(&declared.kind)).help(help)
 }
 
 /// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
 fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
-    let object = policy.object;
-    let namespace = declared
-        .namespace
-        .as_deref()
-        .unwrap_or(object.namespace_or_empty());
-    object.finding(
-        Code::POLICY_NOT_SYNCED,
-        &declared.pointer,
-        format!(
-            "is not shipped with its target {}: the input does not show which clusters have it",
-            declared.described_with_group(namespace)
-        ),
-    )
-    .label("neither in the input nor named by a route")
-    .help(
+    let own = policy.object.namespace_or_empty();
+    let target = declared.described_with_group(declared.namespace.as_deref().unwrap_or(own));
+    let what =
+        format!("is not shipped with its target {target}: the input does not show which clusters have it");
+    let finding = policy
+        .object
+        .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    finding.label("neither in the input nor named by a route").help(
         "add a route that names the target to the hub, or keep the policy on the spokes, where its target is",
     )
 }
@@ -382,41 +363,34 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
 pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
     let attachments = syncing.attachments;
     for policy in attachments.policies.rows() {
-        let reached: BTreeSet<OurGatewayId> = policy
-            .gateways(&attachments.topology)
-            .into_iter()
-            .filter_map(|gateway| syncing.our_gateway(gateway))
-            .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
-            .collect();
+        let ours = policy.gateways(&attachments.topology).into_iter();
+        let ours = ours.filter_map(|gateway| syncing.our_gateway(gateway));
+        let syncs = |gateway: &OurGatewayId| syncing.routes.kinds.syncs(*gateway, policy.kind);
+        let reached: BTreeSet<OurGatewayId> = ours.filter(syncs).collect();
         let goes_anywhere = |gateway: &OurGatewayId| !syncing.clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
-        let finding = policy
+        let what = "affects no cluster: its targets are not placed";
+        let mut finding = policy
             .object
-            .finding(
-                Code::POLICY_UNUSED,
-                policy.pointer(),
-                "affects no cluster: its targets are not placed",
-            )
+            .finding(Code::POLICY_UNUSED, policy.pointer(), what)
             .label("placed nowhere")
             .help("place the Gateway, or remove the policy");
-        let gateways = reached
-            .iter()
-            .map(|gateway| syncing.ours.gateways.get(*gateway).gateway.object);
-        findings.push(gateways.fold(finding, |finding, gateway| {
-            let named = gateway.label(PLACEMENT_LABEL);
-            let placement = named.and_then(|name| {
-                syncing.hub.objects.find(
-                    ocm_placement::GROUP,
-                    "Placement",
-                    gateway.namespace.as_deref(),
-                    name,
-                )
+        for gateway in &reached {
+            let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
+            let own = gateway.namespace.as_deref();
+            let placement = gateway.label(PLACEMENT_LABEL).and_then(|name| {
+                syncing
+                    .hub
+                    .objects
+                    .find(ocm_placement::GROUP, "Placement", own, name)
             });
-            let causes = std::iter::once(gateway).chain(placement);
-            causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
-        }));
+            for cause in std::iter::once(gateway).chain(placement) {
+                finding = finding.follows_from(cause.place(""));
+            }
+        }
+        findings.push(finding);
     }
 }
 

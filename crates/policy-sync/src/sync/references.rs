@@ -259,15 +259,13 @@ fn not_shipped(
             format!("a Secret with the label {}", labels.join(","))
         }
     };
-    let finding = Finding::new(
-        Code::REFERENCE_NOT_SHIPPED,
-        referrer.place(pointer),
-        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
-    )
-    .label(format!("needed by {}", referrer.identity()))
-    // A kind that is wrong makes another reference of it.
-    .follows_from(referrer.place(&kind_of(pointer)))
-    .follows_from(referrer.place(pointer));
+    let message =
+        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there");
+    let finding = Finding::new(Code::REFERENCE_NOT_SHIPPED, referrer.place(pointer), message)
+        .label(format!("needed by {}", referrer.identity()))
+        // A kind that is wrong makes another reference of it.
+        .follows_from(referrer.place(&kind_of(pointer)))
+        .follows_from(referrer.place(pointer));
     let others = referrers.iter().skip(1).map(|(referrer, pointer)| {
         let text = format!("and by {}", referrer.identity());
         (referrer.place(pointer), text)
@@ -598,21 +596,16 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 .collect();
             let place =
                 |missing: &NotPermitted<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
-            let finding = Finding::new(
-                Code::REFERENCE_NOT_PERMITTED,
-                place(first),
-                format!(
-                    "{} may not refer to {}, which is in another namespace, on {}",
-                    first.object.identity(),
-                    first.to,
-                    fitting_names(&clusters, CLUSTERS_WIDTH)
-                ),
-            )
-            .label("another namespace");
-            let mut others: Vec<_> = missing
-                .iter()
-                .filter(|other| place(other) != place(first))
-                .collect();
+            let message = format!(
+                "{} may not refer to {}, which is in another namespace, on {}",
+                first.object.identity(),
+                first.to,
+                fitting_names(&clusters, CLUSTERS_WIDTH)
+            );
+            let finding =
+                Finding::new(Code::REFERENCE_NOT_PERMITTED, place(first), message).label("another namespace");
+            let others = missing.iter().filter(|other| place(other) != place(first));
+            let mut others: Vec<_> = others.collect();
             others.dedup_by_key(|other| place(other));
             let others = others.into_iter().map(|other| {
                 let text = format!("and {} refers to it", other.object.identity());

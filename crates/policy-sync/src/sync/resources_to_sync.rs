@@ -157,15 +157,9 @@ fn not_in_the_input(
     (namespace, name): &(String, String),
 ) -> Finding {
     let key = format!("{namespace}/{name}");
-    let finding = Finding::new(
-        Code::OBJECT_NOT_SHIPPED,
-        chosen.place.clone(),
-        format!(
-            "{} {key} is chosen by its name, and is not in the input",
-            resource.kind
-        ),
-    )
-    .label("chosen here");
+    let kind = &resource.kind;
+    let message = format!("{kind} {key} is chosen by its name, and is not in the input");
+    let finding = Finding::new(Code::OBJECT_NOT_SHIPPED, chosen.place.clone(), message).label("chosen here");
     match known.nearest(&key) {
         Some(near) => finding
             .severity(Severity::Error)
@@ -212,23 +206,24 @@ pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
                 if goes || !resource.chooses(object) {
                     continue;
                 }
-                let namespace = object.namespace_or_empty();
-                findings.push(
-                    Finding::new(
-                        Code::OBJECT_NOT_SHIPPED,
-                        chosen.place.clone(),
-                        format!(
-                            "{} is chosen, but it goes nowhere: nothing that is shipped is in namespace `{namespace}`, or refers to it",
-                            object.identity()
-                        ),
+                let message = format!(
+                    "{} is chosen, but it goes nowhere: nothing that is shipped is in namespace `{}`, or refers to it",
+                    object.identity(),
+                    object.namespace_or_empty()
+                );
+                let help = if chosen.names(object) {
+                    format!(
+                        "remove `{}` from `names`, or ship a route that refers to it",
+                        object.key()
                     )
-                    .label("chosen here")
-                    .related(object.place("/metadata"), "this object")
-                    .help(if chosen.names(object) {
-                        format!("remove `{}` from `names`, or ship a route that refers to it", object.key())
-                    } else {
-                        "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
-                    }),
+                } else {
+                    "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
+                };
+                findings.push(
+                    Finding::new(Code::OBJECT_NOT_SHIPPED, chosen.place.clone(), message)
+                        .label("chosen here")
+                        .related(object.place("/metadata"), "this object")
+                        .help(help),
                 );
             }
         }

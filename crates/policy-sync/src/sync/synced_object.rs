@@ -19,6 +19,7 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::ORIGIN_CREATION;
 use crate::parallel;
+use crate::placing::is_among;
 use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::{GatewayId, Node};
 
@@ -168,13 +169,11 @@ impl<'a> SyncedObjects<'a> {
         targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
         let resolutions = parallel::map(&targets, |(kind, node)| {
             let destinations = syncing.destinations(*kind, *node);
-            (!destinations.is_empty())
-                .then(|| Some((destinations, resolve(syncing.attachments, *kind, *node)?)))?
+            let is_synced = !destinations.is_empty();
+            let resolution = is_synced.then(|| resolve(syncing.attachments, *kind, *node))??;
+            Some(((*kind, *node), destinations, resolution))
         });
-        for (target, resolved) in targets.into_iter().zip(resolutions) {
-            let Some((destinations, resolution)) = resolved else {
-                continue;
-            };
+        for (target, destinations, resolution) in resolutions.into_iter().flatten() {
             grouping.target(target, &destinations, &resolution);
         }
         let sets = syncing.routes.sets.iter().map(|(set, gateway)| {
@@ -275,11 +274,8 @@ impl<'a> Syncing<'a> {
 
     /// Whether anything of a destination is on a cluster.
     fn reaches(self, destination: &Destination<'_>, cluster: &str) -> bool {
-        let mut clusters = destination
-            .gateways
-            .iter()
-            .map(|gateway| self.clusters.get(*gateway));
-        clusters.any(|clusters| clusters.iter().any(|name| name == cluster))
+        let mut gateways = destination.gateways.iter();
+        gateways.any(|gateway| is_among(self.clusters.get(*gateway), cluster))
     }
 }
 
@@ -322,8 +318,7 @@ impl<'a> Grouping<'a> {
         resolution: &Resolution,
     ) -> Vec<Changes> {
         let attachments = self.syncing.attachments;
-        let mut all: Vec<Changes> = Vec::new();
-        all.resize_with(resolution.synced.len(), Default::default);
+        let mut all = vec![Changes::default(); resolution.synced.len()];
         let disturbed = self.disturbed.get(&(kind, node)).into_iter().flatten();
         for there in disturbed.filter(|there| self.syncing.reaches(destination, there.cluster)) {
             let mut locals = there.on(kind, node);
