@@ -45,12 +45,8 @@ pub fn report_same_target(
             };
             match resolution.undecided {
                 Some(pair) => {
-                    findings.extend(two_of_the_hub(
-                        attachments,
-                        (kind, node),
-                        pair,
-                        shipped(kind, node),
-                    ));
+                    let shipped = shipped(kind, node);
+                    findings.extend(two_of_the_hub(attachments, (kind, node), pair, shipped));
                 }
                 None => one_target(attachments, (&known.profile, node), &resolution, &mut said),
             }
@@ -195,11 +191,8 @@ fn local_pair(
         return None;
     }
     let finding = undecided(profile, target, &meeting(other), &meeting(one));
-    Some(
-        finding
-            .severity(Severity::Warning)
-            .help("add `metadata.creationTimestamp` as the cluster has it"),
-    )
+    let help = "add `metadata.creationTimestamp` as the cluster has it";
+    Some(finding.severity(Severity::Warning).help(help))
 }
 
 /// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
@@ -214,14 +207,11 @@ fn beside_locals(
 ) -> Option<Finding> {
     let profile = attachments.kinds.get(kind).profile.as_ref();
     let resolution = resolve(attachments, kind, node)?;
-    let synced: Vec<Entry> = resolution
-        .synced
-        .into_iter()
-        .filter_map(|mut synced| {
-            synced.spec = beside_local(attachments, &synced, there)?;
-            synced.entry(attachments)
-        })
-        .collect();
+    let synced = resolution.synced.into_iter().filter_map(|mut synced| {
+        synced.spec = beside_local(attachments, &synced, there)?;
+        synced.entry(attachments)
+    });
+    let synced: Vec<Entry> = synced.collect();
     let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
     let (first, local) = (synced.first()?, there.first()?);
     if is_order_independent(profile, &synced, &synced, &locals) {
@@ -333,10 +323,11 @@ pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &
 /// What to change so that two policies of the hub have one meaning.
 pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> String {
     let rest = "write one policy, or target another section";
-    let (Some(field), true) = (
-        profile.strategy_fields.first(),
-        merging_helps(profile, one, other),
-    ) else {
+    let field = profile
+        .strategy_fields
+        .first()
+        .filter(|_| merging_helps(profile, one, other));
+    let Some(field) = field else {
         return rest.to_owned();
     };
     let strategy = format!("`{field}: {}`", strategy_word(profile, Strategy::Patch));

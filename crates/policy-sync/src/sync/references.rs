@@ -127,20 +127,15 @@ pub fn report_references(
     missing_grants.report(findings);
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    let namespaced = hub
-        .objects
-        .iter()
-        .filter(|object| !all.is_empty() && object.namespace.is_some());
+    let objects = hub.objects.iter().filter(|_| !all.is_empty());
+    let namespaced = objects.filter(|object| object.namespace.is_some());
     let key = |object: &'_ Object| (object.group_kind(), object.name.clone());
     let elsewhere: Elsewhere<'_> = namespaced.map(|object| (key(object), object)).collect();
     for (needed, missing) in all {
         let clusters = missing.clusters(is_known);
         if !clusters.is_empty() {
-            findings.extend(not_shipped(
-                (hub, ours, &elsewhere),
-                (&needed, &clusters),
-                &missing,
-            ));
+            let place = (hub, ours, &elsewhere);
+            findings.extend(not_shipped(place, (&needed, &clusters), &missing));
         }
     }
 }
@@ -160,10 +155,7 @@ pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Stri
         _ => None,
     });
     let redirect = |(needed, pointer): (Identity, String)| {
-        let namespace = needed
-            .namespace
-            .as_deref()
-            .filter(|namespace| *namespace != downstream.as_str())?;
+        let namespace = needed.namespace.as_deref().filter(|there| *there != downstream)?;
         let name = downstream_name(namespace, &needed.name, own);
         let copy = Identity {
             namespace: Some(downstream.as_str().into()),
@@ -252,11 +244,8 @@ fn not_shipped(
         Needed::Object(identity) => identity.to_string(),
         Needed::SecretNamed(name) => format!("Secret {name}"),
         Needed::Labelled(labels, _) => {
-            let labels: Vec<String> = labels
-                .iter()
-                .map(|(key, value)| format!("{key}={value}"))
-                .collect();
-            format!("a Secret with the label {}", labels.join(","))
+            let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+            format!("a Secret with the label {}", labels.collect::<Vec<_>>().join(","))
         }
     };
     let message =
@@ -294,9 +283,8 @@ fn kind_of(pointer: &str) -> String {
 
 /// Whether the reference names a namespace.
 fn is_namespaced(referrer: &Object, pointer: &str) -> bool {
-    let reference = pointer
-        .strip_suffix("/name")
-        .and_then(|reference| referrer.value.pointer(reference));
+    let reference = pointer.strip_suffix("/name");
+    let reference = reference.and_then(|reference| referrer.value.pointer(reference));
     reference.is_some_and(|reference| reference.get("namespace").is_some())
 }
 
@@ -311,10 +299,11 @@ fn of_hub<'h>(hub: &'h Hub, needed: &Needed) -> Option<&'h Object> {
         return None;
     };
     let there = namespace.as_deref()?;
-    let mut namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)]
+    let namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)];
+    namespaces
         .into_iter()
-        .flatten();
-    namespaces.find_map(|namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name))
+        .flatten()
+        .find_map(|namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name))
 }
 
 /// What to add to the parameters of a class to ship it, if the hub has it and some class does not choose it yet.
@@ -322,28 +311,23 @@ fn entry(hub: &Hub, ours: &Ours<'_>, needed: &Needed) -> Option<String> {
     let object = of_hub(hub, needed)?;
     let kind = object.group_kind();
     let info = hub.kinds.kind(&kind.group, &kind.kind)?;
-    let mut classes = ours
-        .classes
-        .iter()
-        .filter_map(|(name, class)| Some((name, class.params.as_ref().ok()?)));
-    let (class, params) = classes.find(|(_, params)| params.synced_object(object).is_none())?;
+    let (class, params) = ours.classes.iter().find_map(|(name, class)| {
+        let params = class.params.as_ref().ok()?;
+        params.synced_object(object).is_none().then_some((name, params))
+    })?;
     let mut listed = params.objects_to_sync.iter();
     let plural = &info.plural;
-    Some(
-        if listed.any(|entry| entry.group == kind.group && entry.resource == *plural) {
-            format!(
-                "`{}` to `names` of `{plural}` in `resourcesToSync` of `{class}`",
-                object.key()
-            )
-        } else {
-            let listed = info.listed(object);
-            let listed = listed.trim_end_matches('}');
-            format!(
-                "`{listed}, \"names\": [\"{}\"]}}` to `resourcesToSync` of `{class}`",
-                object.key()
-            )
-        },
-    )
+    let key = object.key();
+    if listed.any(|entry| entry.group == kind.group && entry.resource == *plural) {
+        return Some(format!(
+            "`{key}` to `names` of `{plural}` in `resourcesToSync` of `{class}`"
+        ));
+    }
+    let listed = info.listed(object);
+    let listed = listed.trim_end_matches('}');
+    Some(format!(
+        "`{listed}, \"names\": [\"{key}\"]}}` to `resourcesToSync` of `{class}`"
+    ))
 }
 
 /// Reports Services that are neither in the input nor known to live on a cluster, and near to one that is.
@@ -354,11 +338,8 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
     }
     let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
     let mut near = Suggestions::new(sources);
-    let routes = hub
-        .objects
-        .iter()
-        .filter(|object| is_route(&object.api_version.group, &object.kind));
-    for route in routes.filter_map(Route::new) {
+    let is_route = |object: &&Object| is_route(&object.api_version.group, &object.kind);
+    for route in hub.objects.iter().filter(is_route).filter_map(Route::new) {
         let object = route.object;
         for backend in route.rules.iter().flat_map(|rule| &rule.backends) {
             let service = backend.object.identity(object.namespace_or_empty());
@@ -418,9 +399,8 @@ pub fn add_grants<'a>(
         let certificates = certificates(object, None);
         let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
         let certificates = certificates.iter().filter(|_| has_listeners && !copied);
-        let all = crossing
-            .filter(|to| !is_beside(to))
-            .chain(certificates.map(|(to, _)| to));
+        let crossing = crossing.filter(|to| !is_beside(to));
+        let all = crossing.chain(certificates.map(|(to, _)| to));
         for grant in all.flat_map(|to| grants.permitting(from, to)) {
             let key = (grant.namespace_or_empty(), grant.name.as_str());
             let (_, known) = needs.entry(key).or_insert_with(|| (grant, BTreeSet::new()));
@@ -566,16 +546,11 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
             return;
         }
         let from_there = (from.0, from.1, namespace);
-        let lacking = clusters.iter().map(String::as_str);
-        let lacking: Vec<&'a str> = lacking
-            .filter(|cluster| !there.permit_locally(cluster, from_there, to))
-            .collect();
+        let lacks = |cluster: &&str| !there.permit_locally(cluster, from_there, to);
+        let lacking: Vec<&'a str> = clusters.iter().map(String::as_str).filter(lacks).collect();
         if !lacking.is_empty() {
-            let key = (
-                from,
-                to.namespace.clone().unwrap_or_default(),
-                to.group_kind.clone(),
-            );
+            let namespace_there = to.namespace.clone().unwrap_or_default();
+            let key = (from, namespace_there, to.group_kind.clone());
             self.missing.entry(key).or_default().push(NotPermitted {
                 object,
                 pointer: pointer.strip_suffix("/name").unwrap_or(pointer).to_owned(),
@@ -592,7 +567,8 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
             let Some(first) = missing.first() else { continue };
             let clusters: BTreeSet<&str> = missing
                 .iter()
-                .flat_map(|missing| missing.clusters.iter().copied())
+                .flat_map(|missing| &missing.clusters)
+                .copied()
                 .collect();
             let place =
                 |missing: &NotPermitted<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));

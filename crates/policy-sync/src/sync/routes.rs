@@ -38,9 +38,9 @@ pub fn report_outdone_listeners<'t, 'a: 't>(
                 let set = |set| topology.listener_sets.get(set).object.identity();
                 (node.set.map(set), node.name)
             };
-            let (_, _, on) = outdone
-                .entry((said(listener), said(winner)))
-                .or_insert_with(|| (topology, (listener, winner), BTreeSet::new()));
+            let new = || (topology, (listener, winner), BTreeSet::new());
+            let key = (said(listener), said(winner));
+            let (_, _, on) = outdone.entry(key).or_insert_with(new);
             on.extend(clusters);
         }
     }
@@ -184,29 +184,27 @@ impl<'a> SyncedRoutes<'a> {
             let Some(from) = self.routes.get(&delegation.from.0) else {
                 continue;
             };
-            let parents: Vec<SyncedParent> = from
-                .parents
-                .iter()
-                .filter(|parent| self.kinds.syncs_route(parent.gateway, object))
-                .map(|parent| SyncedParent {
-                    pointer: String::new(),
-                    gateway: parent.gateway,
-                    node: parent.node,
-                    set: None,
-                    listeners: Vec::new(),
-                })
-                .collect();
+            let parents = from.parents.iter();
+            let parents = parents.filter(|parent| self.kinds.syncs_route(parent.gateway, object));
+            let parents = parents.map(|parent| SyncedParent {
+                pointer: String::new(),
+                gateway: parent.gateway,
+                node: parent.node,
+                set: None,
+                listeners: Vec::new(),
+            });
+            let parents: Vec<SyncedParent> = parents.collect();
             if parents.is_empty() {
                 continue;
             }
-            let known = self.routes.entry(delegation.child);
-            let known = known.or_insert_with(|| SyncedRoute {
+            let new = || SyncedRoute {
                 object,
                 parents: Vec::new(),
-            });
+            };
+            let known = &mut self.routes.entry(delegation.child).or_insert_with(new).parents;
             for parent in parents {
-                if !known.parents.contains(&parent) {
-                    known.parents.push(parent);
+                if !known.contains(&parent) {
+                    known.push(parent);
                 }
             }
         }
@@ -347,10 +345,8 @@ impl Loose<'_> {
                 ),
             ),
         };
-        let owner = self
-            .set
-            .filter(|_| self.why != Why::OtherClass)
-            .unwrap_or(gateway);
+        let set = self.set.filter(|_| self.why != Why::OtherClass);
+        let owner = set.unwrap_or(gateway);
         let (field, related, shown) = match &self.listener {
             _ if self.why == Why::OtherClass => ("", "/spec/gatewayClassName", "its class"),
             Some(listener) if field.is_empty() => ("/sectionName", listener.as_str(), "the listener"),
@@ -393,11 +389,10 @@ impl<'a> SyncedRoutes<'a> {
     pub(super) fn destinations<'t>(&'t self, topology: &'t Topology<'a>, node: Node) -> Vec<Destination<'t>> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
-                let routes = self.get(route).into_iter();
-                let own = |route: &SyncedRoute<'t>| Some(route.object.namespace_or_empty());
-                routes
-                    .map(|route| Destination::new(route.gateways(), own(route)))
-                    .collect()
+                let route = self
+                    .get(route)
+                    .map(|route| Destination::new(route.gateways(), Some(route.object.namespace_or_empty())));
+                route.into_iter().collect()
             }
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
                 Some(set) => {
@@ -462,18 +457,14 @@ impl<'a> SyncedRoutes<'a> {
 
     /// The Gateways of ours with which something that targets a node goes.
     pub fn gateways_of(&self, topology: &Topology<'a>, node: Node) -> BTreeSet<OurGatewayId> {
-        let destinations = self.destinations(topology, node).into_iter();
-        destinations
-            .flat_map(|destination| destination.gateways)
-            .collect()
+        let all = self.destinations(topology, node).into_iter();
+        all.flat_map(|destination| destination.gateways).collect()
     }
 
     /// Whether policies of a kind on a node go to clusters.
     pub fn syncs(&self, topology: &Topology<'a>, kind: KindId, node: Node) -> bool {
-        let gateways = self.gateways_of(topology, node);
-        gateways
-            .into_iter()
-            .any(|gateway| self.kinds.syncs(gateway, kind))
+        let mut gateways = self.gateways_of(topology, node).into_iter();
+        gateways.any(|gateway| self.kinds.syncs(gateway, kind))
     }
 
     /// The clusters where something that targets a node would be.
@@ -511,10 +502,10 @@ impl SyncedKinds {
         let mut in_hierarchy = BTreeMap::new();
         let gateways = ours.gateways.map(|(id, known)| {
             let object = known.gateway.object;
-            let gateway = attachments
-                .topology
-                .find_gateway(object.namespace_or_empty(), &object.name)
-                .unwrap_or_else(|| broken(format_args!("{} is not in the hierarchy", object.identity())));
+            let topology = &attachments.topology;
+            let Some(gateway) = topology.find_gateway(object.namespace_or_empty(), &object.name) else {
+                broken(format_args!("{} is not in the hierarchy", object.identity()))
+            };
             in_hierarchy.insert(gateway, id);
             let params = &known.params;
             let kinds = attachments.kinds.iter();
@@ -522,13 +513,10 @@ impl SyncedKinds {
                 let Profile { group, kind, .. } = kind.profile.as_ref();
                 params.synced_policy(group, kind).is_some()
             });
+            let routes = params.resources_to_sync.iter();
             SyncedWith {
                 kinds: synced.map(|(id, _)| id).collect(),
-                routes: params
-                    .resources_to_sync
-                    .iter()
-                    .map(SyncedResource::group_kind)
-                    .collect(),
+                routes: routes.map(SyncedResource::group_kind).collect(),
             }
         });
         Self {
@@ -565,9 +553,8 @@ impl SyncedKinds {
     /// The Gateways that policies of a kind go with.
     pub(super) fn gateways_with(&self, kind: KindId) -> impl Iterator<Item = OurGatewayId> + '_ {
         let gateways = self.gateways.iter();
-        gateways
-            .filter(move |(_, with)| with.kinds.contains(&kind))
-            .map(|(id, _)| id)
+        let gateways = gateways.filter(move |(_, with)| with.kinds.contains(&kind));
+        gateways.map(|(id, _)| id)
     }
 
     /// Whether policies of a kind go with any.
@@ -603,11 +590,9 @@ impl<'a> ChosenObjects<'a> {
 
     /// Whether an object is chosen to be in the namespace of a Gateway's copy.
     pub(super) fn goes_beside(&self, object: &Identity, gateway: OurGatewayId) -> bool {
-        let kind = &object.group_kind;
+        let GroupKind { group, kind } = &object.group_kind;
         let namespace = object.namespace.as_deref().unwrap_or_default();
-        let chosen = self
-            .objects
-            .get(&(&*kind.group, &*kind.kind, namespace, &*object.name));
+        let chosen = self.objects.get(&(group, kind, namespace, &object.name));
         chosen.is_some_and(|chosen| chosen.with_gateways.contains(&gateway))
     }
 }

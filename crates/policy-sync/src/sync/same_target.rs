@@ -36,9 +36,8 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
     let own = |entry: &Entry, side: Side| entry.layers.iter().find(|layer| layer.side == side).cloned();
     let merges = |layer: &Layer| layer.strategy.merges();
     let oldest = |side: Side, patch: bool| {
-        entries
-            .iter()
-            .find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
+        let mut entries = entries.iter();
+        entries.find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
     };
     // A policy that has the same result by itself stays as it is written.
     let object = |name_giver: &'e Entry, composed: &Composed, layers: Vec<Layer>| {
@@ -75,11 +74,8 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
             fallback: None,
         } => (defaults.clone(), overrides.clone()),
     };
-    let left: Content = defaults
-        .iter()
-        .filter(|(key, _)| !defines(&overrides, key))
-        .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
-        .collect();
+    let mut left = defaults.clone();
+    left.retain(|key, _| !defines(&overrides, key));
     // No controller accepts a policy without settings of its kind.
     if left.is_empty() || left.values().any(|leaf| leaf.essential) {
         defaults = left;
@@ -103,9 +99,7 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
     let objects = objects.into_iter().map(|(name_giver, layers)| {
         let settings = |side: Side| {
             let layer = layers.iter().find(|layer| layer.side == side);
-            layer
-                .map(|layer| Content::clone(&layer.content))
-                .unwrap_or_default()
+            layer.map_or_else(Content::new, |layer| Content::clone(&layer.content))
         };
         let composed = Composed::Depends {
             defaults: settings(Side::Defaults),
@@ -134,11 +128,8 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
     };
     let together = levels(entries);
     let oldest = entries.first()?;
-    let merges = oldest
-        .layers
-        .first()
-        .map_or(profile.strategy, |layer| layer.strategy)
-        .merges();
+    let first = oldest.layers.first();
+    let merges = first.map_or(profile.strategy, |layer| layer.strategy).merges();
     let holds = |entry: &&Entry| {
         let mut leaves = together.iter().flat_map(|(_, _, content)| content.values());
         leaves.any(|leaf| leaf.policy == entry.policy)
@@ -262,11 +253,8 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
     let entries = placed.accepted.as_slice();
     let first = entries.first()?;
     let mut resolution = Resolution::default();
-    let all = || {
-        entries
-            .iter()
-            .map(|entry| as_written(attachments, entry.policy, node))
-    };
+    let as_written = |entry: &Entry| as_written(attachments, entry.policy, node);
+    let all = || entries.iter().map(as_written);
     // The copies of two policies are created on a spoke within one second, in an order that nobody chose. Whatever
     // would depend on that order is decided here. docs/systems/why-we-differ.md#policies-on-one-target
     match profile.same_target {
@@ -274,9 +262,7 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
         // Its routes answer with an error, which must not end because it has no settings.
         SameTarget::Merge if !placed.refused.is_empty() => resolution.synced = all().collect(),
         SameTarget::Reject => {
-            resolution
-                .synced
-                .push(as_written(attachments, first.policy, node));
+            resolution.synced.push(as_written(first));
             for loser in &placed.rejected {
                 resolution.displace(attachments, *loser, first.policy);
             }
@@ -348,15 +334,13 @@ fn one_meaning(
     if let [only] = entries {
         return Some(vec![as_written(attachments, only.policy, node)]);
     }
-    let meant: Vec<Entry> = entries
-        .iter()
-        .map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)))
-        .collect();
+    let meant = entries.iter();
+    let meant = meant.map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)));
+    let meant: Vec<Entry> = meant.collect();
     let merged = || {
         let shipped = shipped(profile, entries)?.into_iter();
-        let synced: Vec<SyncedPolicy> = shipped
-            .map(|shipped| synced(attachments, profile, &shipped, node))
-            .collect();
+        let synced = shipped.map(|shipped| synced(attachments, profile, &shipped, node));
+        let synced: Vec<SyncedPolicy> = synced.collect();
         let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
         is_order_independent(profile, &meant, &there?, &[]).then_some(synced)
     };
@@ -396,14 +380,12 @@ fn synced(
             broken(format_args!("{} merges and has no spec", object.identity()))
         };
         let layers = authored(attachments, layers);
-        let settings: BTreeMap<Arc<str>, PolicyId> = layers
-            .iter()
-            .flat_map(|layer| layer.content.iter())
-            .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
-            .collect();
+        let settings = layers.iter().flat_map(|layer| layer.content.iter());
         synced.spec = SyncedSpec::Rewritten {
             spec: Box::new(rewritten(spec, profile, &layers)),
-            settings,
+            settings: settings
+                .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
+                .collect(),
         };
     }
     synced
@@ -481,14 +463,11 @@ pub(super) fn is_order_independent(
     let probes = probes(profile, &everybody);
     let together: Vec<&Entry> = shipped.iter().chain(locals).collect();
     orders(together.len()).into_iter().all(|order| {
-        let created: Vec<Entry> = order
-            .iter()
-            .filter_map(|at| together.get(*at).map(|entry| (*entry).clone()))
-            .collect();
+        let created = order.iter().filter_map(|at| together.get(*at).copied().cloned());
+        let created: Vec<Entry> = created.collect();
         let local = order
             .iter()
-            .filter_map(|at| at.checked_sub(shipped.len()))
-            .filter_map(|at| locals.get(at));
+            .filter_map(|at| locals.get(at.checked_sub(shipped.len())?));
         let wanted: Vec<Entry> = meant.iter().chain(local).cloned().collect();
         outcomes(profile, &wanted, &probes) == outcomes(profile, &created, &probes)
     })
@@ -558,11 +537,8 @@ pub(super) fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     }
     let mut fields: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for key in keys.keys() {
-        let ends = key
-            .match_indices('/')
-            .skip(1)
-            .map(|(at, _)| at)
-            .chain([key.len()]);
+        let slashes = key.match_indices('/').skip(1).map(|(at, _)| at);
+        let ends = slashes.chain([key.len()]);
         let top = ends.clone().find_map(|at| key.get(..at)).unwrap_or(key);
         let there = fields.entry(top).or_default();
         for above in ends.filter_map(|at| key.get(..at)) {
@@ -617,16 +593,14 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     }
     let mut orders = vec![Vec::new()];
     for next in given {
-        orders = orders
-            .iter()
-            .flat_map(|order: &Vec<usize>| {
-                (0..=order.len()).map(move |at| {
-                    let mut longer = order.clone();
-                    longer.insert(at, next);
-                    longer
-                })
+        let longer = orders.iter().flat_map(|order: &Vec<usize>| {
+            (0..=order.len()).map(move |at| {
+                let mut longer = order.clone();
+                longer.insert(at, next);
+                longer
             })
-            .collect();
+        });
+        orders = longer.collect();
     }
     orders
 }
