@@ -195,10 +195,10 @@ pub(super) fn differs(
             first_names(&difference.only_given, MOST_NAMES)
         )),
     };
-    let given = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
-    let given = given.filter(|decision| {
-        decision.namespace_or_empty() == namespace && decision.label(PLACEMENT_LABEL) == Some(name)
+    let given = decisions(hub).filter(|(decision, placement)| {
+        (decision.namespace_or_empty(), *placement) == (namespace.as_str(), name.as_str())
     });
+    let given = given.map(|(decision, _)| decision);
     let left_out = hub.objects.iter().filter(|object| {
         object.api_version.group == GROUP && inventory.rejected().contains(&object.identity())
     });
@@ -299,9 +299,8 @@ const LABELS: [(&str, &[&str]); 2] = [
 /// Labels whose keys are near to one that OCM reads, which the object lacks.
 pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
     let of_kind = |kind: &str| hub.objects.of_kind(GROUP, kind).iter();
-    let all = LABELS
-        .iter()
-        .flat_map(|(kind, known)| of_kind(kind).map(|object| (object, *known)));
+    let of_kinds = LABELS.iter();
+    let all = of_kinds.flat_map(|(kind, known)| of_kind(kind).map(|object| (object, *known)));
     let misspelled = |(object, known): (&Object, &[&str])| {
         let labels = object.root().get("metadata").get("labels");
         let is_missing = |label: &&str| !labels.get(label).is_present();
@@ -324,28 +323,28 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
     all.flat_map(misspelled).collect()
 }
 
+/// The PlacementDecisions, each with the name of its Placement.
+pub(super) fn decisions(hub: &Hub) -> impl Iterator<Item = (&Object, &str)> {
+    let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
+    decisions.filter_map(|decision| Some((decision, decision.label(PLACEMENT_LABEL)?)))
+}
+
 /// Decisions for a Placement that is not in the input, where one without decisions is near it. Without a near one, the
 /// input has the decisions alone, which is usual.
 pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
-    let of_kind = |kind: &str| hub.objects.of_kind(GROUP, kind).iter();
-    let decisions: Vec<(&Object, &str)> = of_kind("PlacementDecision")
-        .filter_map(|decision| Some((decision, decision.label(PLACEMENT_LABEL)?)))
-        .collect();
-    let decided: BTreeSet<(&str, &str)> = decisions
-        .iter()
-        .map(|(decision, placement)| (decision.namespace_or_empty(), *placement))
-        .collect();
-    let placements: BTreeSet<(&str, &str)> = of_kind("Placement")
-        .map(|placement| (placement.namespace_or_empty(), placement.name.as_str()))
-        .collect();
+    let decided = decisions(hub).map(|(decision, placement)| (decision.namespace_or_empty(), placement));
+    let decided: BTreeSet<(&str, &str)> = decided.collect();
+    let placements = hub.objects.of_kind(GROUP, "Placement").iter();
+    let placements = placements.map(|placement| (placement.namespace_or_empty(), placement.name.as_str()));
+    let placements: BTreeSet<(&str, &str)> = placements.collect();
     let undecided = || placements.iter().filter(|key| !decided.contains(*key));
-    let stray = decisions.iter().filter_map(|(decision, placement)| {
+    let stray = decisions(hub).filter_map(|(decision, placement)| {
         let own = decision.namespace_or_empty();
-        if placements.contains(&(own, *placement)) {
+        if placements.contains(&(own, placement)) {
             return None;
         }
         let here = undecided().filter(|(namespace, _)| *namespace == own);
-        let named = undecided().filter(|(_, name)| name == placement);
+        let named = undecided().filter(|(_, name)| *name == placement);
         let label = decision.root().get("metadata").get("labels").get(PLACEMENT_LABEL);
         let (pointer, help, near, field) = match nearest(placement, here.map(|(_, name)| *name)) {
             Some(near) => {
@@ -355,7 +354,7 @@ pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
             None => {
                 let near = nearest(own, named.map(|(namespace, _)| *namespace))?;
                 let (field, help) = ("/metadata/namespace", format!("did you mean namespace `{near}`?"));
-                (field.to_owned(), help, (near, *placement), field)
+                (field.to_owned(), help, (near, placement), field)
             }
         };
         let near = hub.objects.find(GROUP, "Placement", Some(near.0), near.1)?;

@@ -10,7 +10,7 @@ use apimachinery::names::check_cluster_name;
 use kube_json::Text;
 use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
-use super::findings::{all_problems, did_you_mean, differs, finding};
+use super::findings::{all_problems, decisions, did_you_mean, differs, finding};
 use crate::api::Reading;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
@@ -54,9 +54,8 @@ pub fn place(
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
     let clusters = ours.gateways.map(|(_, ours)| {
-        placing
-            .clusters(&ours.gateway, input.inventory, findings)
-            .unwrap_or_default()
+        let clusters = placing.clusters(&ours.gateway, input.inventory, findings);
+        clusters.unwrap_or_default()
     });
     placing.report(input.inventory, findings);
     clusters
@@ -111,11 +110,10 @@ impl Placing<'_> {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
         };
-        let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
-            .into_iter()
-            .partition(|cluster| check_cluster_name(cluster).is_ok());
-        self.unable.extend(unable.into_iter().map(str::to_owned));
-        let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
+        let all = evaluated.into_iter().map(str::to_owned);
+        let (mut clusters, unable): (Vec<String>, Vec<String>) =
+            all.partition(|cluster| check_cluster_name(cluster).is_ok());
+        self.unable.extend(unable);
         clusters.sort_unstable();
         let clusters: Arc<[String]> = clusters.into();
         let clusters = match self.lists.get(&clusters) {
@@ -184,10 +182,8 @@ impl Placing<'_> {
             let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
             return did_you_mean(finding, self.hub, &missing, near);
         }
-        match known
-            .iter()
-            .find(|(other, placement)| *placement == name && *other != namespace)
-        {
+        let mut elsewhere = known.iter().filter(|(other, _)| *other != namespace);
+        match elsewhere.find(|(_, placement)| *placement == name) {
             Some((elsewhere, _)) => finding
                 .note(format!(
                     "namespace `{elsewhere}` has a placement of that name, but a Gateway can use only those of its own namespace"
@@ -257,21 +253,14 @@ fn given_decisions(hub: &Hub) -> GivenDecisions<'_> {
     let mut given: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for (decision, placement) in decisions(hub) {
         let names = cluster_names(decision).filter(|name| check_cluster_name(name).is_ok());
-        let here = given
-            .entry((decision.namespace_or_empty(), placement))
-            .or_default();
-        here.extend(names);
+        let here = given.entry((decision.namespace_or_empty(), placement));
+        here.or_default().extend(names);
     }
+    let names = |clusters: BTreeSet<&str>| clusters.into_iter().map(str::to_owned).collect();
     let given = given.into_iter();
     given
-        .map(|(placement, clusters)| (placement, clusters.into_iter().map(str::to_owned).collect()))
+        .map(|(placement, clusters)| (placement, names(clusters)))
         .collect()
-}
-
-/// The PlacementDecisions, each with the name of its Placement.
-fn decisions(hub: &Hub) -> impl Iterator<Item = (&Object, &str)> {
-    let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
-    decisions.filter_map(|decision| Some((decision, decision.label(PLACEMENT_LABEL)?)))
 }
 
 /// The names in a PlacementDecision.
@@ -349,8 +338,6 @@ pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = managed.map(|object| object.name.as_str());
     let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
     let inhabited = hub.spokes.keys().map(String::as_str);
-    managed
-        .chain(decisions.flat_map(cluster_names))
-        .chain(inhabited)
-        .collect()
+    let decided = decisions.flat_map(cluster_names);
+    managed.chain(decided).chain(inhabited).collect()
 }

@@ -79,11 +79,9 @@ impl<'c> Admission<'c> {
             let (own, clusters) = (set.object.namespace_or_empty(), syncing.clusters.get(*gateway));
             let refusing = admission.refusing(node.allowed_listeners, &home, own, clusters);
             if !refusing.is_empty() {
-                // None: wherever the Gateway goes.
-                let some = refusing.len() < clusters.len();
                 admission
                     .refused_sets
-                    .push((set, if some { refusing } else { Vec::new() }));
+                    .push((set, some_of(&refusing, clusters).to_vec()));
             }
         }
         admission
@@ -173,10 +171,9 @@ impl<'c> Admission<'c> {
         (on, clusters): (&[String], &[String]),
         on_the_hub: bool,
     ) {
-        let on = if on.len() < clusters.len() { on } else { &[] };
         let refused = self.refused.entry(key).or_insert_with(|| Refused {
             routes: Vec::new(),
-            on: on.to_vec(),
+            on: some_of(on, clusters).to_vec(),
             on_the_hub,
         });
         refused.routes.push((route, parent.pointer.clone()));
@@ -224,6 +221,15 @@ impl<'c> Admission<'c> {
             .filter(|cluster| !admits(cluster))
             .cloned()
             .collect()
+    }
+}
+
+/// The clusters among those of a Gateway where something is refused; none: wherever the Gateway goes.
+fn some_of<'c>(refusing: &'c [String], clusters: &[String]) -> &'c [String] {
+    if refusing.len() < clusters.len() {
+        refusing
+    } else {
+        &[]
     }
 }
 
@@ -280,11 +286,10 @@ fn finding(
         .filter(|allowed| !allowed.is_null());
     let at = allowed.map_or(listener.pointer, |_| &allowed_at);
     let from = allowed.and_then(|allowed| allowed.pointer("/namespaces/from")?.as_str());
+    let (who, what) = (owner.identity(), first.identity());
     let mut message = format!(
-        "on the spokes, listener `{}` of {} would refuse {}",
-        listener.name,
-        owner.identity(),
-        first.identity()
+        "on the spokes, listener `{}` of {who} would refuse {what}",
+        listener.name
     );
     if let Some(more) = and_more(others.len(), "route") {
         message = format!("{message} {more}");

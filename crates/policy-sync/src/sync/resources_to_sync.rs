@@ -48,25 +48,22 @@ fn choose<'a>(
     }
     for (set, gateway) in &routes.sets {
         let set = attachments.topology.listener_sets.get(*set).object;
-        shipped_in
-            .entry(set.namespace_or_empty())
-            .or_default()
-            .insert(*gateway);
+        let there = shipped_in.entry(set.namespace_or_empty()).or_default();
+        there.insert(*gateway);
     }
     let mut found = ChosenObjects {
         objects: BTreeMap::new(),
         shipped_in,
     };
     let params = ours.gateways.rows().iter().map(|ours| &ours.params);
-    let chosen: BTreeSet<(&str, &str)> = params
-        .flat_map(|params| &params.objects_to_sync)
-        .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
-        .collect();
-    if chosen.is_empty() {
+    let resources = params.flat_map(|params| &params.objects_to_sync);
+    let kinds = resources.map(|resource| (resource.group.as_str(), resource.kind.as_str()));
+    let kinds: BTreeSet<(&str, &str)> = kinds.collect();
+    if kinds.is_empty() {
         return found;
     }
     let referred_to = referred_to(attachments, routes);
-    for object in chosen
+    for object in kinds
         .into_iter()
         .flat_map(|(group, kind)| objects.of_kind(group, kind))
     {
@@ -90,21 +87,16 @@ fn choose<'a>(
         }
     }
     for chosen in found.objects.values() {
-        let there = found
-            .shipped_in
-            .entry(chosen.object.namespace_or_empty())
-            .or_default();
-        there.extend(&chosen.in_place);
+        let there = found.shipped_in.entry(chosen.object.namespace_or_empty());
+        there.or_default().extend(&chosen.in_place);
     }
     found
 }
 
 impl<'a> ChosenObject<'a> {
     pub(super) fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
-        let with_gateways = self.with_gateways.iter();
-        let mut targets: Vec<SyncedTarget<'a>> = with_gateways
-            .map(|gateway| SyncedTarget::new(vec![*gateway], String::new(), None))
-            .collect();
+        let target = |gateway: &OurGatewayId| SyncedTarget::new(vec![*gateway], String::new(), None);
+        let mut targets: Vec<SyncedTarget<'a>> = self.with_gateways.iter().map(target).collect();
         if !self.in_place.is_empty() {
             let namespace = Some(self.object.namespace_or_empty());
             targets.push(SyncedTarget::new(self.in_place.clone(), String::new(), namespace));
@@ -132,16 +124,12 @@ fn referred_to(
     for (_, route) in routes.iter() {
         add(route.object, &|| route.gateways());
     }
-    for policy in attachments
-        .policies
-        .rows()
-        .iter()
-        .filter(|policy| routes.kinds.any(policy.kind))
-    {
+    let policies = attachments.policies.rows().iter();
+    for policy in policies.filter(|policy| routes.kinds.any(policy.kind)) {
         add(policy.object, &|| {
             let nodes = policy.nodes().into_iter();
-            nodes
-                .flat_map(|node| routes.gateways_of(&attachments.topology, node))
+            let gateways = nodes.flat_map(|node| routes.gateways_of(&attachments.topology, node));
+            gateways
                 .filter(|gateway| routes.kinds.syncs(*gateway, policy.kind))
                 .collect()
         });
@@ -161,9 +149,10 @@ fn not_in_the_input(
     let message = format!("{kind} {key} is chosen by its name, and is not in the input");
     let finding = Finding::new(Code::OBJECT_NOT_SHIPPED, chosen.place.clone(), message).label("chosen here");
     match known.nearest(&key) {
-        Some(near) => finding
-            .severity(Severity::Error)
-            .help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            let help = format!("did you mean `{near}`?");
+            finding.severity(Severity::Error).help(help)
+        }
         None => finding.help(format!("add the object, or remove `{key}` from `names`")),
     }
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use apimachinery::core_group;
 use kube_json::{Map, Value, json};
 
 use super::copies::{PlacedGateway, downstream_route, set_metadata, shipped};
@@ -186,13 +187,10 @@ impl<'a> SyncedObjects<'a> {
             with_parents(route.object, parents.collect(), syncing.ours)
         });
         let chosen = syncing.routes.chosen.objects.values();
+        let chosen = chosen.map(|chosen| chosen.synced(syncing.ours));
+        let policies = grouping.policies.into_values();
         Self {
-            objects: chosen
-                .map(|chosen| chosen.synced(syncing.ours))
-                .chain(sets)
-                .chain(routes)
-                .chain(grouping.policies.into_values())
-                .collect(),
+            objects: chosen.chain(sets).chain(routes).chain(policies).collect(),
             withheld: grouping.withheld,
         }
     }
@@ -206,16 +204,12 @@ fn with_parents<'a>(
 ) -> SyncedObject<'a> {
     let first = parents.first().map(|(gateway, _)| *gateway);
     let namespace = Some(object.namespace_or_empty());
-    let parents = parents
-        .into_iter()
-        .map(|(gateway, pointer)| SyncedTarget::new(vec![gateway], pointer, namespace));
+    let resource = asked_for(object, Role::Route, first, ours);
+    let target = |(gateway, pointer)| SyncedTarget::new(vec![gateway], pointer, namespace);
+    let targets = parents.into_iter().map(target).collect();
     SyncedObject {
         role: Role::Route,
-        ..SyncedObject::other(
-            object,
-            asked_for(object, Role::Route, first, ours),
-            parents.collect(),
-        )
+        ..SyncedObject::other(object, resource, targets)
     }
 }
 
@@ -263,10 +257,9 @@ impl<'a> Syncing<'a> {
     fn destinations(self, kind: KindId, node: Node) -> Vec<Destination<'a>> {
         let topology = &self.attachments.topology;
         let mut all = self.routes.destinations(topology, node);
+        let syncs = |gateway: &OurGatewayId| self.routes.kinds.syncs(*gateway, kind);
         for destination in &mut all {
-            destination
-                .gateways
-                .retain(|gateway| self.routes.kinds.syncs(*gateway, kind));
+            destination.gateways.retain(syncs);
         }
         all.retain(|destination| !destination.gateways.is_empty());
         all
@@ -379,28 +372,25 @@ impl<'a> Grouping<'a> {
         let others = synced.sources().into_iter();
         let others = others.filter(|source| *source != synced.policy);
         let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
-        let known = self
-            .policies
-            .entry((synced.policy, own))
-            .or_insert_with(|| SyncedObject {
-                object,
-                value: whole(attachments, synced.policy, &synced.spec),
-                role: Role::Policy,
-                sources: policies.iter().copied().map(policy).collect(),
-                policies,
-                settings,
-                resource: asked_for(object, Role::Policy, gateways.first().copied(), self.syncing.ours),
-                targets: Vec::new(),
-            });
-        known
-            .targets
-            .extend(synced.references.iter().map(|pointer| SyncedTarget {
-                selected: selected(pointer),
-                displaced: displaced.clone(),
-                withheld_from: withheld_from.clone(),
-                instead: instead.clone(),
-                ..SyncedTarget::new(gateways.clone(), pointer.clone(), route_namespace)
-            }));
+        let known = self.policies.entry((synced.policy, own));
+        let known = known.or_insert_with(|| SyncedObject {
+            object,
+            value: whole(attachments, synced.policy, &synced.spec),
+            role: Role::Policy,
+            sources: policies.iter().copied().map(policy).collect(),
+            policies,
+            settings,
+            resource: asked_for(object, Role::Policy, gateways.first().copied(), self.syncing.ours),
+            targets: Vec::new(),
+        });
+        let references = synced.references.iter();
+        known.targets.extend(references.map(|pointer| SyncedTarget {
+            selected: selected(pointer),
+            displaced: displaced.clone(),
+            withheld_from: withheld_from.clone(),
+            instead: instead.clone(),
+            ..SyncedTarget::new(gateways.clone(), pointer.clone(), route_namespace)
+        }));
     }
 }
 
@@ -638,9 +628,9 @@ fn keep_targets(
     withheld: &BTreeSet<&str>,
 ) {
     let move_to = |reference: &mut Map, scope: &str| {
-        let core = ["", "core"].contains(&reference.get("group").and_then(Value::as_str).unwrap_or_default());
-        if core && reference.get("kind").and_then(Value::as_str) == Some("Namespace") && scope == "namespace"
-        {
+        let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
+        let kind = (core_group(text("group")), text("kind"));
+        if kind == ("", "Namespace") && scope == "namespace" {
             reference.insert("name", json!(namespace));
         }
         reference.remove(scope);
@@ -676,11 +666,7 @@ fn keep_targets(
         if let Some(references) = spec.get_mut("targetRefs").and_then(Value::as_array_mut) {
             references.extend(named);
         }
-        if spec
-            .get("targetSelectors")
-            .and_then(Value::as_array)
-            .is_some_and(Vec::is_empty)
-        {
+        if spec.get("targetSelectors") == Some(&json!([])) {
             spec.remove("targetSelectors");
         }
     }
