@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kube_json::{Map, Text, Value, json};
 use serde::Serialize;
 
-use super::predicted::reference;
+use super::status::reference;
 use super::{ClusterLists, PolicyView, Seen};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::without_secrets;

@@ -5,8 +5,7 @@ pub mod effective_policy;
 pub mod inventory;
 mod policies;
 mod policy_view;
-pub mod predicted;
-mod status;
+pub mod status;
 
 pub use across_kinds::report_across_kinds;
 pub use inventory::SourceLine;
@@ -15,8 +14,7 @@ pub use policy_view::{
     ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, on_paths,
     overlay_changes, refusals, share,
 };
-pub use predicted::{Prediction, placements_not_found};
 pub use status::{
-    Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
-    UnknownOnCluster, WorkOnCluster, WorkState,
+    Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, Prediction, StatusGroup,
+    UnknownOnCluster, WorkOnCluster, WorkState, placements_not_found,
 };

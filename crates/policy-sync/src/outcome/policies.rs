@@ -149,19 +149,14 @@ impl EffectiveResult {
             None => author(key, leaf),
         };
         let policies: BTreeSet<String> = effective.sources(attachments).into_iter().map(locator).collect();
-        let content = effective.content.iter().filter(|_| named);
-        let rules = content.map(|(key, leaf)| {
+        let (mut rules, mut rule_sources) = (BTreeMap::new(), BTreeMap::new());
+        for (key, leaf) in effective.content.iter().filter(|_| named) {
             let id = id(key, leaf);
-            (
-                (id.clone(), without_secrets(&leaf.value)),
-                (id, author(key, leaf)),
-            )
-        });
-        let (rules, rule_sources): (BTreeMap<_, _>, BTreeMap<_, _>) = rules.unzip();
-        let chain = effective
-            .chain
-            .iter()
-            .filter(|_| profile.priority_field.is_some());
+            rules.insert(id.clone(), without_secrets(&leaf.value));
+            rule_sources.insert(id, author(key, leaf));
+        }
+        let is_ordered = profile.priority_field.is_some();
+        let chain = effective.chain.iter().filter(|_| is_ordered);
         let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
         let order = authors.map(|(_, authored)| authored.locator.to_string());
         let refused = effective.refused.iter();
@@ -552,16 +547,12 @@ impl PolicyReport {
     pub fn new<'p>(view: &'p PolicyView<'p>, withheld: &'p [Withheld<'p>], locate: &dyn Locate) -> Self {
         let clusters = view.seen().flat_map(|seen| seen.clusters);
         let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
-        let inventory = Inventory::new(
-            view,
-            withheld,
-            locate,
-            InventoryScope {
-                is_listed: &|name| clusters.contains(name),
-                work: &Work::unlimited(),
-                hidden: &mut Hidden::default(),
-            },
-        );
+        let scope = InventoryScope {
+            is_listed: &|name| clusters.contains(name),
+            work: &Work::unlimited(),
+            hidden: &mut Hidden::default(),
+        };
+        let inventory = Inventory::new(view, withheld, locate, scope);
         let place = |object: &Object| SourceLine::of(locate, object.place(""));
         Self {
             inventory,
@@ -615,10 +606,8 @@ pub(super) fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyE
         for (id, policy) in policies.filter(|(_, policy)| policy.local) {
             let mut entry = PolicyEntry::of_clusters(view, seen, id);
             let clusters = std::mem::take(&mut entry.clusters);
-            let key = (
-                entry.policy.clone(),
-                serde_json::to_string(&entry).unwrap_or_default(),
-            );
+            let text = serde_json::to_string(&entry).unwrap_or_default();
+            let key = (entry.policy.clone(), text);
             let (_, known) = local.entry(key).or_insert((policy.object, entry));
             Arc::make_mut(&mut known.clusters).extend(clusters.iter().cloned());
         }

@@ -227,13 +227,11 @@ fn shadowed(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> V
                 rule: (*id, asked.rule),
                 at,
             };
-            let before: Vec<Match> = hostnames
-                .iter()
-                .map(|hostname| {
-                    let winners = winners.entry(Rc::clone(hostname)).or_default();
-                    *winners.entry(&asked.form).or_insert(own)
-                })
-                .collect();
+            let before = hostnames.iter().map(|hostname| {
+                let winners = winners.entry(Rc::clone(hostname)).or_default();
+                *winners.entry(&asked.form).or_insert(own)
+            });
+            let before: Vec<Match> = before.collect();
             // A rule that repeats a match is not a conflict.
             let is_lost = before.iter().all(|winner| winner.rule != own.rule);
             if let Some(winner) = before.first().filter(|_| is_lost) {
@@ -395,9 +393,7 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redire
     let is_path_alone =
         |one: &&RouteMatch<'_>| one.method.is_none() && one.headers.is_empty() && one.parameters.is_empty();
     let mut paths = redirect.matches.iter().filter(is_path_alone);
-    let path = paths
-        .find(|one| ["Exact", "PathPrefix"].contains(&one.kind))?
-        .path();
+    let path = paths.find(|one| ["Exact", "PathPrefix"].contains(&one.kind))?;
     let hosts = listener.common_hostnames(route.route);
     // The host that it leads to may be one of those that lead here.
     let to = redirect.filter.get("hostname").and_then(Value::as_str);
@@ -406,7 +402,7 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redire
         Some(host) => host.to_owned(),
         None => hosts.first()?.replace('*', "any"),
     };
-    request(scheme, &host, listener.port?, path)
+    request(scheme, &host, listener.port?, path.path())
 }
 
 fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {
@@ -473,10 +469,8 @@ pub fn report_same_hostnames<'a>(syncing: Syncing<'a>, findings: &mut Findings) 
     let mut hostnames: BTreeMap<String, Vec<Serving<'a>>> = BTreeMap::new();
     let mut add = |hostname: &str, serving: Serving<'a>| {
         let all = hostnames.entry(hostname.to_ascii_lowercase()).or_default();
-        if all
-            .last()
-            .is_none_or(|last| !std::ptr::eq(last.gateway, serving.gateway))
-        {
+        let last = all.last().map(|last| last.gateway);
+        if !last.is_some_and(|last| std::ptr::eq(last, serving.gateway)) {
             all.push(serving);
         }
     };

@@ -267,17 +267,17 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
                 resolution.displace(attachments, *loser, first.policy);
             }
         }
-        // Regardless of which is created first, policies that set nothing twice apply together.
-        SameTarget::PerField if disagreeing(profile, entries).is_some() => {
-            resolution.undecided = disagreeing(profile, entries);
-        }
-        SameTarget::PerField => {
-            resolution.synced = all().collect();
-            for loser in &placed.rejected {
-                let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
-                resolution.displace(attachments, *loser, by);
+        SameTarget::PerField => match disagreeing(profile, entries) {
+            // Regardless of which is created first, policies that set nothing twice apply together.
+            None => {
+                resolution.synced = all().collect();
+                for loser in &placed.rejected {
+                    let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
+                    resolution.displace(attachments, *loser, by);
+                }
             }
-        }
+            pair => resolution.undecided = pair,
+        },
         SameTarget::Merge => match one_meaning(attachments, profile, entries, node) {
             Some(synced) => {
                 resolution.synced = synced;

@@ -190,9 +190,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 local,
             }
         });
-        spokes
-            .filter(|spoke| spoke.local.is_some() || !spoke.received.objects.is_empty())
-            .collect()
+        let has_anything = |spoke: &Spoke<'_>| spoke.local.is_some() || !spoke.received.objects.is_empty();
+        spokes.filter(has_anything).collect()
     }
 
     /// Of each Gateway the first of those that it goes together with, because an object is for several of them.
@@ -306,17 +305,14 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for (gateway, by_list) in tied {
             let next = groups.len();
             let on = affected_on.remove(&gateway).unwrap_or_default();
-            let group = *groups
-                .entry((by_list.keys().copied().collect(), on))
-                .or_insert(next);
+            let lists = by_list.keys().copied().collect();
+            let group = *groups.entry((lists, on)).or_insert(next);
             for (list, items) in by_list {
                 shares.entry((group, list)).or_default().extend(items);
             }
         }
-        let shares = shares.into_iter();
-        shares
-            .map(|((group, list), items)| Share { group, list, items })
-            .collect()
+        let share = |((group, list), items)| Share { group, list, items };
+        shares.into_iter().map(share).collect()
     }
 
     /// What clusters receive that get these, without the routes that are not `assumed` to be there.
@@ -357,12 +353,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
             goes_there.then(|| (assumed_route(route, is_there, self.gateways), original))
         });
         objects.extend(assumed.into_iter().flatten());
-        let namespaces = self.namespaces(&objects);
-        objects.extend(
-            namespaces
-                .into_iter()
-                .map(|(copy, object)| (copy, shipped(object))),
-        );
+        let namespaces = self.namespaces(&objects).into_iter();
+        objects.extend(namespaces.map(|(copy, object)| (copy, shipped(object))));
         // Two objects of one identity are an error of their own; the first stays.
         let (objects, originals) = Objects::with(objects);
         Received {
@@ -381,10 +373,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
         });
         let namespaces = labelled.filter_map(|(name, labels)| {
             let original = self.syncing.hub.objects.find("", "Namespace", None, name)?;
-            let labels: Map = labels
-                .iter()
-                .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
-                .collect();
+            let labels = labels.iter();
+            let labels = labels.map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+            let labels: Map = labels.collect();
             let copy = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}});
             Some((original.with_value(copy), original))
         });
@@ -395,18 +386,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// they may never have been.
     fn copied(self, synced: &SyncedObject<'a>, copy: &Copy) -> Copied<'a> {
         let displaced = match copy.targets.as_slice() {
-            [only] => synced
-                .targets
-                .get(*only)
-                .map(|target| target.displaced.as_slice()),
+            [only] => synced.targets.get(*only),
             _ => None,
         };
-        let all: Vec<PolicyId> = synced
-            .policies
-            .iter()
-            .chain(displaced.into_iter().flatten())
-            .copied()
-            .collect();
+        let displaced = displaced.map_or(&[][..], |target| &target.displaced);
+        let all = [synced.policies.as_slice(), displaced].concat();
         let position = |id: PolicyId| all.iter().position(|known| *known == id);
         let settings = synced.settings.iter().filter_map(|(setting, id)| {
             let position = u32::try_from(position(*id)?).ok()?;

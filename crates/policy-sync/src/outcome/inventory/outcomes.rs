@@ -265,12 +265,8 @@ impl<'s, 'p> Search<'s, 'p> {
             };
             for spot in hierarchy.spots((number, seen), &path.path) {
                 let displaced_here = on_the_way(&by_spot, position, spot);
-                let outcome = self.outcome(
-                    (seen, kind, position),
-                    path,
-                    (&displaced, displaced_here),
-                    &mut memo,
-                );
+                let displaced = (displaced.as_slice(), displaced_here);
+                let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
                 let stands_for_rules = spot.route.is_some() && spot.rule.is_none() && spot.backend.is_none();
                 if !stands_for_rules || profile.ends.contains(&Level::Rule) {
                     let found = self.found.entry((position, spot)).or_default();
@@ -454,19 +450,24 @@ fn spot_of(view: &PolicyView<'_>, hierarchy: &mut Hierarchy<'_, '_>, node: Node)
 
 /// What is kept away from the things on the way to a place.
 fn on_the_way(displaced: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
-    let part = |gateway, listener, route, rule, backend| Spot {
+    let Spot {
         gateway,
         listener,
         route,
         rule,
         backend,
-    };
+    } = spot;
+    let none = Spot::default();
     let way = [
-        part(spot.gateway, None, None, None, None),
-        part(spot.gateway, spot.listener, None, None, None),
-        part(None, None, spot.route, None, None),
-        part(None, None, spot.route, spot.rule, None),
-        part(None, None, None, None, spot.backend),
+        Spot { gateway, ..none },
+        Spot {
+            gateway,
+            listener,
+            ..none
+        },
+        Spot { route, ..none },
+        Spot { route, rule, ..none },
+        Spot { backend, ..none },
     ];
     let found = way.iter().filter_map(|part| displaced.get(&(kind, *part)));
     let found: BTreeSet<usize> = found.flatten().copied().collect();
