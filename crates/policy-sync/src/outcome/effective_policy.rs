@@ -11,7 +11,7 @@ use super::status::reference;
 use super::{ClusterLists, PolicyView, Seen};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::without_secrets;
-use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, lower_first, wrapped};
+use crate::policy::{Effective, KindId, Profile, Verdict, controller_name, lower_first, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
@@ -105,11 +105,12 @@ impl PolicyView<'_> {
                         .entry((kind, Arc::as_ptr(&path.effective), node))
                         .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
                         .clone();
+                    let (own, kind) = (identity.namespace.clone(), identity.group_kind.clone());
                     let key = [
-                        identity.namespace.clone().unwrap_or_default(),
+                        own.unwrap_or_default(),
                         identity.name.clone(),
-                        identity.group_kind.kind.clone(),
-                        identity.group_kind.group.clone(),
+                        kind.kind,
+                        kind.group,
                     ];
                     // The results on one target are in the order in which they were found.
                     let (_, results) = targets.entry(key).or_insert_with(|| (identity, Vec::new()));
@@ -127,13 +128,10 @@ impl PolicyView<'_> {
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
         let attachments = seen.attachments;
         let profile = &attachments.kinds.get(kind).profile;
-        let authors: BTreeSet<AuthoredId> = effective.sources(attachments);
-        let objects = authors
-            .into_iter()
-            .map(|author| attachments.authored(author).object);
-        let gateway = path
-            .gateway()
-            .map(|id| attachments.topology.gateways.get(id).known_as());
+        let authors = effective.sources(attachments).into_iter();
+        let objects = authors.map(|author| attachments.authored(author).object);
+        let gateways = &attachments.topology.gateways;
+        let gateway = path.gateway().map(|id| gateways.get(id).known_as());
         let on_hub = gateway.map(|gateway| self.hub.topology.find(&gateway.identity()));
         // Nothing names the controller of a mesh.
         let controller = on_hub.into_iter().flatten().find_map(|node| match node {

@@ -297,9 +297,9 @@ impl PolicyEntry {
         if on_all_clusters.is_none() && !refused.is_empty() {
             let on_clusters = &mut entry.on_clusters;
             on_clusters.retain(|known| !refused.contains_key(&*known.cluster));
-            let refused = refused.iter();
-            on_clusters
-                .extend(refused.map(|(cluster, why)| OnCluster::new(cluster, Arc::new((*why).clone()))));
+            let others = refused.iter();
+            let others = others.map(|(cluster, why)| OnCluster::new(cluster, Arc::new((*why).clone())));
+            on_clusters.extend(others);
             on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         }
         let mut gateways = gateways_on_paths(view, everywhere);
@@ -440,9 +440,8 @@ fn gateways_on_paths(view: &PolicyView<'_>, everywhere: Option<&Everywhere<'_>>)
         return BTreeSet::new();
     }
     let topology = &view.hub.topology;
-    let all = topology.gateways.ids();
-    all.filter(|gateway| names.contains(&topology.locator(Node::Gateway(*gateway))))
-        .collect()
+    let is_named = |gateway: &GatewayId| names.contains(&topology.locator(Node::Gateway(*gateway)));
+    topology.gateways.ids().filter(is_named).collect()
 }
 
 impl DecisionEntry {
@@ -526,10 +525,8 @@ impl PolicyReport {
         });
         let policies: Vec<PolicyEntry> = policies.collect();
         let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
-        let overlays = view
-            .overlays
-            .iter()
-            .filter(|change| names.contains(&*change.object));
+        let overlays = view.overlays.iter();
+        let overlays = overlays.filter(|change| names.contains(&*change.object));
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",

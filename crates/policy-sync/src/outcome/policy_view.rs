@@ -330,9 +330,8 @@ impl Seen<'_> {
         let section = hub.topology.section(node);
         let topology = &self.attachments.topology;
         let there = topology.find(&hub.topology.identity(node)).into_iter();
-        there
-            .filter_map(|whole| topology.find_section(whole, section))
-            .collect()
+        let there = there.filter_map(|whole| topology.find_section(whole, section));
+        there.collect()
     }
 }
 

@@ -248,17 +248,16 @@ pub fn place_of(hub: &Hub, at: &Location) -> Place {
 /// The objects that placement depends on. An object that an API server would refuse gets a finding and is left out; if
 /// the input has the CRD itself, the hub has already reported what its schema refuses.
 pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
-    let speaks = !hub.crds.keys().any(|kind| kind.group == GROUP);
+    let has_crds = hub.crds.keys().any(|kind| kind.group == GROUP);
     let mut refused = Vec::new();
     let mut kept = Vec::new();
     for (number, object) in hub.objects.iter().enumerate() {
-        let by_schema = validate(object);
-        let by_webhook = if by_schema.is_empty() {
-            refusals(object)
-        } else {
-            Vec::new()
-        };
-        if by_schema.is_empty() && by_webhook.is_empty() {
+        let mut wrong = validate(object);
+        let is_reported = has_crds && !wrong.is_empty();
+        if wrong.is_empty() {
+            wrong = refusals(object);
+        }
+        if wrong.is_empty() {
             kept.push(Placed {
                 // The number leads back here: see `object_of`.
                 id: ObjectId(number),
@@ -268,10 +267,7 @@ pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
             continue;
         }
         refused.push(object.identity());
-        if speaks {
-            findings.extend(by_schema);
-        }
-        findings.extend(by_webhook);
+        findings.extend(wrong.into_iter().filter(|_| !is_reported));
     }
     let (mut inventory, invalid) = Inventory::read(kept);
     inventory.reject(refused);

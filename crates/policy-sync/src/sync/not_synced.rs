@@ -28,10 +28,12 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
     let kinds = &routes.kinds;
     for (kind, known) in attachments.kinds.iter() {
         let profile = &known.profile;
-        let classes = kinds
-            .gateways_with(kind)
-            .map(|gateway| &*syncing.ours.gateways.get(gateway).gateway.view().class_name);
-        for class in classes.collect::<BTreeSet<_>>() {
+        let gateways = kinds.gateways_with(kind);
+        let gateways = gateways.map(|gateway| syncing.ours.gateways.get(gateway).gateway.view());
+        for class in gateways
+            .map(|gateway| &*gateway.class_name)
+            .collect::<BTreeSet<_>>()
+        {
             if profile.targeting.is_never_shipped() {
                 findings.extend(syncing.never_shipped(profile, class));
             }
@@ -99,9 +101,8 @@ fn harden_misspelled_parents(syncing: Syncing<'_>, findings: &mut Findings) {
     let policies = attachments.policies.rows().iter();
     let synced = policies.filter(|policy| !policy.local && syncing.routes.kinds.any(policy.kind));
     let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
-    let routes = nodes
-        .iter()
-        .flat_map(|node| routes_at(&attachments.topology, *node));
+    let topology = &attachments.topology;
+    let routes = nodes.iter().flat_map(|node| routes_at(topology, *node));
     let behind: HashSet<_> = routes.map(|route| route.origin.object()).collect();
     findings.revise(|finding| {
         let route = finding.place.object();
@@ -199,9 +200,8 @@ impl<'a> Syncing<'a> {
                 .into();
                 let kind = self.kind_entry(policy, *gateway);
                 let target = self.target_entry(node, *gateway);
-                let target = target
-                    .as_deref()
-                    .unwrap_or("target the Gateway or one of its listeners");
+                let otherwise = "target the Gateway or one of its listeners";
+                let target = target.as_deref().unwrap_or(otherwise);
                 Some(finding.help(format!("{kind}, and {target}")))
             }
         }
@@ -223,15 +223,12 @@ impl<'a> Syncing<'a> {
             return None;
         }
         let is_gateway = matches!(node, Node::Gateway(_) | Node::Listener(..));
-        let target = if is_gateway {
-            format!("{}, which is not rendered", gateway.identity())
+        let (target, label) = if is_gateway {
+            let target = format!("{}, which is not rendered", gateway.identity());
+            (target, "a Gateway of another class")
         } else {
-            format!("{}, to which no Gateway of ours leads", topology.described(node))
-        };
-        let label = if is_gateway {
-            "a Gateway of another class"
-        } else {
-            "behind a Gateway of another class"
+            let target = format!("{}, to which no Gateway of ours leads", topology.described(node));
+            (target, "behind a Gateway of another class")
         };
         let what = format!("targets {target}, so it is not shipped");
         let pointer = format!("{}/name", declared.pointer);
@@ -325,9 +322,10 @@ impl<'a> Syncing<'a> {
                 let mut routes = topology.routes.rows().iter();
                 routes.find_map(|route| (route.namespace == namespace).then(|| of_route(route))?)
             }
-            node => set_of(topology, node)
-                .map(|set| topology.listener_sets.get(set).object)
-                .filter(unsynced),
+            node => {
+                let set = topology.listener_sets.get(set_of(topology, node)?).object;
+                Some(set).filter(unsynced)
+            }
         }
     }
 }
@@ -338,22 +336,20 @@ const OR_ELSE: &str =
 
 /// A policy that stays on the hub, as its target does.
 fn target_stays(policy: &Policy<'_>, declared: &Declared, help: String) -> Finding {
+    let object = policy.object;
     let what = "is not shipped: its target is not synced to the spokes";
-    let finding = policy
-        .object
-        .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    let finding = object.finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
     finding.label(with_article(&declared.kind)).help(help)
 }
 
 /// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
 fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
-    let own = policy.object.namespace_or_empty();
+    let object = policy.object;
+    let own = object.namespace_or_empty();
     let target = declared.described_with_group(declared.namespace.as_deref().unwrap_or(own));
     let what =
         format!("is not shipped with its target {target}: the input does not show which clusters have it");
-    let finding = policy
-        .object
-        .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    let finding = object.finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
     finding.label("neither in the input nor named by a route").help(
         "add a route that names the target to the hub, or keep the policy on the spokes, where its target is",
     )
@@ -371,21 +367,16 @@ pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
-        let what = "affects no cluster: its targets are not placed";
-        let mut finding = policy
-            .object
+        let (object, what) = (policy.object, "affects no cluster: its targets are not placed");
+        let mut finding = object
             .finding(Code::POLICY_UNUSED, policy.pointer(), what)
             .label("placed nowhere")
             .help("place the Gateway, or remove the policy");
         for gateway in &reached {
             let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
-            let own = gateway.namespace.as_deref();
-            let placement = gateway.label(PLACEMENT_LABEL).and_then(|name| {
-                syncing
-                    .hub
-                    .objects
-                    .find(ocm_placement::GROUP, "Placement", own, name)
-            });
+            let (own, objects) = (gateway.namespace.as_deref(), &syncing.hub.objects);
+            let named = gateway.label(PLACEMENT_LABEL);
+            let placement = named.and_then(|name| objects.find(ocm_placement::GROUP, "Placement", own, name));
             for cause in std::iter::once(gateway).chain(placement) {
                 finding = finding.follows_from(cause.place(""));
             }

@@ -90,7 +90,10 @@ pub fn report_references(
     findings: &mut Findings,
 ) {
     let mut all = HashMap::new();
-    let mut missing_grants = MissingGrants::new(grants);
+    let mut missing_grants = MissingGrants {
+        grants,
+        missing: BTreeMap::new(),
+    };
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
@@ -100,9 +103,8 @@ pub fn report_references(
         let mut needed = needed_by(placed.gateway.object, placed.namespace().as_deref());
         needed.retain(|(_, pointer)| {
             let reference = pointer.strip_suffix("/name");
-            !redirected
-                .iter()
-                .any(|(known, _)| Some(known.as_str()) == reference)
+            let mut known = redirected.iter().map(|(known, _)| known.as_str());
+            !known.any(|known| Some(known) == reference)
         });
         needed
     });
@@ -201,10 +203,8 @@ fn author_of<'a>(sources: &[&'a Object], pointer: &str) -> Option<&'a Object> {
     match sources {
         [only] => Some(only),
         _ => {
-            let mut writing = sources
-                .iter()
-                .filter(|source| source.value.pointer(pointer).is_some());
-            writing.next().or(sources.first()).copied()
+            let is_author = |source: &&&Object| source.value.pointer(pointer).is_some();
+            sources.iter().find(is_author).or(sources.first()).copied()
         }
     }
 }
@@ -299,11 +299,8 @@ fn of_hub<'h>(hub: &'h Hub, needed: &Needed) -> Option<&'h Object> {
         return None;
     };
     let there = namespace.as_deref()?;
-    let namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)];
-    namespaces
-        .into_iter()
-        .flatten()
-        .find_map(|namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name))
+    let find = |namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name);
+    find(there).or_else(|| find(there.strip_prefix(NAMESPACE_PREFIX)?))
 }
 
 /// What to add to the parameters of a class to ship it, if the hub has it and some class does not choose it yet.
@@ -506,6 +503,7 @@ fn with_others(
 
 /// The grants that are nowhere, each with the references that need it.
 struct MissingGrants<'g, 'a> {
+    /// Those of the hub.
     grants: &'g Grants<'a>,
     /// By what refers, and by the namespace and the kind that it refers to.
     missing: BTreeMap<(From<'a>, Text, GroupKind), Vec<NotPermitted<'a>>>,
@@ -523,14 +521,6 @@ struct NotPermitted<'a> {
 }
 
 impl<'g, 'a> MissingGrants<'g, 'a> {
-    /// The collector, with the grants of the hub.
-    const fn new(grants: &'g Grants<'a>) -> Self {
-        Self {
-            grants,
-            missing: BTreeMap::new(),
-        }
-    }
-
     /// Looks at a reference of an object of the hub, whose copy is in `namespace` on these clusters.
     fn look(
         &mut self,
@@ -565,11 +555,8 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
     fn report(self, findings: &mut Findings) {
         for (((group, kind, own), namespace, to_kind), missing) in self.missing {
             let Some(first) = missing.first() else { continue };
-            let clusters: BTreeSet<&str> = missing
-                .iter()
-                .flat_map(|missing| &missing.clusters)
-                .copied()
-                .collect();
+            let clusters = missing.iter().flat_map(|missing| &missing.clusters);
+            let clusters: BTreeSet<&str> = clusters.copied().collect();
             let place =
                 |missing: &NotPermitted<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
             let message = format!(

@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::synced_object::Syncing;
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
-use crate::diagnostic::{Code, Finding, Findings, Place, first_items, first_names};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_items, first_names, one_or_many};
 use crate::hub::RowId as _;
 use crate::object::Object;
 use crate::parallel;
@@ -329,11 +329,7 @@ fn endless(topology: &Topology<'_>, circle: &[(RouteId, RuleId)], listener: &str
     };
     let mut places = circle.iter().filter_map(place);
     let (route, first) = places.next()?;
-    let way = if circle.len() == 1 {
-        ""
-    } else {
-        ", over other redirects"
-    };
+    let way = one_or_many(circle.len(), "", ", over other redirects");
     let message = format!("{route} redirects requests to {listener} to where they came from{way}");
     let finding = Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, first, message)
         .label("an endless redirect")

@@ -51,22 +51,18 @@ fn choose<'a>(
         let there = shipped_in.entry(set.namespace_or_empty()).or_default();
         there.insert(*gateway);
     }
-    let mut found = ChosenObjects {
-        objects: BTreeMap::new(),
-        shipped_in,
-    };
     let params = ours.gateways.rows().iter().map(|ours| &ours.params);
     let resources = params.flat_map(|params| &params.objects_to_sync);
     let kinds = resources.map(|resource| (resource.group.as_str(), resource.kind.as_str()));
     let kinds: BTreeSet<(&str, &str)> = kinds.collect();
-    if kinds.is_empty() {
-        return found;
-    }
-    let referred_to = referred_to(attachments, routes);
-    for object in kinds
-        .into_iter()
-        .flat_map(|(group, kind)| objects.of_kind(group, kind))
-    {
+    let referred_to = if kinds.is_empty() {
+        BTreeMap::new()
+    } else {
+        referred_to(attachments, routes)
+    };
+    let mut found = BTreeMap::new();
+    let of_kinds = kinds.into_iter();
+    for object in of_kinds.flat_map(|(group, kind)| objects.of_kind(group, kind)) {
         let namespace = object.namespace_or_empty();
         let asks =
             |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
@@ -75,7 +71,7 @@ fn choose<'a>(
             let own = ours.gateways.get(*gateway).gateway.object.namespace_or_empty();
             grants.permit((GROUP, "Gateway", own), namespace, (group, kind, name))
         });
-        let places = [found.shipped_in.get(namespace), referred_to.get(namespace)];
+        let places = [shipped_in.get(namespace), referred_to.get(namespace)];
         let in_place: BTreeSet<OurGatewayId> = places.into_iter().flatten().flatten().copied().collect();
         let chosen = ChosenObject {
             object,
@@ -83,14 +79,17 @@ fn choose<'a>(
             in_place: in_place.into_iter().filter(asks).collect(),
         };
         if !(chosen.with_gateways.is_empty() && chosen.in_place.is_empty()) {
-            found.objects.insert(object_key(object), chosen);
+            found.insert(object_key(object), chosen);
         }
     }
-    for chosen in found.objects.values() {
-        let there = found.shipped_in.entry(chosen.object.namespace_or_empty());
+    for chosen in found.values() {
+        let there = shipped_in.entry(chosen.object.namespace_or_empty());
         there.or_default().extend(&chosen.in_place);
     }
-    found
+    ChosenObjects {
+        objects: found,
+        shipped_in,
+    }
 }
 
 impl<'a> ChosenObject<'a> {

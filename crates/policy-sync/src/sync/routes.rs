@@ -389,10 +389,11 @@ impl<'a> SyncedRoutes<'a> {
     pub(super) fn destinations<'t>(&'t self, topology: &'t Topology<'a>, node: Node) -> Vec<Destination<'t>> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
-                let route = self
-                    .get(route)
-                    .map(|route| Destination::new(route.gateways(), Some(route.object.namespace_or_empty())));
-                route.into_iter().collect()
+                let own = |route: &SyncedRoute<'t>| Some(route.object.namespace_or_empty());
+                let route = self.get(route).into_iter();
+                route
+                    .map(|route| Destination::new(route.gateways(), own(route)))
+                    .collect()
             }
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
                 Some(set) => {
@@ -436,10 +437,9 @@ impl<'a> SyncedRoutes<'a> {
             with_gateways.extend(&chosen.with_gateways);
         }
         let namespace = backend.name.namespace.as_deref();
-        let in_place = namespace.map(|_| Destination::new(in_place, namespace));
-        std::iter::once(Destination::new(with_gateways, None))
-            .chain(in_place)
-            .collect()
+        let mut all = vec![Destination::new(with_gateways, None)];
+        all.extend(namespace.map(|_| Destination::new(in_place, namespace)));
+        all
     }
 
     /// A Namespace is wherever a Gateway, a ListenerSet, a route, or a chosen object of it is shipped.

@@ -122,9 +122,8 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
             Some((side, strategy, content))
         });
         // An empty patch changes nothing.
-        sides
-            .filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty())
-            .collect()
+        let sides = sides.filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty());
+        sides.collect()
     };
     let together = levels(entries);
     let oldest = entries.first()?;
@@ -381,11 +380,10 @@ fn synced(
         };
         let layers = authored(attachments, layers);
         let settings = layers.iter().flat_map(|layer| layer.content.iter());
+        let settings = settings.map(|(setting, leaf)| (Arc::clone(setting), leaf.policy));
         synced.spec = SyncedSpec::Rewritten {
             spec: Box::new(rewritten(spec, profile, &layers)),
-            settings: settings
-                .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
-                .collect(),
+            settings: settings.collect(),
         };
     }
     synced
@@ -465,9 +463,8 @@ pub(super) fn is_order_independent(
     orders(together.len()).into_iter().all(|order| {
         let created = order.iter().filter_map(|at| together.get(*at).copied().cloned());
         let created: Vec<Entry> = created.collect();
-        let local = order
-            .iter()
-            .filter_map(|at| locals.get(at.checked_sub(shipped.len())?));
+        let local = order.iter().filter_map(|at| at.checked_sub(shipped.len()));
+        let local = local.filter_map(|at| locals.get(at));
         let wanted: Vec<Entry> = meant.iter().chain(local).cloned().collect();
         outcomes(profile, &wanted, &probes) == outcomes(profile, &created, &probes)
     })

@@ -507,9 +507,8 @@ fn by_content(
         by_content.entry(same).or_default().push(cluster.to_owned());
     }
     let by_content = by_content.into_iter();
-    by_content
-        .map(|(same, clusters)| (same, clusters.into()))
-        .collect()
+    let by_content = by_content.map(|(same, clusters)| (same, clusters.into()));
+    by_content.collect()
 }
 
 /// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where
@@ -657,9 +656,8 @@ fn keep_targets(
             move_to(reference, scope);
         }
     }
-    let named = targets
-        .iter()
-        .filter(|target| withheld.contains(target.pointer.as_str()));
+    let is_withheld = |target: &&&SyncedTarget<'_>| withheld.contains(target.pointer.as_str());
+    let named = targets.iter().filter(is_withheld);
     let named: Vec<Value> = named.filter_map(|target| target.selected.clone()).collect();
     if !named.is_empty() {
         spec.insert_if_absent("targetRefs", || json!([]));

@@ -258,13 +258,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
         let identity = node.object.identity();
         let entry = self.routes.entry(identity.clone());
         let position = entry.index();
+        let hostnames = items(node.object.value.pointer("/spec/hostnames")).iter();
+        let hostnames = hostnames.filter_map(Value::as_str);
         let route = entry.or_insert_with(|| Route {
             object: node.object,
             entry: RouteEntry {
                 route: identity.locator().into(),
                 place: None,
                 local: !is_hub,
-                hostnames: strings(node.object.value.pointer("/spec/hostnames")),
+                hostnames: hostnames.map(str::to_owned).collect(),
                 rules: Vec::new(),
                 attached: Vec::new(),
                 identity,
@@ -421,11 +423,6 @@ impl GatewayEntry {
             identity,
         }
     }
-}
-
-fn strings(list: Option<&Value>) -> Vec<String> {
-    let texts = items(list).iter().filter_map(Value::as_str);
-    texts.map(str::to_owned).collect()
 }
 
 /// A rule of a route as it is written.
