@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::hash::Hash;
 
+use indexmap::IndexMap;
 use kube_json::Value;
 
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
 use super::same_target::{
-    ABOVE, FOREIGN, Resolution, another, another_setting, commute, is_order_independent, merged, probes,
-    resolve, shipped,
+    ABOVE, FOREIGN, Resolution, another, another_setting, commute, is_order_independent, merged, pairs,
+    probes, resolve, shipped,
 };
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
 use crate::object::Object;
@@ -156,11 +158,8 @@ pub fn report_local_conflicts(
         let there = locals.on(kind, node);
         let target = attachments.topology.described(node);
         let target = format!("{target} on cluster {}", locals.cluster);
-        for (at, one) in there.iter().enumerate() {
-            for other in there.iter().skip(at.saturating_add(1)) {
-                findings.extend(local_pair(profile, &target, one, other));
-            }
-        }
+        let pairs = pairs(&there);
+        findings.extend(pairs.filter_map(|[one, other]| local_pair(profile, &target, one, other)));
         if profile.same_target == SameTarget::Merge {
             findings.extend(beside_locals(attachments, (kind, node), &target, &there));
         }
@@ -238,31 +237,22 @@ fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> P
 /// Findings by place and reason, in the order of their first targets.
 ///
 /// A selector is in one place and may select a thousand Gateways, so the first finding with each reason stands for all.
-pub(super) struct PerReason<R> {
-    findings: Vec<(Finding, usize)>,
-    first: BTreeMap<(Place, R), usize>,
-}
+pub(super) struct PerReason<R>(IndexMap<(Place, R), (Finding, usize)>);
 
-impl<R: Ord> PerReason<R> {
-    pub(super) const fn new() -> Self {
-        Self {
-            findings: Vec::new(),
-            first: BTreeMap::new(),
-        }
+impl<R: Eq + Hash> PerReason<R> {
+    pub(super) fn new() -> Self {
+        Self(IndexMap::new())
     }
 
     /// Adds the findings about one more target.
     pub(super) fn push(&mut self, reason: R, finding: Finding) {
-        let next = self.findings.len();
-        let first = *self.first.entry((finding.place.clone(), reason)).or_insert(next);
-        match self.findings.get_mut(first) {
-            Some((_, more)) => *more = more.saturating_add(1),
-            None => self.findings.push((finding, 0)),
-        }
+        let first = self.0.entry((finding.place.clone(), reason));
+        let first = first.and_modify(|(_, more)| *more = more.saturating_add(1));
+        first.or_insert((finding, 0));
     }
 
     pub(super) fn into_findings(self) -> impl Iterator<Item = Finding> {
-        self.findings.into_iter().map(|(finding, more)| match more {
+        self.0.into_values().map(|(finding, more)| match more {
             0 => finding,
             more => finding.note(format!("the same is true of {}", counted(more, "more target"))),
         })
@@ -374,10 +364,8 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
 /// What applies if the first one is created first: in general, and for the settings of one more specific policy.
 fn outcome(profile: &Profile, order: [&Meeting; 2], probe: Option<&Content>) -> String {
     let unset = described(profile, order, &Content::new()).text;
-    let Described {
-        text: set,
-        is_challenged,
-    } = described(profile, order, &another_setting());
+    let set = described(profile, order, &another_setting());
+    let (set, is_challenged) = (set.text, set.is_challenged);
     let mut said = match is_challenged {
         true if unset == set => format!("{unset}, and what more specific policies set"),
         false if unset == set => format!("{unset}, regardless of what more specific policies set"),
@@ -440,24 +428,20 @@ fn described(profile: &Profile, order: [&Meeting; 2], challenger: &Content) -> D
     }
     let parts = by.into_iter().filter_map(|((at, base), keys)| {
         let meeting = meetings.get(at)?;
-        let of = match meeting.entry.layers.as_ref() {
-            [_] => meeting.key.clone(),
-            _ => format!(
-                "`{}` of {}",
-                base.trim_start_matches('/').replace('/', "."),
-                meeting.key
-            ),
-        };
-        Some(format!("{} of {of}", keys.join(", ")))
+        let (keys, key) = (keys.join(", "), &meeting.key);
+        let base = base.trim_start_matches('/').replace('/', ".");
+        Some(match meeting.entry.layers.as_ref() {
+            [_] => format!("{keys} of {key}"),
+            _ => format!("{keys} of `{base}` of {key}"),
+        })
     });
     let above = is_above.then(|| "what less specific policies set".to_owned());
-    let parts: Vec<String> = parts.chain(above).collect();
+    let mut parts: Vec<String> = parts.chain(above).collect();
+    if parts.is_empty() {
+        parts.push(NOTHING.to_owned());
+    }
     Described {
-        text: if parts.is_empty() {
-            NOTHING.to_owned()
-        } else {
-            parts.join(" and ")
-        },
+        text: parts.join(" and "),
         is_challenged,
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use apimachinery::Work;
+use indexmap::{IndexMap, IndexSet};
 use kube_json::Value;
 
 use super::synced_object::Syncing;
@@ -41,8 +42,7 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
     }
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
     // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
-    let mut groups: Vec<BTreeSet<(usize, ListenerId)>> = Vec::new();
-    let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
+    let mut groups: IndexMap<Vec<u32>, BTreeSet<(usize, ListenerId)>> = IndexMap::new();
     for (position, gateway) in gateways.iter().enumerate() {
         let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
         for (listener, route) in &gateway.attached {
@@ -53,14 +53,13 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             let routes = routes.into_iter();
             let routes = routes.filter_map(|route| Some((route, asking.get(&route)?)));
             let mut routes: Vec<(RouteId, &Asking<'_>)> = routes.collect();
-            let alike = served(node, &routes);
             let next = groups.len();
-            let group = *group_of.entry(alike).or_insert(next);
-            if let Some(listeners) = groups.get_mut(group) {
-                listeners.insert((position, listener));
+            let alike = groups.entry(served(node, &routes));
+            let group = alike.index();
+            alike.or_default().insert((position, listener));
+            if group < next {
                 continue;
             }
-            groups.push(BTreeSet::from([(position, listener)]));
             routes.sort_by_key(|(_, asking)| &asking.node.rank);
             for (loser, winner) in shadowed(node, &routes) {
                 let shadow = shadows
@@ -88,8 +87,8 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
             let listeners = said.entry(&shadow.groups).or_insert_with(|| {
-                let all = shadow.groups.iter().filter_map(|group| groups.get(*group));
-                let all: BTreeSet<_> = all.flatten().collect();
+                let all = shadow.groups.iter().filter_map(|group| groups.get_index(*group));
+                let all: BTreeSet<_> = all.flat_map(|(_, listeners)| listeners).collect();
                 // A Gateway and a ListenerSet of it may have listeners of one name.
                 let mut seen = BTreeSet::new();
                 let names = all.into_iter().filter_map(name);
@@ -199,16 +198,14 @@ impl<'a> Asking<'a> {
 /// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear:
 /// what loses to what is attached to nothing else.
 fn served(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec<u32> {
-    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut numbers: IndexSet<String> = IndexSet::new();
     let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     for (id, asking) in routes {
         let hostnames = listener.common_hostnames(asking.node.route);
         served.extend([id.row(), count(hostnames.len())]);
-        for hostname in hostnames {
-            let next = count(numbers.len());
-            served.push(*numbers.entry(hostname).or_insert(next));
-        }
+        let hostnames = hostnames.into_iter();
+        served.extend(hostnames.map(|hostname| count(numbers.insert_full(hostname).0)));
     }
     served
 }

@@ -480,7 +480,7 @@ pub(super) fn commute(profile: &Profile, entries: &[Entry]) -> bool {
 }
 
 /// Every two of some policies, the older one first.
-pub(super) fn pairs(entries: &[Entry]) -> impl Iterator<Item = [Entry; 2]> {
+pub(super) fn pairs<T: Clone>(entries: &[T]) -> impl Iterator<Item = [T; 2]> {
     entries.iter().enumerate().flat_map(|(at, one)| {
         let newer = entries.iter().skip(at.saturating_add(1));
         newer.map(move |other| [one.clone(), other.clone()])

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Field, Identity, core_group};
+use indexmap::IndexSet;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
@@ -231,10 +232,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let mut copies = variants.iter().flat_map(|variant| &variant.copies);
             synced.role == Role::Policy && copies.any(|copy| !self.names_targets(&copy.object))
         });
-        let mut numbers: HashMap<Vec<&Value>, usize> = HashMap::new();
+        let mut numbers: IndexSet<Vec<&Value>> = IndexSet::new();
         let local = self.local.iter().filter(|(cluster, _)| is_asked(cluster));
         let inhabited = local.map(|(cluster, objects)| {
-            let next = numbers.len();
             // The objects are sorted, so that equal ones are at the same positions.
             let values = objects.iter().map(|object| &object.value);
             let affected = || affected_gateways(objects, self.syncing, by_other_targets);
@@ -242,7 +242,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let affected = (!is_one).then(affected).flatten();
             let local = Inhabited {
                 objects,
-                number: *numbers.entry(values.collect()).or_insert(next),
+                number: numbers.insert_full(values.collect()).0,
                 affected: affected.map(|ids| ids.iter().map(|id| *first.get(*id)).collect()),
             };
             (cluster.as_str(), local)
@@ -252,13 +252,13 @@ impl<'s, 'a> Spokes<'s, 'a> {
 
     /// Whether a synced policy finds its targets by their names, and they are Gateways and routes.
     fn names_targets(self, policy: &Object) -> bool {
+        let topology = &self.syncing.attachments.topology;
+        let is_named = |(group, kind): &(String, String)| {
+            (group.as_str(), kind.as_str()) == (GROUP, "Gateway") || topology.is_route(group, kind)
+        };
         let targets = target_kinds(policy);
-        let mut others = targets.iter().filter(|(group, kind)| {
-            let is_gateway = (group.as_str(), kind.as_str()) == (GROUP, "Gateway");
-            !is_gateway && !self.syncing.attachments.topology.is_route(group, kind)
-        });
         let selectors = policy.root().get("spec").get("targetSelectors");
-        !targets.is_empty() && !selectors.is_present() && others.next().is_none()
+        !targets.is_empty() && !selectors.is_present() && targets.iter().all(is_named)
     }
 
     /// Everything that goes anywhere. Almost every Gateway and object goes where many others go: those that have the same
@@ -283,14 +283,12 @@ impl<'s, 'a> Spokes<'s, 'a> {
             })
         });
         // Most lists are shared.
-        let mut lists: HashMap<&[String], usize> = HashMap::new();
+        let mut lists: IndexSet<&[String]> = IndexSet::new();
         let mut known: HashMap<*const String, usize> = HashMap::new();
         let mut tied: BTreeMap<OurGatewayId, BTreeMap<usize, Vec<Item<'s, 'a>>>> = BTreeMap::new();
         for item in gateways.chain(variants).filter(|item| !item.clusters.is_empty()) {
-            let list = *known.entry(item.clusters.as_ptr()).or_insert_with(|| {
-                let next = lists.len();
-                *lists.entry(item.clusters).or_insert(next)
-            });
+            let list = known.entry(item.clusters.as_ptr());
+            let list = *list.or_insert_with(|| lists.insert_full(item.clusters).0);
             let of_list = tied.entry(*first.get(item.gateway)).or_default();
             of_list.entry(list).or_default().push(item);
         }
@@ -300,13 +298,12 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 affected_on.entry(*gateway).or_default().push(cluster);
             }
         }
-        let mut groups: HashMap<(Vec<usize>, Vec<&str>), usize> = HashMap::new();
+        let mut groups: IndexSet<(Vec<usize>, Vec<&str>)> = IndexSet::new();
         let mut shares: BTreeMap<(usize, usize), Vec<Item<'s, 'a>>> = BTreeMap::new();
         for (gateway, by_list) in tied {
-            let next = groups.len();
             let on = affected_on.remove(&gateway).unwrap_or_default();
             let lists = by_list.keys().copied().collect();
-            let group = *groups.entry((lists, on)).or_insert(next);
+            let (group, _) = groups.insert_full((lists, on));
             for (list, items) in by_list {
                 shares.entry((group, list)).or_default().extend(items);
             }
