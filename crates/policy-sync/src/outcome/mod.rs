@@ -7,12 +7,13 @@ mod policies;
 mod policy_view;
 pub mod status;
 
+pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
 pub use inventory::SourceLine;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
     ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, on_paths,
-    overlay_changes, refusals, share,
+    overlay_changes, refusals,
 };
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, Prediction, StatusGroup,

@@ -1,9 +1,7 @@
 //! Everything that is decided about the policies of one input, for reports; and what ClusterOverlays change there: the hub's
 //! value of each field, and the one that clusters get instead.
 
-use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -15,8 +13,8 @@ use serde::Serialize;
 use super::inventory::SourceLine;
 use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;
-use crate::placing::Clusters;
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};
+use crate::placing::{Clusters, share};
 use crate::policy::{
     Attachments, AuthoredId, Condition, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
     StatusShape, accepted,
@@ -147,19 +145,6 @@ pub fn on_paths<'v, R: Serialize>(
         on.classes.push(seen.clusters);
     }
     (results.into_values().collect(), paths.into_values().collect())
-}
-
-/// The value, or the equal one that was there before.
-pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
-    known: &mut HashSet<Arc<T>, S>,
-    value: impl Borrow<T> + Into<Arc<T>>,
-) -> Arc<T> {
-    if let Some(known) = known.get(value.borrow()) {
-        return Arc::clone(known);
-    }
-    let value = value.into();
-    known.insert(Arc::clone(&value));
-    value
 }
 
 impl PolicyView<'_> {
@@ -359,7 +344,7 @@ impl<'v> ClusterLists<'v> {
 }
 
 /// What one ClusterOverlay changes in one object, on clusters that get the same values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OverlayChanges {
@@ -393,7 +378,7 @@ impl OverlayChanges {
 }
 
 /// A field that a ClusterOverlay changes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OverlaidFieldReport {
@@ -446,7 +431,7 @@ pub fn overlay_changes(
 fn by_values<'f>(
     fields: &[&'f ChangedField],
     is_there: impl Fn(&str) -> bool,
-) -> Vec<(Vec<OverlaidFieldReport>, Vec<&'f str>)> {
+) -> IndexMap<Vec<OverlaidFieldReport>, Vec<&'f str>> {
     let mut there: BTreeMap<&str, Vec<OverlaidFieldReport>> = BTreeMap::new();
     for field in fields {
         for value in field.here.iter().filter(|value| value.value != field.hub) {
@@ -461,12 +446,9 @@ fn by_values<'f>(
             }
         }
     }
-    let mut groups: Vec<(Vec<OverlaidFieldReport>, Vec<&str>)> = Vec::new();
+    let mut groups: IndexMap<Vec<OverlaidFieldReport>, Vec<&str>> = IndexMap::new();
     for (cluster, reports) in there {
-        match groups.iter_mut().find(|(known, _)| *known == reports) {
-            Some((_, clusters)) => clusters.push(cluster),
-            None => groups.push((reports, vec![cluster])),
-        }
+        groups.entry(reports).or_default().push(cluster);
     }
     groups
 }

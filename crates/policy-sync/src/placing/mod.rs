@@ -8,4 +8,4 @@ mod place;
 mod tests;
 
 pub use findings::{inventory, place_of, problems, unwritable};
-pub use place::{Clusters, Decided, is_among, known_clusters, place};
+pub use place::{Clusters, Decided, is_among, known_clusters, place, share};

@@ -1,8 +1,10 @@
 //! The clusters of each Gateway of ours (docs/placement.md): those of PlacementDecisions in the input
 //! (docs/systems/mgc.md#placing-a-gateway), or evaluated.
 
+use std::borrow::Borrow;
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use apimachinery::Identity;
@@ -40,7 +42,7 @@ pub fn place(
         evaluation: None,
         source,
         evaluated: BTreeMap::new(),
-        lists: BTreeSet::new(),
+        lists: HashSet::new(),
         unable: BTreeSet::new(),
     };
     // It decides about a Gateway, or is compared with its decisions.
@@ -70,7 +72,7 @@ struct Placing<'a> {
     /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
     evaluated: BTreeMap<(String, String), Arc<[String]>>,
     /// Equal lists of different Placements are one.
-    lists: BTreeSet<Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
     /// Clusters that they choose and that can have no work.
     unable: BTreeSet<String>,
 }
@@ -115,14 +117,7 @@ impl Placing<'_> {
             all.partition(|cluster| check_cluster_name(cluster).is_ok());
         self.unable.extend(unable);
         clusters.sort_unstable();
-        let clusters: Arc<[String]> = clusters.into();
-        let clusters = match self.lists.get(&clusters) {
-            Some(known) => Arc::clone(known),
-            None => {
-                self.lists.insert(Arc::clone(&clusters));
-                clusters
-            }
-        };
+        let clusters = share(&mut self.lists, clusters);
         self.evaluated.insert(key, Arc::clone(&clusters));
         Some(clusters)
     }
@@ -227,21 +222,20 @@ fn holds_no_work(cluster: &Object) -> Option<Finding> {
 fn not_placed(gateway: &Gateway<'_>) -> Finding {
     let labels = gateway.object.root().get("metadata").get("labels");
     let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
-    let near = near.map(|near| labels.get(near));
-    let place = match &near {
-        Some(near) => gateway.object.key_place(&near.pointer()),
-        None => gateway.object.place(&labels.pointer()),
-    };
-    let who = gateway.object.identity();
-    let message = format!("{who} has no placement label, so no cluster receives it");
-    let finding = Finding::new(Code::GATEWAY_NOT_PLACED, place, message);
-    if near.is_some() {
-        let help = format!("did you mean `{PLACEMENT_LABEL}`?");
-        return finding.severity(Severity::Error).help(help);
+    let object = gateway.object;
+    let message = format!(
+        "{} has no placement label, so no cluster receives it",
+        object.identity()
+    );
+    let finding = |place| Finding::new(Code::GATEWAY_NOT_PLACED, place, message);
+    match near {
+        Some(near) => finding(object.key_place(&labels.get(near).pointer()))
+            .severity(Severity::Error)
+            .help(format!("did you mean `{PLACEMENT_LABEL}`?")),
+        None => finding(object.place(&labels.pointer())).help(format!(
+            "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
+        )),
     }
-    finding.help(format!(
-        "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
-    ))
 }
 
 /// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once.
@@ -324,6 +318,19 @@ impl<'a> Decided<'a> {
     pub fn of<'s>(&'s self, namespace: &'s str, placement: &'s str) -> Option<&'s [String]> {
         self.0.get(&(namespace, placement)).map(AsRef::as_ref)
     }
+}
+
+/// The value, or the equal one that was there before.
+pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
+    known: &mut HashSet<Arc<T>, S>,
+    value: impl Borrow<T> + Into<Arc<T>>,
+) -> Arc<T> {
+    if let Some(known) = known.get(value.borrow()) {
+        return Arc::clone(known);
+    }
+    let value = value.into();
+    known.insert(Arc::clone(&value));
+    value
 }
 
 /// Whether a cluster is in a sorted list.

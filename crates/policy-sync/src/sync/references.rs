@@ -21,7 +21,7 @@ use super::routes::ChosenObjects;
 use super::synced_object::{Copy, SyncedObject, SyncedTarget, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, is_downstream};
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::params::SyncedResource;
+use crate::api::params::{Role, SyncedResource};
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, fitting_names};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
@@ -427,7 +427,7 @@ pub fn add_grants<'a>(
         match synced.iter_mut().find(|known| std::ptr::eq(known.object, object)) {
             Some(known) => known.targets.push(target),
             None => {
-                synced.push(SyncedObject::other(object, &RESOURCE, vec![target]));
+                synced.push(SyncedObject::new(object, Role::Object, &RESOURCE, vec![target]));
                 variants.push(Vec::new());
             }
         }

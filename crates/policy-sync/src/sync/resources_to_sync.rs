@@ -102,7 +102,7 @@ impl<'a> ChosenObject<'a> {
         }
         let first = targets.first().and_then(|target| target.gateways.first());
         let resource = asked_for(self.object, Role::Object, first.copied(), ours);
-        SyncedObject::other(self.object, resource, targets)
+        SyncedObject::new(self.object, Role::Object, resource, targets)
     }
 }
 

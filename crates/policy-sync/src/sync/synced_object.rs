@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use apimachinery::core_group;
+use indexmap::IndexMap;
 use kube_json::{Map, Value, json};
 
 use super::copies::{PlacedGateway, downstream_route, set_metadata, shipped};
@@ -89,16 +90,17 @@ impl<'a> SyncedObject<'a> {
         }
     }
 
-    /// An object that is neither a policy nor has parents.
-    pub(super) fn other(
+    /// An object that is no policy.
+    pub(super) fn new(
         object: &'a Object,
+        role: Role,
         resource: &'a SyncedResource,
         targets: Vec<SyncedTarget<'a>>,
     ) -> Self {
         Self {
             object,
             value: Cow::Borrowed(&object.value),
-            role: Role::Object,
+            role,
             sources: vec![object],
             policies: Vec::new(),
             settings: BTreeMap::new(),
@@ -207,10 +209,7 @@ fn with_parents<'a>(
     let resource = asked_for(object, Role::Route, first, ours);
     let target = |(gateway, pointer)| SyncedTarget::new(vec![gateway], pointer, namespace);
     let targets = parents.into_iter().map(target).collect();
-    SyncedObject {
-        role: Role::Route,
-        ..SyncedObject::other(object, resource, targets)
-    }
+    SyncedObject::new(object, Role::Route, resource, targets)
 }
 
 /// The entry of the parameters of a Gateway's class that asks for an object: it goes with the Gateway only because of it.
@@ -451,24 +450,24 @@ pub fn variants(
         Some((gateway, same)) => BTreeMap::from([(same, Arc::clone(&gateways.get(gateway).clusters))]),
         None => by_content(synced, gateways),
     };
-    let variants = by_content
+    let somewhere = by_content
         .into_iter()
-        .filter(|(_, clusters)| !clusters.is_empty())
-        .map(|(same, clusters)| {
-            let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
-            let targets = synced.targets.iter().enumerate();
-            let targets = targets.filter(|(position, _)| positions.contains(position));
-            let targets: Vec<(usize, &SyncedTarget<'_>)> = targets.collect();
-            let present: BTreeSet<OurGatewayId> = same.iter().map(|(_, gateway, _)| *gateway).collect();
-            // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
-            // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
-            let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
-            Variant {
-                copies: copies(synced, gateways, &targets, (own, &clusters)),
-                gateways: present.into_iter().collect(),
-                clusters,
-            }
-        });
+        .filter(|(_, clusters)| !clusters.is_empty());
+    let variants = somewhere.map(|(same, clusters)| {
+        let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
+        let targets = synced.targets.iter().enumerate();
+        let targets = targets.filter(|(position, _)| positions.contains(position));
+        let targets: Vec<(usize, &SyncedTarget<'_>)> = targets.collect();
+        let present: BTreeSet<OurGatewayId> = same.iter().map(|(_, gateway, _)| *gateway).collect();
+        // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
+        // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
+        let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
+        Variant {
+            copies: copies(synced, gateways, &targets, (own, &clusters)),
+            gateways: present.into_iter().collect(),
+            clusters,
+        }
+    });
     variants.collect()
 }
 
@@ -544,43 +543,37 @@ fn copies(
         !target.withheld_from.is_empty() && clusters.any(|cluster| target.withheld_from.contains(cluster))
     });
     let withheld: BTreeSet<&str> = withheld.map(|target| target.pointer.as_str()).collect();
-    let mut by_place: Vec<(Place<'_>, Vec<(usize, &SyncedTarget<'_>)>)> = Vec::new();
+    let mut by_place: IndexMap<Place<'_>, Vec<(usize, &SyncedTarget<'_>)>> = IndexMap::new();
     for (position, target) in targets {
         if let Some((on_hub, downstream)) = namespaces(target, gateways) {
             let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
             let own = cluster.and_then(|cluster| target.instead.get(cluster));
-            let place = ((downstream.into_owned(), name), own);
-            match by_place.iter_mut().find(|(known, _)| *known == place) {
-                Some((_, there)) => there.push((*position, target)),
-                None => by_place.push((place, vec![(*position, target)])),
-            }
+            let there = by_place.entry(((downstream.into_owned(), name), own));
+            there.or_default().push((*position, target));
         }
     }
-    by_place.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
-    by_place
-        .into_iter()
-        .map(|(((downstream, name), own), targets)| {
-            let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
-            let content = own.unwrap_or(&synced.value);
-            let value = match synced.role {
-                Role::Object => shipped(content, &name, &downstream),
-                Role::Policy => {
-                    downstream_policy(synced, content, (&name, &downstream), (&targets, &withheld))
-                }
-                Role::Route => {
-                    let parent = |pointer: &str| {
-                        let mut targets = targets.iter().filter(|target| target.pointer == pointer);
-                        targets.find_map(|target| target.gateways.first().copied())
-                    };
-                    downstream_route(content, (&name, &downstream), parent, gateways)
-                }
-            };
-            Copy {
-                object: object.with_value(value).with_name(downstream, name),
-                targets: positions,
+    by_place.sort_by(|(one, _), _, (other, _), _| one.cmp(other));
+    let copies = by_place.into_iter().map(|(((downstream, name), own), targets)| {
+        let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
+        let content = own.unwrap_or(&synced.value);
+        let place = (name.as_str(), downstream.as_str());
+        let value = match synced.role {
+            Role::Object => shipped(content, &name, &downstream),
+            Role::Policy => downstream_policy(synced, content, place, (&targets, &withheld)),
+            Role::Route => {
+                let parent = |pointer: &str| {
+                    let mut targets = targets.iter().filter(|target| target.pointer == pointer);
+                    targets.find_map(|target| target.gateways.first().copied())
+                };
+                downstream_route(content, place, parent, gateways)
             }
-        })
-        .collect()
+        };
+        Copy {
+            object: object.with_value(value).with_name(downstream, name),
+            targets: positions,
+        }
+    });
+    copies.collect()
 }
 
 /// The policy as it is on the spoke.
