@@ -125,12 +125,6 @@ struct Published<'v> {
     clusters: &'v [String],
 }
 
-impl Published<'_> {
-    fn is_balanced(&self) -> bool {
-        self.policy.value.pointer("/spec/loadBalancing").is_some()
-    }
-}
-
 /// Records of one hostname that several Gateways or clusters publish, which have to agree
 /// (Kuadrant/dns-operator docs/reference/dnsrecord.md@v0.15.0).
 fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
@@ -161,9 +155,10 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
     }
     let mut said = BTreeSet::new();
     let mut alone: BTreeMap<String, (&Object, BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+    let is_balanced = |one: &&Published<'_>| one.policy.value.pointer("/spec/loadBalancing").is_some();
     for (hostname, published) in &by_host {
-        let balanced = published.iter().find(|one| one.is_balanced());
-        for one in published.iter().filter(|one| !one.is_balanced()) {
+        let balanced = published.iter().find(is_balanced);
+        for one in published.iter().filter(|one| !is_balanced(one)) {
             if let Some(other) = balanced {
                 if !said.insert((hostname, one.policy.identity(), one.gateway.identity())) {
                     continue;

@@ -177,7 +177,7 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         let target = topology.identity(*node).group_kind;
         match profile.targeting.judge(&target.group, &target.kind) {
             Verdict::Taken { sections, .. } => Some((*node, section_of(*node).filter(|_| sections))),
-            _ => None,
+            Verdict::Refused => None,
         }
     });
     targets.collect()
@@ -242,28 +242,22 @@ fn document<'v>(
 
 impl<'v> Found<'v> {
     fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Resultant {
-        let Result {
-            profile,
-            controller,
-            objects,
-            policy,
-            adds_up,
-        } = self.result;
+        let result = self.result;
         let mut sections = self.sections.into_iter();
         let section = match (sections.next(), sections.next()) {
             (Some(only), None) => only,
             _ => None,
         };
         let target = reference_to(target, section.as_deref());
-        let policy = match policy {
-            Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
+        let policy = match result.policy {
+            Value::Object(spec) if !result.adds_up => with_target(&result.profile, spec, &target),
             other => other,
         };
         Resultant {
-            controller_name: controller,
-            objects,
+            controller_name: result.controller,
+            objects: result.objects,
             target_ref: target,
-            resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
+            resultant_policy: Map::from_iter([(lower_first(&result.profile.kind), policy)]),
             paths: (!alone).then_some(self.paths),
             clusters: lists.joined(&self.classes),
         }

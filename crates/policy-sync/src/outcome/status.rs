@@ -311,12 +311,10 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
 pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
-        Err(failure) => Condition::new(
-            InvalidParameters::CONDITION,
-            "False",
-            InvalidParameters::REASON,
-            failure.to_string(),
-        ),
+        Err(failure) => {
+            let (kind, reason) = (InvalidParameters::CONDITION, InvalidParameters::REASON);
+            Condition::new(kind, "False", reason, failure.to_string())
+        }
     };
     ObjectStatus {
         conditions: vec![accepted],

@@ -89,23 +89,15 @@ impl<'c> Admission<'c> {
 
     /// Reports what is refused.
     pub fn report(&self, findings: &mut Findings) {
-        let Syncing {
-            hub,
-            ours,
-            attachments,
-            ..
-        } = self.syncing;
+        let (syncing, topology) = (self.syncing, &self.syncing.attachments.topology);
         for ((gateway, listener, cause), refused) in &self.refused {
-            let node = attachments.topology.listeners.get(*listener);
-            let gateway = ours.gateways.get(*gateway).gateway.object;
-            findings.extend(finding((node.owner, gateway), node, *cause, refused, hub));
+            let node = topology.listeners.get(*listener);
+            let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
+            findings.extend(finding((node.owner, gateway), node, *cause, refused, syncing.hub));
         }
         for (set, on) in &self.refused_sets {
-            findings.push(refused_set(
-                attachments.topology.gateways.get(set.gateway),
-                set.object,
-                on,
-            ));
+            let gateway = topology.gateways.get(set.gateway);
+            findings.push(refused_set(gateway, set.object, on));
         }
     }
 

@@ -290,16 +290,12 @@ fn is_namespaced(referrer: &Object, pointer: &str) -> bool {
 
 /// The object of the hub that is needed on clusters: one from the namespace of a Gateway gets another one there.
 fn of_hub<'h>(hub: &'h Hub, needed: &Needed) -> Option<&'h Object> {
-    let Needed::Object(Identity {
-        group_kind: kind,
-        namespace,
-        name,
-    }) = needed
-    else {
+    let Needed::Object(needed) = needed else {
         return None;
     };
-    let there = namespace.as_deref()?;
-    let find = |namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name);
+    let GroupKind { group, kind } = &needed.group_kind;
+    let there = needed.namespace.as_deref()?;
+    let find = |namespace| hub.objects.find(group, kind, Some(namespace), &needed.name);
     find(there).or_else(|| find(there.strip_prefix(NAMESPACE_PREFIX)?))
 }
 
@@ -520,7 +516,7 @@ struct NotPermitted<'a> {
     namespace: String,
 }
 
-impl<'g, 'a> MissingGrants<'g, 'a> {
+impl<'a> MissingGrants<'_, 'a> {
     /// Looks at a reference of an object of the hub, whose copy is in `namespace` on these clusters.
     fn look(
         &mut self,

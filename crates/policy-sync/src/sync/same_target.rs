@@ -60,19 +60,16 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
         Composed::Depends {
             defaults,
             overrides,
-            fallback: Some((policy, settings)),
+            fallback,
         } => {
-            if !defaults.is_empty() || !overrides.is_empty() {
-                return None;
+            if let Some((policy, settings)) = fallback {
+                let is_alone = defaults.is_empty() && overrides.is_empty();
+                let mut entries = entries.iter().filter(|_| is_alone);
+                let name_giver = entries.find(|entry| entry.policy == *policy)?;
+                return alone(name_giver, own(name_giver, Side::Defaults)?, settings);
             }
-            let name_giver = entries.iter().find(|entry| entry.policy == *policy)?;
-            return alone(name_giver, own(name_giver, Side::Defaults)?, settings);
+            (defaults.clone(), overrides.clone())
         }
-        Composed::Depends {
-            defaults,
-            overrides,
-            fallback: None,
-        } => (defaults.clone(), overrides.clone()),
     };
     let mut left = defaults.clone();
     left.retain(|key, _| !defines(&overrides, key));
