@@ -503,10 +503,8 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
     let of = |shape| effect_of(kind, shape, outcome, &by);
     let mut condition = of(shape).or_else(|| of(StatusShape::EnvoyGateway))?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
-        let message = format!(
-            "{kind} has been partially enforced, in part overridden by [{}]",
-            by.join(" ")
-        );
+        let by = by.join(" ");
+        let message = format!("{kind} has been partially enforced, in part overridden by [{by}]");
         condition.message = message.into();
     }
     Some(condition)

@@ -482,11 +482,7 @@ fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'s
 
 /// Whether some controller may forward to objects of a kind: of Kubernetes' own kinds to Services alone.
 fn may_be_backend(group: &str, kind: &str) -> bool {
-    if group.is_empty() {
-        kind == "Service"
-    } else {
-        group.contains('.')
-    }
+    (group, kind) == ("", "Service") || group.contains('.')
 }
 
 /// A condition, whose reason has its name if there are no problems.

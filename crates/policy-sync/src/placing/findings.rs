@@ -73,13 +73,11 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message).help(help)
         }
         ProblemKind::OrderDependent { contested } => {
+            let clusters = first_names(contested, MOST_NAMES);
             let message =
                 format!("the order in which OCM schedules Placements decides which clusters {key} gets");
             Finding::new(Code::PLACEMENT_ORDER_DEPENDENT, at, message)
-                .note(format!(
-                    "in some orders and not in others: {}",
-                    first_names(contested, MOST_NAMES)
-                ))
+                .note(format!("in some orders and not in others: {clusters}"))
                 .help("commit its decisions, which are the same in any order: `spokewright placement --write DIR`")
         }
         ProblemKind::NeverSettles => {

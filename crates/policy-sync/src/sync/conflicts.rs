@@ -129,10 +129,10 @@ fn one_target(
             "the controller refuses one of them, and answers requests with an error".to_owned()
         }
         SameTarget::Merge => "both apply, regardless of which is created first".to_owned(),
-        SameTarget::Unknown => format!(
-            "what the controller of {} makes of both is not known",
-            profile.kind
-        ),
+        SameTarget::Unknown => {
+            let kind = &profile.kind;
+            format!("what the controller of {kind} makes of both is not known")
+        }
         SameTarget::Reject | SameTarget::PerField | SameTarget::AddUp => return,
     };
     if let [first, others @ ..] = resolution.synced.as_slice() {
@@ -284,10 +284,8 @@ impl Meeting {
 
 /// The finding, with both outcomes.
 pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &Meeting) -> Finding {
-    let message = format!(
-        "the result of {} and {} depends on which is created first: both target {target}",
-        one.name, other.name
-    );
+    let names = format!("{} and {}", one.name, other.name);
+    let message = format!("the result of {names} depends on which is created first: both target {target}");
     let finding = Finding::new(Code::POLICY_UNDECIDED, one.place.clone(), message)
         .label("this one")
         .related(other.place.clone(), "and this one");

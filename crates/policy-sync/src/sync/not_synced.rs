@@ -275,20 +275,16 @@ impl<'a> Syncing<'a> {
     /// What to add to the parameters for the kind of a policy.
     fn kind_entry(self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
         let class = &self.ours.gateways.get(gateway).gateway.class_name;
-        match self.kind_info(policy.object) {
-            Some(kind) if kind.scope == Scope::Cluster => {
-                "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
-            }
-            Some(kind) if !kind.has_target => format!(
-                "add {} with `names: [{}]` to `resourcesToSync` of `{class}`",
-                kind.listed(policy.object),
-                policy.object.key()
-            ),
-            Some(kind) => format!(
-                "add {} to `policiesToSync` of `{class}`",
-                kind.listed(policy.object)
-            ),
-            None => format!("list its kind in `policiesToSync` of `{class}`"),
+        let Some(kind) = self.kind_info(policy.object) else {
+            return format!("list its kind in `policiesToSync` of `{class}`");
+        };
+        let (listed, key) = (kind.listed(policy.object), policy.object.key());
+        if kind.scope == Scope::Cluster {
+            "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
+        } else if kind.has_target {
+            format!("add {listed} to `policiesToSync` of `{class}`")
+        } else {
+            format!("add {listed} with `names: [{key}]` to `resourcesToSync` of `{class}`")
         }
     }
 

@@ -255,10 +255,10 @@ fn not_shipped(
         // A kind that is wrong makes another reference of it.
         .follows_from(referrer.place(&kind_of(pointer)))
         .follows_from(referrer.place(pointer));
-    let others = referrers.iter().skip(1).map(|(referrer, pointer)| {
-        let text = format!("and by {}", referrer.identity());
-        (referrer.place(pointer), text)
-    });
+    let other = |(referrer, pointer): &&Referrer<'_>| {
+        (referrer.place(pointer), format!("and by {}", referrer.identity()))
+    };
+    let others = referrers.iter().skip(1).map(other);
     let mut finding = with_others(finding, others, "need it");
     if let Needed::Object(Identity { group_kind, name, .. }) = needed
         && of_hub(hub, needed).is_none()
@@ -555,12 +555,9 @@ impl<'a> MissingGrants<'_, 'a> {
             let clusters: BTreeSet<&str> = clusters.copied().collect();
             let place =
                 |missing: &NotPermitted<'_>| missing.object.place(&format!("{}/namespace", missing.pointer));
-            let message = format!(
-                "{} may not refer to {}, which is in another namespace, on {}",
-                first.object.identity(),
-                first.to,
-                fitting_names(&clusters, CLUSTERS_WIDTH)
-            );
+            let (who, what) = (first.object.identity(), &first.to);
+            let on = fitting_names(&clusters, CLUSTERS_WIDTH);
+            let message = format!("{who} may not refer to {what}, which is in another namespace, on {on}");
             let finding =
                 Finding::new(Code::REFERENCE_NOT_PERMITTED, place(first), message).label("another namespace");
             let others = missing.iter().filter(|other| place(other) != place(first));

@@ -200,10 +200,8 @@ pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
                     object.namespace_or_empty()
                 );
                 let help = if chosen.names(object) {
-                    format!(
-                        "remove `{}` from `names`, or ship a route that refers to it",
-                        object.key()
-                    )
+                    let key = object.key();
+                    format!("remove `{key}` from `names`, or ship a route that refers to it")
                 } else {
                     "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
                 };

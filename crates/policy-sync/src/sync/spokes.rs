@@ -147,11 +147,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let local = inhabited.get(cluster);
             let is_affected = |share: &Share<'_, 'a>| {
                 let gateway = share.items.first().map(|item| *first.get(item.gateway));
-                let affected = |local: &Inhabited<'_>| match &local.affected {
-                    Some(affected) => gateway.is_some_and(|gateway| affected.contains(&gateway)),
-                    None => true,
-                };
-                local.is_some_and(affected)
+                let is_in =
+                    |affected: &BTreeSet<_>| gateway.is_some_and(|gateway| affected.contains(&gateway));
+                local.is_some_and(|local| local.affected.as_ref().is_none_or(is_in))
             };
             let (own, others): (Vec<_>, Vec<_>) =
                 shares.into_iter().partition(|(_, share)| is_affected(share));

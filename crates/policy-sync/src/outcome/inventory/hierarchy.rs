@@ -431,11 +431,8 @@ fn rule_entry(locator: Arc<str>, route: &Object, number: usize, listed_backends:
     let list = |field: &str| items(rule.and_then(|rule| rule.get(field))).iter();
     let mut matches: Vec<String> = list("matches").map(matched).collect();
     if matches.is_empty() {
-        let all = if route.kind == "HTTPRoute" {
-            "/"
-        } else {
-            "everything"
-        };
+        let is_http = route.kind == "HTTPRoute";
+        let all = if is_http { "/" } else { "everything" };
         matches.push(all.to_owned());
     }
     let backends = list("backendRefs").map(|backend| forwarded(backend, route.namespace_or_empty()));
