@@ -165,8 +165,7 @@ impl<'a> Analysis<'a> {
         cluster: Option<&'x str>,
     ) -> SpokesOfHub<'x> {
         let everywhere = self.syncing_to(&self.placed.clusters);
-        // What a listener refuses is reported about what is rendered.
-        let labels = sync::check_admission(everywhere, &mut Findings::new());
+        let labels = sync::Admission::new(everywhere).labels;
         let making = sync::Spokes {
             syncing: everywhere,
             local,

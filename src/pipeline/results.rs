@@ -148,7 +148,7 @@ impl Shipped {
         };
         let is_shipped = |object: &Identity| self.clusters.contains_key(object);
         let goes_to = |object: &Identity, cluster: &str| self.goes_to(object, cluster);
-        let mut effects = effects(loaded.overlays(), &loaded.hub, is_shipped, goes_to, local);
+        let mut effects = effects(loaded.overlays(), &loaded.hub, &is_shipped, &goes_to, &local);
         let is_stopped = !effects.is_empty() && loaded.is_stopped_by(findings);
         effects.retain(|finding| !is_stopped || finding.severity == Severity::Error);
         findings.extend(effects);

@@ -27,7 +27,7 @@ use crate::report::{
     Shared, StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
-    NamespaceLabels, OnSpokes, Withheld, check_admission, report_chosen_nowhere, report_misspelled_backends,
+    Admission, NamespaceLabels, OnSpokes, Withheld, report_chosen_nowhere, report_misspelled_backends,
     report_references, report_same_hostnames, report_unused,
 };
 use crate::{parallel, source};
@@ -384,12 +384,13 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
     report_misspelled_backends(placed.hub, findings);
     report_same_hostnames(analysis.syncing_to(&judged), findings);
     report_chosen_nowhere(everywhere, findings);
-    let labels = check_admission(analysis.syncing_to(&judged), findings);
+    let admission = Admission::new(analysis.syncing_to(&judged));
+    admission.report(findings);
     if placed.loaded.overlays().overlays.is_empty() {
-        return labels;
+        return admission.labels;
     }
     // A Namespace has the labels that listeners on any cluster select by.
-    check_admission(everywhere, &mut Findings::new())
+    Admission::new(everywhere).labels
 }
 
 /// The finding about an object that leaves all clusters; `said` are the findings of the run.

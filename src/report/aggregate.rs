@@ -16,7 +16,7 @@ use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::outcome::predicted::class_status;
+use crate::outcome::status::class_status;
 use crate::outcome::{
     ManifestProblem, ObjectStatus, OnCluster, PolicyView, StatusGroup, WorkState, exception,
 };

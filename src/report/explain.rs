@@ -159,7 +159,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let clusters = nodes.find_map(|node| match node {
             Node::Route(route) => {
                 view.routes.get(route)?;
-                Some(view.routes.clusters(view.hub, view.clusters, route))
+                Some(view.clusters_of_route(route))
             }
             Node::ListenerSet(set) => {
                 view.routes.sets.get(&set)?;

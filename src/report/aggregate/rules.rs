@@ -11,7 +11,7 @@ use super::instance::Instance;
 use crate::api::gateway::Gateway;
 use crate::diagnostic::Findings;
 use crate::hub::OurClass;
-use crate::outcome::predicted::{UNKNOWN, handled, no_listeners, programmed_on};
+use crate::outcome::status::{UNKNOWN, handled, no_listeners, programmed_on};
 use crate::outcome::{
     Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkOnCluster,
 };

@@ -67,12 +67,8 @@ fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
                 let Some(gateway) = path.path.gateway() else {
                     continue;
                 };
-                let reading = path
-                    .effective
-                    .content
-                    .iter()
-                    .filter(|(_, leaf)| reads_auth(&leaf.value));
-                let mut reading = reading.peekable();
+                let settings = path.effective.content.iter();
+                let mut reading = settings.filter(|(_, leaf)| reads_auth(&leaf.value)).peekable();
                 if reading.peek().is_none() {
                     continue;
                 }
@@ -87,20 +83,16 @@ fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
                 for (name, leaf) in reading {
                     let (authored, pointer) = seen.attachments.written_at(name, leaf);
                     let key = (authored.locator.to_string(), pointer);
-                    let (_, clusters) = found
-                        .entry(key)
-                        .or_insert_with(|| (authored.object, BTreeSet::new()));
+                    let new = || (authored.object, BTreeSet::new());
+                    let (_, clusters) = found.entry(key).or_insert_with(new);
                     clusters.extend(seen.clusters.iter().map(String::as_str));
                 }
             }
         }
     }
     for ((_, pointer), (policy, clusters)) in found {
-        let message = format!(
-            "{} reads `auth` where no AuthPolicy is in effect, on {}",
-            policy.identity(),
-            fitting_names(clusters, CLUSTERS_WIDTH)
-        );
+        let (who, on) = (policy.identity(), fitting_names(clusters, CLUSTERS_WIDTH));
+        let message = format!("{who} reads `auth` where no AuthPolicy is in effect, on {on}");
         findings.push(
             Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&pointer), message)
                 .label("never matches, and counts for nobody")
@@ -133,12 +125,6 @@ struct Published<'v> {
     clusters: &'v [String],
 }
 
-impl Published<'_> {
-    fn balancing(&self) -> Option<&Value> {
-        self.policy.value.pointer("/spec/loadBalancing")
-    }
-}
-
 /// Records of one hostname that several Gateways or clusters publish, which have to agree
 /// (Kuadrant/dns-operator docs/reference/dnsrecord.md@v0.15.0).
 fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
@@ -169,9 +155,10 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
     }
     let mut said = BTreeSet::new();
     let mut alone: BTreeMap<String, (&Object, BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+    let is_balanced = |one: &&Published<'_>| one.policy.value.pointer("/spec/loadBalancing").is_some();
     for (hostname, published) in &by_host {
-        let balanced = published.iter().find(|one| one.balancing().is_some());
-        for one in published.iter().filter(|one| one.balancing().is_none()) {
+        let balanced = published.iter().find(is_balanced);
+        for one in published.iter().filter(|one| !is_balanced(one)) {
             if let Some(other) = balanced {
                 if !said.insert((hostname, one.policy.identity(), one.gateway.identity())) {
                     continue;
@@ -188,11 +175,8 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
                 );
                 continue;
             }
-            let clusters: BTreeSet<&str> = published
-                .iter()
-                .flat_map(|one| one.clusters)
-                .map(String::as_str)
-                .collect();
+            let clusters = published.iter().flat_map(|one| one.clusters);
+            let clusters: BTreeSet<&str> = clusters.map(String::as_str).collect();
             if clusters.len() > 1 {
                 let known = alone.entry(one.policy.identity().locator());
                 let (_, all, hostnames) = known.or_insert_with(|| (one.policy, BTreeSet::new(), Vec::new()));
@@ -223,8 +207,10 @@ fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, fi
     let mut said = BTreeSet::new();
     for one in published {
         let geo = one
-            .balancing()
-            .and_then(|balancing| balancing.get("geo")?.as_str());
+            .policy
+            .value
+            .pointer("/spec/loadBalancing/geo")
+            .and_then(Value::as_str);
         let Some(geo) = geo.filter(|_| said.insert(one.policy.identity())) else {
             continue;
         };

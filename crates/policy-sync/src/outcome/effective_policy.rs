@@ -7,11 +7,11 @@ use std::sync::Arc;
 use kube_json::{Map, Text, Value, json};
 use serde::Serialize;
 
-use super::predicted::reference;
+use super::status::reference;
 use super::{ClusterLists, PolicyView, Seen};
 use crate::api::targeting::TargetField;
 use crate::diagnostic::without_secrets;
-use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, lower_first, wrapped};
+use crate::policy::{Effective, KindId, Profile, Verdict, controller_name, lower_first, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
@@ -105,11 +105,12 @@ impl PolicyView<'_> {
                         .entry((kind, Arc::as_ptr(&path.effective), node))
                         .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
                         .clone();
+                    let (own, kind) = (identity.namespace.clone(), identity.group_kind.clone());
                     let key = [
-                        identity.namespace.clone().unwrap_or_default(),
+                        own.unwrap_or_default(),
                         identity.name.clone(),
-                        identity.group_kind.kind.clone(),
-                        identity.group_kind.group.clone(),
+                        kind.kind,
+                        kind.group,
                     ];
                     // The results on one target are in the order in which they were found.
                     let (_, results) = targets.entry(key).or_insert_with(|| (identity, Vec::new()));
@@ -127,13 +128,10 @@ impl PolicyView<'_> {
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
         let attachments = seen.attachments;
         let profile = &attachments.kinds.get(kind).profile;
-        let authors: BTreeSet<AuthoredId> = effective.sources(attachments);
-        let objects = authors
-            .into_iter()
-            .map(|author| attachments.authored(author).object);
-        let gateway = path
-            .gateway()
-            .map(|gateway| attachments.topology.gateways.get(gateway).known_as());
+        let authors = effective.sources(attachments).into_iter();
+        let objects = authors.map(|author| attachments.authored(author).object);
+        let gateways = &attachments.topology.gateways;
+        let gateway = path.gateway().map(|id| gateways.get(id).known_as());
         let on_hub = gateway.map(|gateway| self.hub.topology.find(&gateway.identity()));
         // Nothing names the controller of a mesh.
         let controller = on_hub.into_iter().flatten().find_map(|node| match node {
@@ -174,18 +172,15 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         let section = nodes.iter().find(|node| sections.contains(node))?;
         topology.section(*section).map(str::to_owned)
     };
-    let wholes = nodes
-        .iter()
-        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)));
-    wholes
-        .filter_map(|node| {
-            let target = topology.identity(*node).group_kind;
-            let Verdict::Taken { sections, .. } = profile.targeting.judge(&target.group, &target.kind) else {
-                return None;
-            };
-            Some((*node, section_of(*node).filter(|_| sections)))
-        })
-        .collect()
+    let is_whole = |node: &&Node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_));
+    let targets = nodes.iter().filter(is_whole).filter_map(|node| {
+        let target = topology.identity(*node).group_kind;
+        match profile.targeting.judge(&target.group, &target.kind) {
+            Verdict::Taken { sections, .. } => Some((*node, section_of(*node).filter(|_| sections))),
+            Verdict::Refused => None,
+        }
+    });
+    targets.collect()
 }
 
 /// Adds that a result holds on a path.
@@ -207,10 +202,7 @@ fn add<'v>(
         found.paths.push(path);
     }
     found.sections.insert(section);
-    let last = found.classes.last();
-    if last.is_none_or(|last| !std::ptr::eq(*last, clusters)) {
-        found.classes.push(clusters);
-    }
+    found.classes.push(clusters);
 }
 
 /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
@@ -223,14 +215,12 @@ fn document<'v>(
     let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
     results.sort_by_key(kind_of);
     let kinds: Vec<GroupKind> = results.iter().map(kind_of).collect();
-    let policies = results
-        .into_iter()
-        .map(|found| {
-            let kind = kind_of(&found);
-            let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-            found.entry(identity, alone, lists)
-        })
-        .collect();
+    let policies = results.into_iter().map(|found| {
+        let kind = kind_of(&found);
+        let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
+        found.entry(identity, alone, lists)
+    });
+    let policies = policies.collect();
     let kind = &identity.group_kind;
     let namespace = identity.namespace.clone().unwrap_or_default();
     let mut name = format!("{}-{}", kind.kind.to_lowercase(), identity.name);
@@ -252,28 +242,22 @@ fn document<'v>(
 
 impl<'v> Found<'v> {
     fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Resultant {
-        let Result {
-            profile,
-            controller,
-            objects,
-            policy,
-            adds_up,
-        } = self.result;
+        let result = self.result;
         let mut sections = self.sections.into_iter();
         let section = match (sections.next(), sections.next()) {
             (Some(only), None) => only,
             _ => None,
         };
         let target = reference_to(target, section.as_deref());
-        let policy = match policy {
-            Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
+        let policy = match result.policy {
+            Value::Object(spec) if !result.adds_up => with_target(&result.profile, spec, &target),
             other => other,
         };
         Resultant {
-            controller_name: controller,
-            objects,
+            controller_name: result.controller,
+            objects: result.objects,
             target_ref: target,
-            resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
+            resultant_policy: Map::from_iter([(lower_first(&result.profile.kind), policy)]),
             paths: (!alone).then_some(self.paths),
             clusters: lists.joined(&self.classes),
         }

@@ -8,8 +8,7 @@ use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
-use super::overlay_changes::OverlayChanges;
-use super::policy_view::{ClusterLists, PolicyView, Seen, on_paths};
+use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, on_paths};
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
@@ -131,10 +130,8 @@ impl EffectiveResult {
     /// The result of the policies of one kind.
     pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, effective: &Effective) -> Self {
         let profile = &attachments.kinds.get(kind).profile;
-        let author = |key: &str, leaf: &Leaf| {
-            let author = attachments.author_of(key, leaf);
-            attachments.authored(author).locator.to_string()
-        };
+        let locator = |author| attachments.authored(author).locator.to_string();
+        let author = |key: &str, leaf: &Leaf| locator(attachments.author_of(key, leaf));
         let spec = effective.spec(profile);
         let named = spec.is_none() || matches!(profile.unit, MergeUnit::Rules(_));
         let mut sources = BTreeMap::new();
@@ -151,38 +148,26 @@ impl EffectiveResult {
             Some(_) => key.to_owned(),
             None => author(key, leaf),
         };
-        let policies = effective.sources(attachments).into_iter();
-        let policies: BTreeSet<String> = policies
-            .map(|author| attachments.authored(author).locator.to_string())
-            .collect();
-        let content = effective.content.iter().filter(|_| named);
-        let rules = content.map(|(key, leaf)| {
+        let policies: BTreeSet<String> = effective.sources(attachments).into_iter().map(locator).collect();
+        let (mut rules, mut rule_sources) = (BTreeMap::new(), BTreeMap::new());
+        for (key, leaf) in effective.content.iter().filter(|_| named) {
             let id = id(key, leaf);
-            (
-                (id.clone(), without_secrets(&leaf.value)),
-                (id, author(key, leaf)),
-            )
-        });
-        let (rules, rule_sources): (BTreeMap<_, _>, BTreeMap<_, _>) = rules.unzip();
-        let chain = effective
-            .chain
-            .iter()
-            .filter(|_| profile.priority_field.is_some());
+            rules.insert(id.clone(), without_secrets(&leaf.value));
+            rule_sources.insert(id, author(key, leaf));
+        }
+        let is_ordered = profile.priority_field.is_some();
+        let chain = effective.chain.iter().filter(|_| is_ordered);
         let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
+        let order = authors.map(|(_, authored)| authored.locator.to_string());
+        let refused = effective.refused.iter();
         Self {
             rules: named.then_some(rules),
             rule_sources: named.then_some(rule_sources),
             source_policies: policies.into_iter().collect(),
-            order: authors
-                .map(|(_, authored)| authored.locator.to_string())
-                .collect(),
+            order: order.collect(),
             spec: spec.as_ref().map(without_secrets),
             sources,
-            refused: effective
-                .refused
-                .iter()
-                .map(|id| attachments.locator(*id).to_string())
-                .collect(),
+            refused: refused.map(|id| attachments.locator(*id).to_string()).collect(),
         }
     }
 }
@@ -302,23 +287,20 @@ impl PolicyEntry {
         let refusals = view.refusals.get(&id).into_iter().flatten();
         let refused =
             refusals.flat_map(|(clusters, why)| clusters.iter().map(move |name| (name.as_str(), why)));
-        let refused: BTreeMap<&str, &Condition> = refused
-            .filter(|(cluster, _)| clusters.contains(*cluster))
-            .collect();
+        let refused = refused.filter(|(cluster, _)| clusters.contains(*cluster));
+        let refused: BTreeMap<&str, &Condition> = refused.collect();
         let mut reasons = refused.values();
         let first = reasons.next().filter(|_| refused.len() == clusters.len());
         let on_all_clusters = first.filter(|first| reasons.all(|why| why == *first));
         let accepted = on_all_clusters.map_or(accepted, |why| Condition::clone(why));
         let mut entry = Self::new(hub, (id, accepted), everywhere);
         if on_all_clusters.is_none() && !refused.is_empty() {
-            let others = refused
-                .iter()
-                .map(|(cluster, why)| OnCluster::new(cluster, Arc::new(Condition::clone(why))));
-            entry
-                .on_clusters
-                .retain(|known| !refused.contains_key(&*known.cluster));
-            entry.on_clusters.extend(others);
-            entry.on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+            let on_clusters = &mut entry.on_clusters;
+            on_clusters.retain(|known| !refused.contains_key(&*known.cluster));
+            let others = refused.iter();
+            let others = others.map(|(cluster, why)| OnCluster::new(cluster, Arc::new((*why).clone())));
+            on_clusters.extend(others);
+            on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         }
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
@@ -332,29 +314,24 @@ impl PolicyEntry {
             };
             let name = hub.topology.locator(Node::Gateway(gateway));
             let mut total = Tally::default();
-            for tally in everywhere
-                .fates
-                .iter()
-                .filter_map(|fate| fate.gateways.get(&name))
-            {
+            let fates = everywhere.fates.iter();
+            for tally in fates.filter_map(|fate| fate.gateways.get(&name)) {
                 total.add(tally);
             }
             effect_of(kind, shape, total.outcome(), &total.keys())
         });
         if let Some(why) = on_all_clusters {
-            let conditions = entry
-                .ancestors
-                .iter_mut()
-                .flat_map(|ancestor| &mut ancestor.conditions);
+            let ancestors = entry.ancestors.iter_mut();
+            let conditions = ancestors.flat_map(|ancestor| &mut ancestor.conditions);
             for condition in conditions.filter(|condition| condition.kind == why.kind) {
                 *condition = Condition::clone(why);
             }
         }
         for node in hub.policy(id).nodes() {
-            let by = hub.conflicted_by(id, node);
-            entry
-                .decisions
-                .extend(by.map(|by| DecisionEntry::new(&hub.locator(by), hub.rule_on_one_node(by, id))));
+            if let Some(by) = hub.conflicted_by(id, node) {
+                let rule = hub.rule_on_one_node(by, id);
+                entry.decisions.push(DecisionEntry::new(&hub.locator(by), rule));
+            }
         }
         entry.decisions.sort();
         entry.decisions.dedup();
@@ -379,22 +356,16 @@ impl PolicyEntry {
         let kind = policy.object.kind.as_str();
         let shape = attachments.profile(id).status;
         let common = everywhere.and_then(Everywhere::common);
-        let effect = accepted.is_true().then(|| match &common {
+        let effect = match &common {
+            _ if !accepted.is_true() => None,
             Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
-            None => {
-                if policy.gateways(&attachments.topology).is_empty() {
-                    effect_of(kind, shape, Outcome::NoPath, &[])
-                } else {
-                    nowhere(kind, shape)
-                }
+            None if policy.gateways(&attachments.topology).is_empty() => {
+                effect_of(kind, shape, Outcome::NoPath, &[])
             }
-        });
-        let effect = effect.flatten();
-        let outcome = common
-            .as_ref()
-            .map(|(outcome, _)| *outcome)
-            .filter(|_| accepted.is_true());
-        let state = match outcome {
+            None => nowhere(kind, shape),
+        };
+        let outcome = common.as_ref().map(|(outcome, _)| *outcome);
+        let state = match outcome.filter(|_| accepted.is_true()) {
             Some(Outcome::Partial) => "Partial",
             Some(Outcome::Overridden) => "Overridden",
             Some(Outcome::NoPath) if effect.is_none() => "NoPath",
@@ -403,19 +374,14 @@ impl PolicyEntry {
         let state = state.to_owned();
         // Where no condition of the policy itself says that it is overridden, each cluster does.
         let is_silent = state == "Overridden" && effect.is_none() && !policy.local;
-        let exceptions = everywhere
-            .map(|everywhere| everywhere.exceptions(is_silent))
-            .unwrap_or_default();
-        let mut on_clusters: Vec<OnCluster> = exceptions
-            .iter()
-            .flat_map(|(clusters, tally)| {
-                let condition = exception(kind, shape, tally).map(Arc::new);
-                clusters.iter().map(move |cluster| OnCluster {
-                    cluster: Arc::clone(cluster),
-                    condition: condition.clone(),
-                })
-            })
-            .collect();
+        let mut on_clusters: Vec<OnCluster> = Vec::new();
+        for (clusters, tally) in everywhere.into_iter().flat_map(|all| all.exceptions(is_silent)) {
+            let condition = exception(kind, shape, &tally).map(Arc::new);
+            on_clusters.extend(clusters.iter().map(|cluster| OnCluster {
+                cluster: Arc::clone(cluster),
+                condition: condition.clone(),
+            }));
+        }
         on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         let by = common.map(|(_, tally)| tally.by).unwrap_or_default();
         let decisions = by.iter().flat_map(|(locator, winner)| {
@@ -427,16 +393,13 @@ impl PolicyEntry {
         let own = policy.object.namespace_or_empty();
         let nowhere = policy.targets.iter();
         let nowhere = nowhere.filter(|declared| !matches!(declared.target, Target::Attached(_)));
-        let nodes = policy.nodes();
+        let nodes = policy.nodes().into_iter();
         let named = |name: &str| effect.clone().filter(|effect| effect.kind == name);
         Self {
             policy: policy.locator().to_string(),
             place: None,
             local: policy.local,
-            targets: nodes
-                .iter()
-                .map(|node| attachments.topology.locator(*node))
-                .collect(),
+            targets: nodes.map(|node| attachments.topology.locator(node)).collect(),
             missing_targets: nowhere.map(|declared| declared.unattached(own)).collect(),
             mode,
             strategy,
@@ -472,15 +435,13 @@ fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option
 /// The Gateways of the hub on whose paths a policy is on any cluster.
 fn gateways_on_paths(view: &PolicyView<'_>, everywhere: Option<&Everywhere<'_>>) -> BTreeSet<GatewayId> {
     let fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
-    let names: BTreeSet<&str> = fates
-        .flat_map(|fate| fate.gateways.keys().map(String::as_str))
-        .collect();
-    let all = view.hub.topology.gateways.ids();
+    let names: BTreeSet<&String> = fates.flat_map(|fate| fate.gateways.keys()).collect();
     if names.is_empty() {
         return BTreeSet::new();
     }
-    all.filter(|gateway| names.contains(view.hub.topology.locator(Node::Gateway(*gateway)).as_str()))
-        .collect()
+    let topology = &view.hub.topology;
+    let is_named = |gateway: &GatewayId| names.contains(&topology.locator(Node::Gateway(*gateway)));
+    topology.gateways.ids().filter(is_named).collect()
 }
 
 impl DecisionEntry {
@@ -510,16 +471,15 @@ impl OnCluster {
 
 impl Serialize for OnCluster {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let named = |name: &str| self.condition().filter(|condition| condition.kind == name);
+        let condition = self.condition();
+        let named = |name: &str| condition.filter(|condition| condition.kind == name);
         OnClusterEntry {
             cluster: &self.cluster,
             enforced: named("Enforced"),
             programmed: named("Programmed"),
             overridden: named("Overridden"),
             attached: named("Attached"),
-            affected: self
-                .condition()
-                .filter(|condition| condition.kind.ends_with("Affected")),
+            affected: condition.filter(|condition| condition.kind.ends_with("Affected")),
         }
         .serialize(serializer)
     }
@@ -543,10 +503,8 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
     let of = |shape| effect_of(kind, shape, outcome, &by);
     let mut condition = of(shape).or_else(|| of(StatusShape::EnvoyGateway))?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
-        let message = format!(
-            "{kind} has been partially enforced, in part overridden by [{}]",
-            by.join(" ")
-        );
+        let by = by.join(" ");
+        let message = format!("{kind} has been partially enforced, in part overridden by [{by}]");
         condition.message = message.into();
     }
     Some(condition)
@@ -565,10 +523,8 @@ impl PolicyReport {
         });
         let policies: Vec<PolicyEntry> = policies.collect();
         let names: BTreeSet<&str> = policies.iter().map(|entry| entry.policy.as_str()).collect();
-        let overlays = view
-            .overlays
-            .iter()
-            .filter(|change| names.contains(&*change.object));
+        let overlays = view.overlays.iter();
+        let overlays = overlays.filter(|change| names.contains(&*change.object));
         Self {
             api_version: API_VERSION,
             kind: "PolicyReport",
@@ -586,16 +542,12 @@ impl PolicyReport {
     pub fn new<'p>(view: &'p PolicyView<'p>, withheld: &'p [Withheld<'p>], locate: &dyn Locate) -> Self {
         let clusters = view.seen().flat_map(|seen| seen.clusters);
         let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
-        let inventory = Inventory::new(
-            view,
-            withheld,
-            locate,
-            InventoryScope {
-                is_listed: &|name| clusters.contains(name),
-                work: &Work::unlimited(),
-                hidden: &mut Hidden::default(),
-            },
-        );
+        let scope = InventoryScope {
+            is_listed: &|name| clusters.contains(name),
+            work: &Work::unlimited(),
+            hidden: &mut Hidden::default(),
+        };
+        let inventory = Inventory::new(view, withheld, locate, scope);
         let place = |object: &Object| SourceLine::of(locate, object.place(""));
         Self {
             inventory,
@@ -629,14 +581,10 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
         })
     });
     let mut entries: Vec<EffectiveEntry> = entries.collect();
-    let order = |entry: &EffectiveEntry| {
-        (
-            Arc::clone(&entry.group),
-            Arc::clone(&entry.kind),
-            entry.path.get(1).cloned(),
-        )
-    };
-    entries.sort_by_cached_key(order);
+    entries.sort_by(|one, other| {
+        let order = (&one.group, &one.kind, one.path.get(1));
+        order.cmp(&(&other.group, &other.kind, other.path.get(1)))
+    });
     entries
 }
 
@@ -644,20 +592,17 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
 /// once where clusters have the same.
 pub(super) fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyEntry)> {
     let hub = view.hub.policies.ids();
-    let mut entries: Vec<(&Object, PolicyEntry)> = hub
-        .filter(|id| goes_there(view, *id))
-        .map(|id| (view.hub.policy(id).object, PolicyEntry::of_hub(view, id)))
-        .collect();
+    let hub = hub.filter(|id| goes_there(view, *id));
+    let entry = |id| (view.hub.policy(id).object, PolicyEntry::of_hub(view, id));
+    let mut entries: Vec<(&Object, PolicyEntry)> = hub.map(entry).collect();
     let mut local: BTreeMap<(String, String), (&Object, PolicyEntry)> = BTreeMap::new();
     for seen in view.seen() {
         let policies = seen.attachments.policies.iter();
         for (id, policy) in policies.filter(|(_, policy)| policy.local) {
             let mut entry = PolicyEntry::of_clusters(view, seen, id);
             let clusters = std::mem::take(&mut entry.clusters);
-            let key = (
-                entry.policy.clone(),
-                serde_json::to_string(&entry).unwrap_or_default(),
-            );
+            let text = serde_json::to_string(&entry).unwrap_or_default();
+            let key = (entry.policy.clone(), text);
             let (_, known) = local.entry(key).or_insert((policy.object, entry));
             Arc::make_mut(&mut known.clusters).extend(clusters.iter().cloned());
         }
@@ -696,11 +641,9 @@ fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
                     continue;
                 }
                 let nodes = attachments.topology.nodes_of_gateway(gateway);
-                let policies: BTreeSet<String> = nodes
-                    .iter()
-                    .flat_map(|node| attachments.on(position, *node))
-                    .map(|entry| attachments.locator(entry.policy).to_string())
-                    .collect();
+                let entries = nodes.iter().flat_map(|node| attachments.on(position, *node));
+                let policies = entries.map(|entry| attachments.locator(entry.policy).to_string());
+                let policies: BTreeSet<String> = policies.collect();
                 let without = WithoutPaths {
                     kind: kind.profile.kind.clone(),
                     group: kind.profile.group.clone(),

@@ -1,25 +1,26 @@
-//! Everything that is decided about the policies of one input, for reports.
+//! Everything that is decided about the policies of one input, for reports; and what ClusterOverlays change there: the hub's
+//! value of each field, and the one that clusters get instead.
 
-use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use apimachinery::Identity;
 use indexmap::IndexMap;
+use kube_json::Value;
 use serde::Serialize;
 
-use super::overlay_changes::OverlayChanges;
-use crate::diagnostic::{Code, Finding, Place};
+use super::inventory::SourceLine;
+use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;
-use crate::placing::Clusters;
+use crate::placing::overlays::{ChangedField, Overlay, Overlays};
+use crate::placing::{Clusters, share};
 use crate::policy::{
     Attachments, AuthoredId, Condition, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
     StatusShape, accepted,
 };
 use crate::sync::SyncedRoutes;
-use crate::topology::{Node, Start};
-use apimachinery::Identity;
+use crate::topology::{Node, RouteId, Start};
 
 /// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
 const MOST_LISTED: usize = 200_000;
@@ -64,21 +65,15 @@ pub fn refusals<'a>(hub: &Attachments<'_>, spokes: &[SpokeView<'a>]) -> Refusals
     let checked: HashMap<Arc<str>, PolicyId> = checked.map(|(id, policy)| (policy.locator(), id)).collect();
     let mut refusals = Refusals::new();
     for spoke in spokes.iter().filter(|_| !checked.is_empty()) {
-        let copies = spoke
-            .attachments
-            .policies
-            .iter()
-            .filter(|(_, policy)| !policy.local);
-        for (id, policy) in copies {
+        let policies = spoke.attachments.policies.iter();
+        for (id, policy) in policies.filter(|(_, policy)| !policy.local) {
             let Some(of_hub) = checked.get(&policy.locator()) else {
                 continue;
             };
             let accepted = accepted(&spoke.attachments, id, None);
             if accepted.reason == "Invalid" {
-                refusals
-                    .entry(*of_hub)
-                    .or_default()
-                    .push((spoke.clusters, accepted));
+                let of_policy = refusals.entry(*of_hub).or_default();
+                of_policy.push((spoke.clusters, accepted));
             }
         }
     }
@@ -147,25 +142,9 @@ pub fn on_paths<'v, R: Serialize>(
             locators,
             classes: Vec::new(),
         });
-        let last = on.classes.last();
-        if last.is_none_or(|last| !std::ptr::eq(*last, seen.clusters)) {
-            on.classes.push(seen.clusters);
-        }
+        on.classes.push(seen.clusters);
     }
     (results.into_values().collect(), paths.into_values().collect())
-}
-
-/// The value, or the equal one that was there before.
-pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
-    known: &mut HashSet<Arc<T>, S>,
-    value: impl Borrow<T> + Into<Arc<T>>,
-) -> Arc<T> {
-    if let Some(known) = known.get(value.borrow()) {
-        return Arc::clone(known);
-    }
-    let value = value.into();
-    known.insert(Arc::clone(&value));
-    value
 }
 
 impl PolicyView<'_> {
@@ -199,8 +178,8 @@ impl PolicyView<'_> {
 
     /// Forgets the clusters that `keep` refuses, but for what is alike with one that it keeps.
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
-        self.spokes
-            .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
+        let is_kept = |spoke: &SpokeView<'_>| spoke.clusters.iter().any(|cluster| keep(cluster));
+        self.spokes.retain(is_kept);
     }
 
     /// The hub as a place where policies were evaluated.
@@ -257,10 +236,8 @@ impl PolicyView<'_> {
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
-        let named: BTreeSet<Identity> = backends
-            .filter(|backend| backend.object.is_none())
-            .map(|backend| backend.name.clone())
-            .collect();
+        let missing = backends.filter(|backend| backend.object.is_none());
+        let named: BTreeSet<Identity> = missing.map(|backend| backend.name.clone()).collect();
         named.into_iter().map(Object::from_identity).collect()
     }
 
@@ -279,6 +256,15 @@ impl PolicyView<'_> {
         let gateways = nodes.into_iter().flat_map(|node| topology.gateways_of(node));
         let clusters =
             gateways.flat_map(|gateway| self.clusters_of(&topology.gateways.get(gateway).object.key()));
+        clusters.map(String::as_str).collect()
+    }
+
+    /// The clusters that a route of the hub goes to; none for a route that stays.
+    pub fn clusters_of_route(&self, route: RouteId) -> BTreeSet<&str> {
+        let route = self.routes.get(route).into_iter();
+        let parents = route.flat_map(|route| &route.parents);
+        let gateways = parents.map(|parent| self.hub.topology.gateways.get(parent.node).object);
+        let clusters = gateways.flat_map(|gateway| self.clusters_of(&gateway.key()));
         clusters.map(String::as_str).collect()
     }
 
@@ -327,11 +313,10 @@ impl Seen<'_> {
             return vec![node];
         }
         let section = hub.topology.section(node);
-        let there = self.attachments.topology.find(&hub.topology.identity(node));
-        let there = there.into_iter();
-        there
-            .filter_map(|whole| self.attachments.topology.find_section(whole, section))
-            .collect()
+        let topology = &self.attachments.topology;
+        let there = topology.find(&hub.topology.identity(node)).into_iter();
+        let there = there.filter_map(|whole| topology.find_section(whole, section));
+        there.collect()
     }
 }
 
@@ -356,6 +341,116 @@ impl<'v> ClusterLists<'v> {
         });
         Arc::clone(joined)
     }
+}
+
+/// What one ClusterOverlay changes in one object, on clusters that get the same values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OverlayChanges {
+    /// Locator of the overlay.
+    pub overlay: String,
+    /// File and line of the first field that it changes.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    /// Locator of the object.
+    pub object: String,
+    /// The fields, in the order of the overlay.
+    pub fields: Vec<OverlaidFieldReport>,
+}
+
+impl OverlayChanges {
+    /// The same on one cluster, or on all if none is named; nothing if it changes nothing there.
+    #[must_use]
+    pub fn on(mut self, cluster: Option<&str>) -> Option<Self> {
+        self.clusters
+            .retain(|name| cluster.is_none_or(|only| only == name));
+        (!self.clusters.is_empty()).then_some(self)
+    }
+
+    /// Whether no higher priority overrides all of it.
+    #[must_use]
+    pub fn is_effective(&self) -> bool {
+        self.fields.iter().any(|field| !field.overridden)
+    }
+}
+
+/// A field that a ClusterOverlay changes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OverlaidFieldReport {
+    /// Where it is in the object.
+    pub path: String,
+    /// Its value on the hub; absent if the overlay adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<Value>,
+    /// Its value on these clusters; absent if the overlay removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub here: Option<Value>,
+    /// Whether an overlay with a higher priority decides instead.
+    pub overridden: bool,
+}
+
+/// What the overlays change in the fields that `is_wanted` accepts, on the clusters that `is_there` accepts for the object.
+pub fn overlay_changes(
+    overlays: &Overlays,
+    is_wanted: impl Fn(&Overlay, &ChangedField) -> bool,
+    is_there: impl Fn(&Identity, &str) -> bool,
+    locate: &dyn Locate,
+) -> Vec<OverlayChanges> {
+    let mut all = Vec::new();
+    for overlay in &overlays.overlays {
+        let fields = overlay.fields.iter().filter(|field| is_wanted(overlay, field));
+        let mut by_object: BTreeMap<&Identity, Vec<&ChangedField>> = BTreeMap::new();
+        for field in fields {
+            by_object.entry(&field.object).or_default().push(field);
+        }
+        for (object, fields) in by_object {
+            let place = fields.first().and_then(|field| {
+                let path = [&field.entry, "/path"].concat();
+                SourceLine::of(locate, overlay.origin.place(&path, Part::Value))
+            });
+            for (reports, clusters) in by_values(&fields, |cluster| is_there(object, cluster)) {
+                all.push(OverlayChanges {
+                    overlay: overlay.identity.locator(),
+                    place: place.clone(),
+                    clusters: clusters.into_iter().map(str::to_owned).collect(),
+                    object: object.locator(),
+                    fields: reports,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// Groups the clusters that `is_there` accepts by the values that the overlay gives them, without those of the hub.
+fn by_values<'f>(
+    fields: &[&'f ChangedField],
+    is_there: impl Fn(&str) -> bool,
+) -> IndexMap<Vec<OverlaidFieldReport>, Vec<&'f str>> {
+    let mut there: BTreeMap<&str, Vec<OverlaidFieldReport>> = BTreeMap::new();
+    for field in fields {
+        for value in field.here.iter().filter(|value| value.value != field.hub) {
+            let clusters = value.clusters.iter();
+            for cluster in clusters.filter(|cluster| is_there(cluster)) {
+                there.entry(cluster).or_default().push(OverlaidFieldReport {
+                    path: field.path.clone(),
+                    hub: field.hub.clone(),
+                    here: value.value.clone(),
+                    overridden: field.overridden.contains_key(cluster),
+                });
+            }
+        }
+    }
+    let mut groups: IndexMap<Vec<OverlaidFieldReport>, Vec<&str>> = IndexMap::new();
+    for (cluster, reports) in there {
+        groups.entry(reports).or_default().push(cluster);
+    }
+    groups
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! The clusters of each Gateway of ours (docs/placement.md): those of PlacementDecisions in the input
 //! (docs/systems/mgc.md#placing-a-gateway), or evaluated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Borrow;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use apimachinery::Identity;
 use apimachinery::names::check_cluster_name;
+use kube_json::Text;
 use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
-use super::findings::{all_problems, did_you_mean, differs, finding};
+use super::findings::{all_problems, decisions, did_you_mean, differs, finding};
 use crate::api::Reading;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
@@ -31,32 +35,29 @@ pub fn place(
     input: &Input<'_>,
     findings: &mut Findings,
 ) -> Table<OurGatewayId, Arc<[String]>> {
+    report_decisions(hub, findings);
     let mut placing = Placing {
         hub,
-        given: given_decisions(hub, findings),
+        given: given_decisions(hub),
         evaluation: None,
         source,
         evaluated: BTreeMap::new(),
-        lists: BTreeSet::new(),
+        lists: HashSet::new(),
         unable: BTreeSet::new(),
     };
     // It decides about a Gateway, or is compared with its decisions.
     let is_evaluated = |gateway: &Gateway<'_>| {
-        let has = |name| {
-            input
-                .inventory
-                .has_placement(gateway.object.namespace_or_empty(), name)
-        };
-        source != PlacementSource::Decisions && gateway.placement.as_deref().is_some_and(has)
+        let own = gateway.object.namespace_or_empty();
+        let placement = gateway.placement.as_deref();
+        placement.is_some_and(|name| input.inventory.has_placement(own, name))
     };
     let mut gateways = ours.gateways.rows().iter();
-    if gateways.any(|ours| is_evaluated(&ours.gateway)) {
+    if source != PlacementSource::Decisions && gateways.any(|ours| is_evaluated(&ours.gateway)) {
         placing.evaluation = Some(evaluate(input, Detail::Decisions));
     }
     let clusters = ours.gateways.map(|(_, ours)| {
-        placing
-            .clusters(&ours.gateway, input.inventory, findings)
-            .unwrap_or_default()
+        let clusters = placing.clusters(&ours.gateway, input.inventory, findings);
+        clusters.unwrap_or_default()
     });
     placing.report(input.inventory, findings);
     clusters
@@ -71,7 +72,7 @@ struct Placing<'a> {
     /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
     evaluated: BTreeMap<(String, String), Arc<[String]>>,
     /// Equal lists of different Placements are one.
-    lists: BTreeSet<Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
     /// Clusters that they choose and that can have no work.
     unable: BTreeSet<String>,
 }
@@ -111,20 +112,12 @@ impl Placing<'_> {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
         };
-        let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
-            .into_iter()
-            .partition(|cluster| check_cluster_name(cluster).is_ok());
-        self.unable.extend(unable.into_iter().map(str::to_owned));
-        let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
+        let all = evaluated.into_iter().map(str::to_owned);
+        let (mut clusters, unable): (Vec<String>, Vec<String>) =
+            all.partition(|cluster| check_cluster_name(cluster).is_ok());
+        self.unable.extend(unable);
         clusters.sort_unstable();
-        let clusters: Arc<[String]> = clusters.into();
-        let clusters = match self.lists.get(&clusters) {
-            Some(known) => Arc::clone(known),
-            None => {
-                self.lists.insert(Arc::clone(&clusters));
-                clusters
-            }
-        };
+        let clusters = share(&mut self.lists, clusters);
         self.evaluated.insert(key, Arc::clone(&clusters));
         Some(clusters)
     }
@@ -167,31 +160,25 @@ impl Placing<'_> {
             PlacementSource::Evaluate => "Placement",
             PlacementSource::Auto => "PlacementDecision or Placement",
         };
-        let finding = Finding::new(
-            Code::PLACEMENT_NOT_FOUND,
-            gateway.object.place(PLACEMENT_LABEL_POINTER),
-            format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
-        )
-        .label(format!("needed by {}", gateway.object.identity()))
-        .missing(Identity::new(GROUP, "Placement", None, name));
+        let place = gateway.object.place(PLACEMENT_LABEL_POINTER);
+        let message = format!("there is no {missing} for placement `{name}` in namespace `{namespace}`");
+        let mut finding = Finding::new(Code::PLACEMENT_NOT_FOUND, place, message)
+            .label(format!("needed by {}", gateway.object.identity()))
+            .missing(Identity::new(GROUP, "Placement", None, name));
         // If the Placement exists and cannot be read, its own finding says why.
-        let unread = self.hub.objects.find(GROUP, "Placement", Some(namespace), name);
-        let unread = unread.into_iter();
-        let finding = unread.fold(finding, |finding, object| finding.follows_from(object.place("")));
+        if let Some(unread) = self.hub.objects.find(GROUP, "Placement", Some(namespace), name) {
+            finding = finding.follows_from(unread.place(""));
+        }
         let placements = inventory.placements().filter(|_| !decisions_only);
         let known: BTreeSet<(&str, &str)> = placements.chain(self.given.keys().copied()).collect();
-        let here = known
-            .iter()
-            .filter(|(other, _)| *other == namespace)
-            .map(|(_, name)| *name);
+        let here = known.iter().filter(|(other, _)| *other == namespace);
+        let here = here.map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
             let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
             return did_you_mean(finding, self.hub, &missing, near);
         }
-        match known
-            .iter()
-            .find(|(other, placement)| *placement == name && *other != namespace)
-        {
+        let mut elsewhere = known.iter().filter(|(other, _)| *other != namespace);
+        match elsewhere.find(|(_, placement)| *placement == name) {
             Some((elsewhere, _)) => finding
                 .note(format!(
                     "namespace `{elsewhere}` has a placement of that name, but a Gateway can use only those of its own namespace"
@@ -215,13 +202,14 @@ impl Placing<'_> {
 /// An API server takes such a cluster, and a Placement may choose it.
 fn holds_no_work(cluster: &Object) -> Option<Finding> {
     let error = check_cluster_name(&cluster.name).err()?;
+    let message = format!(
+        "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
+        cluster.name
+    );
     let finding = Finding::new(
         Code::OBJECT_INVALID_NAME,
         cluster.place("/metadata/name"),
-        format!(
-            "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
-            cluster.name
-        ),
+        message,
     )
     .label("a Placement selects it")
     .note(error.to_string());
@@ -234,49 +222,83 @@ fn holds_no_work(cluster: &Object) -> Option<Finding> {
 fn not_placed(gateway: &Gateway<'_>) -> Finding {
     let labels = gateway.object.root().get("metadata").get("labels");
     let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
-    let near = near.map(|near| labels.get(near));
-    let place = match &near {
-        Some(near) => gateway.object.key_place(&near.pointer()),
-        None => gateway.object.place(&labels.pointer()),
-    };
-    let finding = Finding::new(
-        Code::GATEWAY_NOT_PLACED,
-        place,
-        format!(
-            "{} has no placement label, so no cluster receives it",
-            gateway.object.identity()
-        ),
+    let object = gateway.object;
+    let message = format!(
+        "{} has no placement label, so no cluster receives it",
+        object.identity()
     );
-    if near.is_some() {
-        return finding
+    let finding = |place| Finding::new(Code::GATEWAY_NOT_PLACED, place, message);
+    match near {
+        Some(near) => finding(object.key_place(&labels.get(near).pointer()))
             .severity(Severity::Error)
-            .help(format!("did you mean `{PLACEMENT_LABEL}`?"));
+            .help(format!("did you mean `{PLACEMENT_LABEL}`?")),
+        None => finding(object.place(&labels.pointer())).help(format!(
+            "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
+        )),
     }
-    finding.help(format!(
-        "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
-    ))
 }
 
-/// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once, without empty names.
-pub(super) type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
+/// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once.
+type GivenDecisions<'a> = BTreeMap<(&'a str, &'a str), Arc<[String]>>;
 
-/// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and an empty name,
-/// which OCM writes for `not scheduled yet`, is skipped.
-pub(super) fn given_decisions<'a>(hub: &'a Hub, findings: &mut Findings) -> GivenDecisions<'a> {
-    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
-    let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
-    let mut known = None;
-    let mut given: BTreeMap<(&'a str, &'a str), BTreeSet<String>> = BTreeMap::new();
-    for object in hub.objects.of_kind(GROUP, "PlacementDecision") {
-        if let Some(placement) = object.label(PLACEMENT_LABEL) {
-            let here = given.entry((object.namespace_or_empty(), placement)).or_default();
-            here.extend(cluster_names(hub, object, &managed, &mut known, findings));
-        }
+/// Reads every PlacementDecision of the hub. All pages count, duplicates collapse, and a name that no cluster can have is
+/// skipped, as is the empty one, which OCM writes for `not scheduled yet`.
+fn given_decisions(hub: &Hub) -> GivenDecisions<'_> {
+    let mut given: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (decision, placement) in decisions(hub) {
+        let names = cluster_names(decision).filter(|name| check_cluster_name(name).is_ok());
+        let here = given.entry((decision.namespace_or_empty(), placement));
+        here.or_default().extend(names);
     }
+    let names = |clusters: BTreeSet<&str>| clusters.into_iter().map(str::to_owned).collect();
     let given = given.into_iter();
     given
-        .map(|(placement, clusters)| (placement, clusters.into_iter().collect()))
+        .map(|(placement, clusters)| (placement, names(clusters)))
         .collect()
+}
+
+/// The names in a PlacementDecision.
+fn cluster_names(decision: &Object) -> impl Iterator<Item = &str> {
+    let decisions = decision.root().get("status").get("decisions").items();
+    decisions.filter_map(|decision| decision.text("clusterName"))
+}
+
+/// Reports what is wrong with the clusters in PlacementDecisions. A name that is not a valid namespace would become a path,
+/// and is an error.
+pub(super) fn report_decisions(hub: &Hub, findings: &mut Findings) {
+    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+    let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    let known = LazyCell::new(|| NameIndex::new(managed.iter().copied()));
+    for (object, _) in decisions(hub) {
+        let mut reading = Reading::new(object, findings);
+        for decision in reading.items(&object.root().get("status").get("decisions")) {
+            let name = reading.string(&decision, "clusterName");
+            let Some(name) = name.map(Text::as_str).filter(|name| !name.is_empty()) else {
+                continue;
+            };
+            let place = object.place(&decision.get("clusterName").pointer());
+            if let Err(error) = check_cluster_name(name) {
+                let message = format!("`{name}` cannot be the name of a cluster");
+                reading.wrong(
+                    Finding::new(Code::OBJECT_INVALID_NAME, place, message)
+                        .note(error.to_string())
+                        .help("it is also the name of the cluster's namespace on the hub"),
+                );
+            } else if !managed.is_empty() && managed.binary_search(&name).is_err() {
+                let missing = Identity::new(GROUP, "ManagedCluster", None, name);
+                let message = format!("there is no ManagedCluster `{name}` in the input");
+                let finding = Finding::new(Code::PLACEMENT_UNKNOWN_CLUSTER, place, message)
+                    .label("the decision is used regardless")
+                    .missing(missing.clone());
+                reading.wrong(match known.nearest(name) {
+                    Some(near) => did_you_mean(finding, hub, &missing, near),
+                    None => finding.help(
+                        "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
+                    ),
+                });
+            }
+        }
+    }
 }
 
 /// Which Placements decisions of the input decide about, and not an evaluation.
@@ -284,11 +306,11 @@ pub(super) fn given_decisions<'a>(hub: &'a Hub, findings: &mut Findings) -> Give
 pub struct Decided<'a>(GivenDecisions<'a>);
 
 impl<'a> Decided<'a> {
-    /// Mistakes in the decisions were reported where Gateways were placed.
+    /// Those of a hub.
     pub fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self(match source {
             PlacementSource::Evaluate => GivenDecisions::new(),
-            PlacementSource::Decisions | PlacementSource::Auto => given_decisions(hub, &mut Findings::new()),
+            PlacementSource::Decisions | PlacementSource::Auto => given_decisions(hub),
         })
     }
 
@@ -296,6 +318,19 @@ impl<'a> Decided<'a> {
     pub fn of<'s>(&'s self, namespace: &'s str, placement: &'s str) -> Option<&'s [String]> {
         self.0.get(&(namespace, placement)).map(AsRef::as_ref)
     }
+}
+
+/// The value, or the equal one that was there before.
+pub fn share<T: Eq + Hash + ?Sized, S: BuildHasher>(
+    known: &mut HashSet<Arc<T>, S>,
+    value: impl Borrow<T> + Into<Arc<T>>,
+) -> Arc<T> {
+    if let Some(known) = known.get(value.borrow()) {
+        return Arc::clone(known);
+    }
+    let value = value.into();
+    known.insert(Arc::clone(&value));
+    value
 }
 
 /// Whether a cluster is in a sorted list.
@@ -309,63 +344,7 @@ pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
     let managed = managed.map(|object| object.name.as_str());
     let decisions = hub.objects.of_kind(GROUP, "PlacementDecision").iter();
-    let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
-    let decided = decisions.filter_map(|decision| decision.text("clusterName"));
     let inhabited = hub.spokes.keys().map(String::as_str);
+    let decided = decisions.flat_map(cluster_names);
     managed.chain(decided).chain(inhabited).collect()
-}
-
-/// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.
-fn cluster_names<'a>(
-    hub: &Hub,
-    object: &Object,
-    managed: &[&'a str],
-    known: &mut Option<NameIndex<'a>>,
-    findings: &mut Findings,
-) -> Vec<String> {
-    let mut reading = Reading::new(object, findings);
-    let decisions = reading.items(&object.root().get("status").get("decisions"));
-    let mut clusters = Vec::new();
-    for decision in decisions {
-        let field = decision.get("clusterName");
-        let Some(name) = reading
-            .string(&decision, "clusterName")
-            .map(kube_json::Text::as_str)
-            .filter(|name| !name.is_empty())
-        else {
-            continue;
-        };
-        if let Err(error) = check_cluster_name(name) {
-            reading.wrong(
-                Finding::new(
-                    Code::OBJECT_INVALID_NAME,
-                    object.place(&field.pointer()),
-                    format!("`{name}` cannot be the name of a cluster"),
-                )
-                .note(error.to_string())
-                .help("it is also the name of the cluster's namespace on the hub"),
-            );
-            continue;
-        }
-        if !managed.is_empty() && managed.binary_search(&name).is_err() {
-            let finding = Finding::new(
-                Code::PLACEMENT_UNKNOWN_CLUSTER,
-                object.place(&field.pointer()),
-                format!("there is no ManagedCluster `{name}` in the input"),
-            )
-            .label("the decision is used regardless");
-            let missing = Identity::new(GROUP, "ManagedCluster", None, name);
-            let finding = finding.missing(missing.clone());
-            let known = known.get_or_insert_with(|| NameIndex::new(managed.iter().copied()));
-            let finding = match known.nearest(name) {
-                Some(near) => did_you_mean(finding, hub, &missing, near),
-                None => finding.help(
-                    "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
-                ),
-            };
-            reading.wrong(finding);
-        }
-        clusters.push(name.to_owned());
-    }
-    clusters
 }

@@ -11,7 +11,9 @@ use crate::api::gateway::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, and_more};
 use crate::hub::{Hub, OurGatewayId};
 use crate::object::Object;
-use crate::topology::{ListenerId, ListenerNode, ListenerSetNode, NAMESPACE_NAME_LABEL, Refusal, RouteId};
+use crate::topology::{
+    GatewayNode, ListenerId, ListenerNode, ListenerSetNode, NAMESPACE_NAME_LABEL, Refusal, RouteId,
+};
 
 /// Labels of routes' Namespaces that listeners select by, by Namespace.
 pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
@@ -21,36 +23,20 @@ const MOST_ROUTES: usize = 5;
 /// So many clusters are named; the rest is counted.
 const MOST_CLUSTERS: usize = 3;
 
-/// Reports listeners that would refuse routes on the spokes.
+/// What listeners on the spokes refuse of the routes that go there, and Gateways of the ListenerSets.
 ///
 /// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
 /// accepts the route: less traffic would pass there than on the hub.
-pub fn check_admission(syncing: Syncing<'_>, findings: &mut Findings) -> NamespaceLabels {
-    let (attachments, routes, clusters) = (syncing.attachments, syncing.routes, syncing.clusters);
-    let mut check = Check {
-        syncing,
-        known: HashMap::new(),
-        labels: NamespaceLabels::new(),
-        refused: BTreeMap::new(),
-    };
-    for (id, route) in routes.iter() {
-        for parent in &route.parents {
-            let clusters = clusters.get(parent.gateway);
-            if !clusters.is_empty() {
-                check.parent((id, route.object), parent, clusters);
-            }
-        }
-    }
-    for ((gateway, listener, cause), refused) in &check.refused {
-        let node = attachments.topology.listeners.get(*listener);
-        let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
-        findings.extend(finding((node.owner, gateway), node, *cause, refused, syncing.hub));
-    }
-    for (set, gateway) in &routes.sets {
-        let set = *attachments.topology.listener_sets.get(*set);
-        findings.extend(check.set(set, clusters.get(*gateway)));
-    }
-    check.labels
+#[derive(Debug)]
+pub struct Admission<'c> {
+    syncing: Syncing<'c>,
+    /// The labels by which the listeners select.
+    pub labels: NamespaceLabels,
+    /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
+    known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
+    refused: BTreeMap<RefusedKey, Refused<'c>>,
+    /// The ListenerSets, with the clusters where their Gateway refuses them.
+    refused_sets: Vec<(ListenerSetNode<'c>, Vec<String>)>,
 }
 
 /// The object that a listener refuses.
@@ -67,24 +53,59 @@ struct Refused<'a> {
 /// The listener that refuses, and the reason: the kind or the namespace of the routes.
 type RefusedKey = (OurGatewayId, ListenerId, Refusal);
 
-struct Check<'c> {
-    syncing: Syncing<'c>,
-    /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
-    known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
-    labels: NamespaceLabels,
-    refused: BTreeMap<RefusedKey, Refused<'c>>,
-}
+impl<'c> Admission<'c> {
+    /// Looks at everything that is synced.
+    pub fn new(syncing: Syncing<'c>) -> Self {
+        let topology = &syncing.attachments.topology;
+        let mut admission = Self {
+            syncing,
+            labels: NamespaceLabels::new(),
+            known: HashMap::new(),
+            refused: BTreeMap::new(),
+            refused_sets: Vec::new(),
+        };
+        for (id, route) in syncing.routes.iter() {
+            for parent in &route.parents {
+                let clusters = syncing.clusters.get(parent.gateway);
+                if !clusters.is_empty() {
+                    admission.parent((id, route.object), parent, clusters);
+                }
+            }
+        }
+        for (set, gateway) in &syncing.routes.sets {
+            let set = *topology.listener_sets.get(*set);
+            let node = topology.gateways.get(set.gateway);
+            let home = format!("{NAMESPACE_PREFIX}{}", node.object.namespace_or_empty());
+            let (own, clusters) = (set.object.namespace_or_empty(), syncing.clusters.get(*gateway));
+            let refusing = admission.refusing(node.allowed_listeners, &home, own, clusters);
+            if !refusing.is_empty() {
+                admission
+                    .refused_sets
+                    .push((set, some_of(&refusing, clusters).to_vec()));
+            }
+        }
+        admission
+    }
 
-impl<'c> Check<'c> {
+    /// Reports what is refused.
+    pub fn report(&self, findings: &mut Findings) {
+        let (syncing, topology) = (self.syncing, &self.syncing.attachments.topology);
+        for ((gateway, listener, cause), refused) in &self.refused {
+            let node = topology.listeners.get(*listener);
+            let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
+            findings.extend(finding((node.owner, gateway), node, *cause, refused, syncing.hub));
+        }
+        for (set, on) in &self.refused_sets {
+            let gateway = topology.gateways.get(set.gateway);
+            findings.push(refused_set(gateway, set.object, on));
+        }
+    }
+
     fn parent(&mut self, (id, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
         let topology = &self.syncing.attachments.topology;
         let gateway = topology.gateways.get(parent.node);
-        let taking: Vec<ListenerId> = parent
-            .listeners
-            .iter()
-            .copied()
-            .filter(|listener| topology.listeners.get(*listener).admits_kind(route))
-            .collect();
+        let admits_kind = |listener: &ListenerId| topology.listeners.get(*listener).admits_kind(route);
+        let taking: Vec<ListenerId> = parent.listeners.iter().copied().filter(admits_kind).collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
                 let key = (parent.gateway, *first, Refusal::Kind);
@@ -93,25 +114,20 @@ impl<'c> Check<'c> {
             return;
         }
         // A ListenerSet stays in its own namespace.
+        let sets = &topology.listener_sets;
         let home = match parent.set {
-            Some(set) => topology
-                .listener_sets
-                .get(set)
-                .object
-                .namespace_or_empty()
-                .to_owned(),
+            Some(set) => sets.get(set).object.namespace_or_empty().to_owned(),
             None => format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty()),
         };
         let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
+        let own = route.namespace_or_empty();
         for id in taking {
-            let listener = topology.listeners.get(id);
-            let key = (parent.gateway, id, route.namespace_or_empty());
+            let key = (parent.gateway, id, own);
             let refusing = match self.known.get(&key) {
                 Some(known) => Rc::clone(known),
                 None => {
-                    let admitted = &listener.admission.namespaces;
-                    let refusing = self.refusing(admitted, &home, route.namespace_or_empty(), clusters);
-                    let refusing: Rc<[String]> = Rc::from(refusing);
+                    let admitted = &topology.listeners.get(id).admission.namespaces;
+                    let refusing: Rc<[String]> = self.refusing(admitted, &home, own, clusters).into();
                     self.known.insert(key, Rc::clone(&refusing));
                     refusing
                 }
@@ -127,14 +143,13 @@ impl<'c> Check<'c> {
                 self.refuse(key, (route, parent), (refusing, clusters), true);
             }
         }
-        // If no listener is left, the hub's answer does not matter.
-        let refuse_all = |cluster: &String| {
-            let mut all = verdicts.iter();
-            all.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
-        };
-        let may_be_nowhere = verdicts.iter().all(|(_, refusing)| !refusing.is_empty());
-        if let (Some((listener, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
-            && clusters.iter().any(refuse_all)
+        // If no listener is left on a cluster, the hub's answer does not matter.
+        if let Some(((listener, refusing), others)) = verdicts.split_first()
+            && !reported
+            && refusing.iter().any(|cluster| {
+                let mut others = others.iter();
+                others.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
+            })
         {
             let key = (parent.gateway, *listener, Refusal::Namespace);
             self.refuse(key, (route, parent), (refusing, clusters), false);
@@ -148,56 +163,12 @@ impl<'c> Check<'c> {
         (on, clusters): (&[String], &[String]),
         on_the_hub: bool,
     ) {
-        let on = if on.len() < clusters.len() { on } else { &[] };
         let refused = self.refused.entry(key).or_insert_with(|| Refused {
             routes: Vec::new(),
-            on: on.to_vec(),
+            on: some_of(on, clusters).to_vec(),
             on_the_hub,
         });
         refused.routes.push((route, parent.pointer.clone()));
-    }
-
-    /// That a Gateway would refuse a ListenerSet which it takes on the hub.
-    fn set(&mut self, set: ListenerSetNode<'c>, clusters: &[String]) -> Option<Finding> {
-        let topology = &self.syncing.attachments.topology;
-        let node = topology.gateways.get(set.gateway);
-        let (gateway, admitted) = (node.object, node.allowed_listeners);
-        let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
-        let own = set.object.namespace_or_empty();
-        let refusing = self.refusing(admitted, &home, own, clusters);
-        if refusing.is_empty() {
-            return None;
-        }
-        let finding = Finding::new(
-            Code::LISTENER_SET_NOT_ALLOWED,
-            gateway.place("/spec/allowedListeners"),
-            format!(
-                "on the spokes, {} would refuse {}",
-                gateway.identity(),
-                set.object.identity()
-            ),
-        )
-        .label(match admitted {
-            AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
-            _ => "accepts only ListenerSets of its own namespace",
-        })
-        .related(set.object.place("/spec/parentRef"), "this set");
-        let on = if refusing.len() < clusters.len() {
-            refusing.as_slice()
-        } else {
-            &[]
-        };
-        let finding = with_clusters(finding, on);
-        Some(
-            finding
-                .note(format!(
-                    "there the Gateway lives in `{home}`, and ListenerSets stay in their own namespace, here `{own}`"
-                ))
-                .help(format!(
-                    "to accept the ListenerSets of `{own}` there as on the hub, write `allowedListeners: {{namespaces: \
-                     {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
-                )),
-        )
     }
 
     /// The clusters where a listener refuses routes of a namespace, or a Gateway its ListenerSets.
@@ -245,6 +216,41 @@ impl<'c> Check<'c> {
     }
 }
 
+/// The clusters among those of a Gateway where something is refused; none: wherever the Gateway goes.
+fn some_of<'c>(refusing: &'c [String], clusters: &[String]) -> &'c [String] {
+    if refusing.len() < clusters.len() {
+        refusing
+    } else {
+        &[]
+    }
+}
+
+/// That a Gateway would refuse a ListenerSet which it takes on the hub.
+fn refused_set(gateway: &GatewayNode<'_>, set: &Object, on: &[String]) -> Finding {
+    let (object, own) = (gateway.object, set.namespace_or_empty());
+    let message = format!(
+        "on the spokes, {} would refuse {}",
+        object.identity(),
+        set.identity()
+    );
+    let place = object.place("/spec/allowedListeners");
+    let finding = Finding::new(Code::LISTENER_SET_NOT_ALLOWED, place, message)
+        .label(match gateway.allowed_listeners {
+            AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
+            _ => "accepts only ListenerSets of its own namespace",
+        })
+        .related(set.place("/spec/parentRef"), "this set");
+    with_clusters(finding, on)
+        .note(format!(
+            "there the Gateway lives in `{NAMESPACE_PREFIX}{}`, and ListenerSets stay in their own namespace, here `{own}`",
+            object.namespace_or_empty()
+        ))
+        .help(format!(
+            "to accept the ListenerSets of `{own}` there as on the hub, write `allowedListeners: {{namespaces: \
+             {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+        ))
+}
+
 /// Names the clusters; none: wherever the Gateway goes.
 fn with_clusters(finding: Finding, on: &[String]) -> Finding {
     if on.is_empty() {
@@ -272,11 +278,10 @@ fn finding(
         .filter(|allowed| !allowed.is_null());
     let at = allowed.map_or(listener.pointer, |_| &allowed_at);
     let from = allowed.and_then(|allowed| allowed.pointer("/namespaces/from")?.as_str());
+    let (who, what) = (owner.identity(), first.identity());
     let mut message = format!(
-        "on the spokes, listener `{}` of {} would refuse {}",
-        listener.name,
-        owner.identity(),
-        first.identity()
+        "on the spokes, listener `{}` of {who} would refuse {what}",
+        listener.name
     );
     if let Some(more) = and_more(others.len(), "route") {
         message = format!("{message} {more}");

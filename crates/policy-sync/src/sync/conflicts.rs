@@ -1,16 +1,25 @@
-//! Findings about policies of one kind on one target: of the hub, or of the hub and a cluster.
+//! Findings about policies of one kind on one target, of the hub, or of the hub and a cluster: which one wins, and both
+//! results where that depends on which is created first.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::hash::Hash;
 
+use indexmap::IndexMap;
 use kube_json::Value;
 
-use super::ambiguous::{Meeting, undecided, way_out};
 use super::local_policies::{LocalPolicies, LocalPolicy, beside_local};
-use super::order_independence::{commute, is_order_independent};
-use super::same_target::{Resolution, resolve};
+use super::same_target::{
+    ABOVE, FOREIGN, Resolution, another, another_setting, commute, is_order_independent, merged, pairs,
+    probes, resolve, shipped,
+};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, counted};
+use crate::object::Object;
 use crate::object::well_known::ORIGIN_CREATION;
-use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, disagree, meet};
+use crate::policy::{
+    Attachments, Content, Entry, KindId, Layer, PolicyId, Profile, SameTarget, Strategy, Wrappers, disagree,
+    meet, strategy_word,
+};
 use crate::topology::Node;
 
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
@@ -27,22 +36,19 @@ pub fn report_same_target(
         if known.profile.same_target == SameTarget::AddUp {
             continue;
         }
-        let several = known.nodes.iter();
-        let several =
-            several.filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1);
         let mut said = PerReason::new();
-        for node in several.map(|(node, _)| *node) {
+        for (node, placed) in &known.nodes {
+            let node = *node;
+            if placed.accepted.len().saturating_add(placed.rejected.len()) < 2 {
+                continue;
+            }
             let Some(resolution) = resolve(attachments, kind, node) else {
                 continue;
             };
             match resolution.undecided {
                 Some(pair) => {
-                    findings.extend(two_of_the_hub(
-                        attachments,
-                        (kind, node),
-                        pair,
-                        shipped(kind, node),
-                    ));
+                    let shipped = shipped(kind, node);
+                    findings.extend(two_of_the_hub(attachments, (kind, node), pair, shipped));
                 }
                 None => one_target(attachments, (&known.profile, node), &resolution, &mut said),
             }
@@ -123,10 +129,10 @@ fn one_target(
             "the controller refuses one of them, and answers requests with an error".to_owned()
         }
         SameTarget::Merge => "both apply, regardless of which is created first".to_owned(),
-        SameTarget::Unknown => format!(
-            "what the controller of {} makes of both is not known",
-            profile.kind
-        ),
+        SameTarget::Unknown => {
+            let kind = &profile.kind;
+            format!("what the controller of {kind} makes of both is not known")
+        }
         SameTarget::Reject | SameTarget::PerField | SameTarget::AddUp => return,
     };
     if let [first, others @ ..] = resolution.synced.as_slice() {
@@ -152,11 +158,8 @@ pub fn report_local_conflicts(
         let there = locals.on(kind, node);
         let target = attachments.topology.described(node);
         let target = format!("{target} on cluster {}", locals.cluster);
-        for (at, one) in there.iter().enumerate() {
-            for other in there.iter().skip(at.saturating_add(1)) {
-                findings.extend(local_pair(profile, &target, one, other));
-            }
-        }
+        let pairs = pairs(&there);
+        findings.extend(pairs.filter_map(|[one, other]| local_pair(profile, &target, one, other)));
         if profile.same_target == SameTarget::Merge {
             findings.extend(beside_locals(attachments, (kind, node), &target, &there));
         }
@@ -187,11 +190,8 @@ fn local_pair(
         return None;
     }
     let finding = undecided(profile, target, &meeting(other), &meeting(one));
-    Some(
-        finding
-            .severity(Severity::Warning)
-            .help("add `metadata.creationTimestamp` as the cluster has it"),
-    )
+    let help = "add `metadata.creationTimestamp` as the cluster has it";
+    Some(finding.severity(Severity::Warning).help(help))
 }
 
 /// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
@@ -206,14 +206,11 @@ fn beside_locals(
 ) -> Option<Finding> {
     let profile = attachments.kinds.get(kind).profile.as_ref();
     let resolution = resolve(attachments, kind, node)?;
-    let synced: Vec<Entry> = resolution
-        .synced
-        .into_iter()
-        .filter_map(|mut synced| {
-            synced.spec = beside_local(attachments, &synced, there)?;
-            synced.entry(attachments)
-        })
-        .collect();
+    let synced = resolution.synced.into_iter().filter_map(|mut synced| {
+        synced.spec = beside_local(attachments, &synced, there)?;
+        synced.entry(attachments)
+    });
+    let synced: Vec<Entry> = synced.collect();
     let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
     let (first, local) = (synced.first()?, there.first()?);
     if is_order_independent(profile, &synced, &synced, &locals) {
@@ -240,33 +237,209 @@ fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> P
 /// Findings by place and reason, in the order of their first targets.
 ///
 /// A selector is in one place and may select a thousand Gateways, so the first finding with each reason stands for all.
-pub(super) struct PerReason<R> {
-    findings: Vec<(Finding, usize)>,
-    first: BTreeMap<(Place, R), usize>,
-}
+pub(super) struct PerReason<R>(IndexMap<(Place, R), (Finding, usize)>);
 
-impl<R: Ord> PerReason<R> {
-    pub(super) const fn new() -> Self {
-        Self {
-            findings: Vec::new(),
-            first: BTreeMap::new(),
-        }
+impl<R: Eq + Hash> PerReason<R> {
+    pub(super) fn new() -> Self {
+        Self(IndexMap::new())
     }
 
     /// Adds the findings about one more target.
     pub(super) fn push(&mut self, reason: R, finding: Finding) {
-        let next = self.findings.len();
-        let first = *self.first.entry((finding.place.clone(), reason)).or_insert(next);
-        match self.findings.get_mut(first) {
-            Some((_, more)) => *more = more.saturating_add(1),
-            None => self.findings.push((finding, 0)),
-        }
+        let first = self.0.entry((finding.place.clone(), reason));
+        let first = first.and_modify(|(_, more)| *more = more.saturating_add(1));
+        first.or_insert((finding, 0));
     }
 
     pub(super) fn into_findings(self) -> impl Iterator<Item = Finding> {
-        self.findings.into_iter().map(|(finding, more)| match more {
+        self.0.into_values().map(|(finding, more)| match more {
             0 => finding,
             more => finding.note(format!("the same is true of {}", counted(more, "more target"))),
         })
+    }
+}
+
+/// One of two policies on one target.
+pub(super) struct Meeting {
+    /// Its name.
+    pub(super) name: String,
+    /// `namespace/name`.
+    pub(super) key: String,
+    /// Where it is written.
+    pub(super) place: Place,
+    /// Its settings.
+    pub(super) entry: Entry,
+}
+
+impl Meeting {
+    pub(super) fn new(object: &Object, place: Place, entry: &Entry) -> Self {
+        Self {
+            name: object.identity().to_string(),
+            key: object.key(),
+            place,
+            entry: entry.clone(),
+        }
+    }
+}
+
+/// The finding, with both outcomes.
+pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &Meeting) -> Finding {
+    let names = format!("{} and {}", one.name, other.name);
+    let message = format!("the result of {names} depends on which is created first: both target {target}");
+    let finding = Finding::new(Code::POLICY_UNDECIDED, one.place.clone(), message)
+        .label("this one")
+        .related(other.place.clone(), "and this one");
+    let orders = [[one, other], [other, one]];
+    let mut said = orders.map(|order| outcome(profile, order, None));
+    if let [first, second] = &said
+        && first == second
+    {
+        let probes = probes(profile, &[&one.entry, &other.entry]);
+        let differs = |probe: &&Content| {
+            let [first, second] = orders.map(|order| described(profile, order, probe));
+            first != second
+        };
+        let probe = probes.iter().find(differs);
+        said = orders.map(|order| outcome(profile, order, probe));
+    }
+    let notes = orders.into_iter().zip(said);
+    notes.fold(finding, |finding, ([first, _], said)| {
+        finding.note(format!("if {} is created first: {said}", first.key))
+    })
+}
+
+/// What to change so that two policies of the hub have one meaning.
+pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> String {
+    let rest = "write one policy, or target another section";
+    let field = profile
+        .strategy_fields
+        .first()
+        .filter(|_| merging_helps(profile, one, other));
+    let Some(field) = field else {
+        return rest.to_owned();
+    };
+    let strategy = format!("`{field}: {}`", strategy_word(profile, Strategy::Patch));
+    let changes = [one, other].into_iter().filter_map(|meeting| {
+        let name = &meeting.name;
+        let whole = |layer: &&Layer| !layer.strategy.merges();
+        let layer = meeting.entry.layers.iter().find(whole)?;
+        Some(
+            if layer.base == "/spec" && profile.wrappers == Wrappers::OneOfDefaultsOverrides {
+                format!("put the settings of {name} into `defaults` with {strategy}")
+            } else {
+                format!("give {name} {strategy}")
+            },
+        )
+    });
+    let changes: Vec<String> = changes.collect();
+    format!("{}, {rest}", changes.join(" and "))
+}
+
+/// Whether the two can be shipped once both merge, and did not both merge before.
+fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
+    let merging = [one, other].map(|meeting| {
+        let layers = meeting.entry.layers.iter().map(|layer| Layer {
+            strategy: Strategy::Patch,
+            ..layer.clone()
+        });
+        Entry::new(meeting.entry.policy, layers.collect::<Vec<_>>())
+    });
+    let mut was = one.entry.layers.iter().chain(other.entry.layers.iter());
+    if was.all(|layer| layer.strategy.merges()) {
+        return false;
+    }
+    let Some(objects) = shipped(profile, &merging) else {
+        return false;
+    };
+    let objects = objects.into_iter().map(|object| match object.instead {
+        Some(layers) => Entry::new(object.name_giver.policy, layers),
+        None => object.name_giver.clone(),
+    });
+    let objects: Vec<Entry> = objects.collect();
+    is_order_independent(profile, &merging, &objects, &[])
+}
+
+/// What applies if the first one is created first: in general, and for the settings of one more specific policy.
+fn outcome(profile: &Profile, order: [&Meeting; 2], probe: Option<&Content>) -> String {
+    let unset = described(profile, order, &Content::new()).text;
+    let set = described(profile, order, &another_setting());
+    let (set, is_challenged) = (set.text, set.is_challenged);
+    let mut said = match is_challenged {
+        true if unset == set => format!("{unset}, and what more specific policies set"),
+        false if unset == set => format!("{unset}, regardless of what more specific policies set"),
+        true if set == NOTHING => {
+            format!("{unset} where no more specific policy sets anything, otherwise only what it sets")
+        }
+        true => {
+            format!("{unset} where no more specific policy sets anything, otherwise {set} and what it sets")
+        }
+        false => format!("{unset} where no more specific policy sets anything, otherwise {set} in its place"),
+    };
+    if let Some(probe) = probe {
+        let Described { text, is_challenged } = described(profile, order, probe);
+        let keys = probe.keys().filter_map(|key| match key.strip_suffix(FOREIGN) {
+            Some("") => None,
+            Some(above) => Some(format!("another field of `{above}`")),
+            None => Some(format!("`{key}`")),
+        });
+        let keys: Vec<String> = keys.collect();
+        let theirs = if is_challenged { " and what it sets" } else { "" };
+        let _ = write!(said, "; where one sets {}: {text}{theirs}", keys.join(", "));
+    }
+    said
+}
+
+/// No setting of two policies.
+const NOTHING: &str = "no setting of either";
+
+/// A result of two policies.
+#[derive(PartialEq)]
+struct Described {
+    /// Their settings in it, and what is said of less specific policies.
+    text: String,
+    /// Whether anything of the more specific policy is in it.
+    is_challenged: bool,
+}
+
+/// The result of two policies, the first of which is created first, for the settings of a more specific one.
+fn described(profile: &Profile, order: [&Meeting; 2], challenger: &Content) -> Described {
+    let mut result = merged(profile, &order.map(|meeting| meeting.entry.clone()), challenger);
+    let is_above = result.remove(ABOVE).is_some();
+    let own = result.len();
+    result.retain(|_, leaf| leaf.policy != another());
+    let is_challenged = result.len() < own;
+    // What both say is one's in either order, so that equal results read alike.
+    let mut meetings = order;
+    meetings.sort_by_key(|meeting| &meeting.key);
+    let layers = || {
+        let numbered = (0_usize..).zip(meetings);
+        numbered.flat_map(|(at, meeting)| meeting.entry.layers.iter().map(move |layer| (at, layer)))
+    };
+    let mut by: BTreeMap<(usize, &str), Vec<String>> = BTreeMap::new();
+    for (key, leaf) in &result {
+        let says =
+            |(_, layer): &(usize, &Layer)| layer.content.get(key).is_some_and(|own| own.value == leaf.value);
+        let said = layers()
+            .find(says)
+            .map_or((0, leaf.base), |(at, layer)| (at, layer.base));
+        by.entry(said).or_default().push(format!("`{key}`"));
+    }
+    let parts = by.into_iter().filter_map(|((at, base), keys)| {
+        let meeting = meetings.get(at)?;
+        let (keys, key) = (keys.join(", "), &meeting.key);
+        let base = base.trim_start_matches('/').replace('/', ".");
+        Some(match meeting.entry.layers.as_ref() {
+            [_] => format!("{keys} of {key}"),
+            _ => format!("{keys} of `{base}` of {key}"),
+        })
+    });
+    let above = is_above.then(|| "what less specific policies set".to_owned());
+    let mut parts: Vec<String> = parts.chain(above).collect();
+    if parts.is_empty() {
+        parts.push(NOTHING.to_owned());
+    }
+    Described {
+        text: parts.join(" and "),
+        is_challenged,
     }
 }

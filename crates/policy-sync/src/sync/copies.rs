@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
-use super::synced_kinds::SyncedKinds;
+use super::routes::SyncedKinds;
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::params::Params;

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::copies::{PlacedGateway, assumed_route, hub_routes};
-use super::order_independence::is_order_independent;
-use super::same_target::{SyncedPolicy, SyncedSpec};
-use super::synced_kinds::SyncedKinds;
+use super::routes::SyncedKinds;
+use super::same_target::{SyncedPolicy, SyncedSpec, is_order_independent};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::kinds::unknown_version;
 use crate::api::rules;
@@ -49,12 +48,8 @@ fn without_rules_of(profile: &Profile, synced: &Arc<[Layer]>, locals: &[Entry]) 
         if taken.get(layer.side as usize).is_some_and(|taken| *taken) {
             continue;
         }
-        let content: Content = layer
-            .content
-            .iter()
-            .filter(|(key, _)| !defined.iter().any(|local| defines(local, key)))
-            .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
-            .collect();
+        let mut content = Content::clone(&layer.content);
+        content.retain(|key, _| !defined.iter().any(|local| defines(local, key)));
         if content.values().any(|leaf| leaf.essential) {
             left.push(Layer {
                 content: Arc::new(content),
@@ -182,9 +177,8 @@ fn policies<'a>(
             }
             // What an API server refuses lives nowhere, so nothing is withheld for it.
             let has_crd = hub.crds.contains_key(&object.group_kind());
-            let broken = rules::broken(object)
-                .into_iter()
-                .chain(unknown_version(object, &hub.kinds));
+            let broken = rules::broken(object).into_iter();
+            let broken = broken.chain(unknown_version(object, &hub.kinds));
             let broken = broken.filter(|finding| !has_crd && finding.severity == Severity::Error);
             let mut broken = broken.peekable();
             if broken.peek().is_some() {
@@ -269,12 +263,10 @@ pub(super) fn beside_local(
         }
     };
     // A spec that loses nothing stays as its author wrote it: taking it apart and putting it together may change its form.
-    let untouched = left.len() == layers.len()
-        && left
-            .iter()
-            .zip(layers.iter())
-            .all(|(a, b)| a.content.len() == b.content.len());
-    Some(if untouched {
+    let mut pairs = left.iter().zip(layers.iter());
+    let is_untouched =
+        left.len() == layers.len() && pairs.all(|(left, all)| left.content.len() == all.content.len());
+    Some(if is_untouched {
         synced.spec.clone()
     } else {
         reduced(attachments, profile, synced, &left)

@@ -28,10 +28,12 @@ pub fn report_not_synced(syncing: Syncing<'_>, findings: &mut Findings) {
     let kinds = &routes.kinds;
     for (kind, known) in attachments.kinds.iter() {
         let profile = &known.profile;
-        let classes = kinds
-            .gateways_with(kind)
-            .map(|gateway| &*syncing.ours.gateways.get(gateway).gateway.view().class_name);
-        for class in classes.collect::<BTreeSet<_>>() {
+        let gateways = kinds.gateways_with(kind);
+        let gateways = gateways.map(|gateway| syncing.ours.gateways.get(gateway).gateway.view());
+        for class in gateways
+            .map(|gateway| &*gateway.class_name)
+            .collect::<BTreeSet<_>>()
+        {
             if profile.targeting.is_never_shipped() {
                 findings.extend(syncing.never_shipped(profile, class));
             }
@@ -99,9 +101,8 @@ fn harden_misspelled_parents(syncing: Syncing<'_>, findings: &mut Findings) {
     let policies = attachments.policies.rows().iter();
     let synced = policies.filter(|policy| !policy.local && syncing.routes.kinds.any(policy.kind));
     let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
-    let routes = nodes
-        .into_iter()
-        .flat_map(|node| routes_at(&attachments.topology, node));
+    let topology = &attachments.topology;
+    let routes = nodes.iter().flat_map(|node| routes_at(topology, *node));
     let behind: HashSet<_> = routes.map(|route| route.origin.object()).collect();
     findings.revise(|finding| {
         let route = finding.place.object();
@@ -139,12 +140,10 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
 pub fn is_on_hub_only<'a>(topology: &Topology<'a>, routes: &SyncedRoutes<'a>, policy: &Policy<'_>) -> bool {
     let nodes = policy.nodes();
     let is_ours = |gateway: GatewayId| routes.kinds.gateway(Node::Gateway(gateway)).is_some();
+    let stays =
+        |node: &Node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node);
     let leading = policy.gateways(topology);
-    !leading.is_empty()
-        && leading.into_iter().all(is_ours)
-        && nodes
-            .iter()
-            .all(|node| topology.services_of(*node).is_empty() && !routes.syncs(topology, policy.kind, *node))
+    !leading.is_empty() && leading.into_iter().all(is_ours) && nodes.iter().all(stays)
 }
 
 impl<'a> Syncing<'a> {
@@ -186,11 +185,11 @@ impl<'a> Syncing<'a> {
                 Some(first) => self.other_class(policy, declared, (node, *first)),
             },
             (Some(gateway), _, true) => {
-                let missing = self
-                    .target_entry(node, *gateway)
-                    .map(|entry| format!("{entry}, "));
-                let missing = missing.unwrap_or_default();
-                Some(target_stays(policy, declared, format!("{missing}{OR_ELSE}")))
+                let help = match self.target_entry(node, *gateway) {
+                    Some(entry) => format!("{entry}, {OR_ELSE}"),
+                    None => OR_ELSE.to_owned(),
+                };
+                Some(target_stays(policy, declared, help))
             }
             (None, Some(gateway), true) => {
                 let mut finding = self.unsynced(policy, declared, *gateway, false);
@@ -201,9 +200,8 @@ impl<'a> Syncing<'a> {
                 .into();
                 let kind = self.kind_entry(policy, *gateway);
                 let target = self.target_entry(node, *gateway);
-                let target = target
-                    .as_deref()
-                    .unwrap_or("target the Gateway or one of its listeners");
+                let otherwise = "target the Gateway or one of its listeners";
+                let target = target.as_deref().unwrap_or(otherwise);
                 Some(finding.help(format!("{kind}, and {target}")))
             }
         }
@@ -225,24 +223,19 @@ impl<'a> Syncing<'a> {
             return None;
         }
         let is_gateway = matches!(node, Node::Gateway(_) | Node::Listener(..));
-        let target = if is_gateway {
-            format!("{}, which is not rendered", gateway.identity())
+        let (target, label) = if is_gateway {
+            let target = format!("{}, which is not rendered", gateway.identity());
+            (target, "a Gateway of another class")
         } else {
-            format!("{}, to which no Gateway of ours leads", topology.described(node))
+            let target = format!("{}, to which no Gateway of ours leads", topology.described(node));
+            (target, "behind a Gateway of another class")
         };
+        let what = format!("targets {target}, so it is not shipped");
+        let pointer = format!("{}/name", declared.pointer);
+        let finding = policy.object.finding(Code::POLICY_OTHER_CLASS, &pointer, what);
         Some(
-            policy
-                .object
-                .finding(
-                    Code::POLICY_OTHER_CLASS,
-                    &format!("{}/name", declared.pointer),
-                    format!("targets {target}, so it is not shipped"),
-                )
-                .label(if is_gateway {
-                    "a Gateway of another class"
-                } else {
-                    "behind a Gateway of another class"
-                })
+            finding
+                .label(label)
                 .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
                 .follows_from(gateway.place(&class.pointer()))
                 .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
@@ -264,19 +257,15 @@ impl<'a> Syncing<'a> {
         } else {
             String::new()
         };
+        let what = format!("is not synced{with}: its kind is not in the parameters of its class");
         let finding = object
-            .finding(
-                Code::POLICY_NOT_SYNCED,
-                &declared.pointer,
-                format!("is not synced{with}: its kind is not in the parameters of its class"),
-            )
-            .label(format!("{} has the class `{class}`", gateway.object.identity()));
-        let known = self.ours.classes.get(class).into_iter();
-        known
-            .fold(finding, |finding, known| {
-                finding.follows_from(known.class.object.place(""))
-            })
-            .help(self.kind_entry(policy, id))
+            .finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what)
+            .label(format!("{} has the class `{class}`", gateway.object.identity()))
+            .help(self.kind_entry(policy, id));
+        match self.ours.classes.get(class) {
+            Some(known) => finding.follows_from(known.class.object.place("")),
+            None => finding,
+        }
     }
 
     fn kind_info(self, object: &Object) -> Option<&'a KindInfo> {
@@ -286,20 +275,16 @@ impl<'a> Syncing<'a> {
     /// What to add to the parameters for the kind of a policy.
     fn kind_entry(self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
         let class = &self.ours.gateways.get(gateway).gateway.class_name;
-        match self.kind_info(policy.object) {
-            Some(kind) if kind.scope == Scope::Cluster => {
-                "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
-            }
-            Some(kind) if !kind.has_target => format!(
-                "add {} with `names: [{}]` to `resourcesToSync` of `{class}`",
-                kind.listed(policy.object),
-                policy.object.key()
-            ),
-            Some(kind) => format!(
-                "add {} to `policiesToSync` of `{class}`",
-                kind.listed(policy.object)
-            ),
-            None => format!("list its kind in `policiesToSync` of `{class}`"),
+        let Some(kind) = self.kind_info(policy.object) else {
+            return format!("list its kind in `policiesToSync` of `{class}`");
+        };
+        let (listed, key) = (kind.listed(policy.object), policy.object.key());
+        if kind.scope == Scope::Cluster {
+            "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
+        } else if kind.has_target {
+            format!("add {listed} to `policiesToSync` of `{class}`")
+        } else {
+            format!("add {listed} with `names: [{key}]` to `resourcesToSync` of `{class}`")
         }
     }
 
@@ -333,9 +318,10 @@ impl<'a> Syncing<'a> {
                 let mut routes = topology.routes.rows().iter();
                 routes.find_map(|route| (route.namespace == namespace).then(|| of_route(route))?)
             }
-            node => set_of(topology, node)
-                .map(|set| topology.listener_sets.get(set).object)
-                .filter(unsynced),
+            node => {
+                let set = topology.listener_sets.get(set_of(topology, node)?).object;
+                Some(set).filter(unsynced)
+            }
         }
     }
 }
@@ -347,33 +333,20 @@ const OR_ELSE: &str =
 /// A policy that stays on the hub, as its target does.
 fn target_stays(policy: &Policy<'_>, declared: &Declared, help: String) -> Finding {
     let object = policy.object;
-    object
-        .finding(
-            Code::POLICY_NOT_SYNCED,
-            &declared.pointer,
-            "is not shipped: its target is not synced to the spokes",
-        )
-        .label(with_article(&declared.kind))
-        .help(help)
+    let what = "is not shipped: its target is not synced to the spokes";
+    let finding = object.finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    finding.label(with_article(&declared.kind)).help(help)
 }
 
 /// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
 fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
     let object = policy.object;
-    let namespace = declared
-        .namespace
-        .as_deref()
-        .unwrap_or(object.namespace_or_empty());
-    object.finding(
-        Code::POLICY_NOT_SYNCED,
-        &declared.pointer,
-        format!(
-            "is not shipped with its target {}: the input does not show which clusters have it",
-            declared.described_with_group(namespace)
-        ),
-    )
-    .label("neither in the input nor named by a route")
-    .help(
+    let own = object.namespace_or_empty();
+    let target = declared.described_with_group(declared.namespace.as_deref().unwrap_or(own));
+    let what =
+        format!("is not shipped with its target {target}: the input does not show which clusters have it");
+    let finding = object.finding(Code::POLICY_NOT_SYNCED, &declared.pointer, what);
+    finding.label("neither in the input nor named by a route").help(
         "add a route that names the target to the hub, or keep the policy on the spokes, where its target is",
     )
 }
@@ -382,41 +355,29 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
 pub fn report_unused(syncing: Syncing<'_>, findings: &mut Findings) {
     let attachments = syncing.attachments;
     for policy in attachments.policies.rows() {
-        let reached: BTreeSet<OurGatewayId> = policy
-            .gateways(&attachments.topology)
-            .into_iter()
-            .filter_map(|gateway| syncing.our_gateway(gateway))
-            .filter(|gateway| syncing.routes.kinds.syncs(*gateway, policy.kind))
-            .collect();
+        let ours = policy.gateways(&attachments.topology).into_iter();
+        let ours = ours.filter_map(|gateway| syncing.our_gateway(gateway));
+        let syncs = |gateway: &OurGatewayId| syncing.routes.kinds.syncs(*gateway, policy.kind);
+        let reached: BTreeSet<OurGatewayId> = ours.filter(syncs).collect();
         let goes_anywhere = |gateway: &OurGatewayId| !syncing.clusters.get(*gateway).is_empty();
         if reached.is_empty() || reached.iter().any(goes_anywhere) {
             continue;
         }
-        let finding = policy
-            .object
-            .finding(
-                Code::POLICY_UNUSED,
-                policy.pointer(),
-                "affects no cluster: its targets are not placed",
-            )
+        let (object, what) = (policy.object, "affects no cluster: its targets are not placed");
+        let mut finding = object
+            .finding(Code::POLICY_UNUSED, policy.pointer(), what)
             .label("placed nowhere")
             .help("place the Gateway, or remove the policy");
-        let gateways = reached
-            .iter()
-            .map(|gateway| syncing.ours.gateways.get(*gateway).gateway.object);
-        findings.push(gateways.fold(finding, |finding, gateway| {
+        for gateway in &reached {
+            let gateway = syncing.ours.gateways.get(*gateway).gateway.object;
+            let (own, objects) = (gateway.namespace.as_deref(), &syncing.hub.objects);
             let named = gateway.label(PLACEMENT_LABEL);
-            let placement = named.and_then(|name| {
-                syncing.hub.objects.find(
-                    ocm_placement::GROUP,
-                    "Placement",
-                    gateway.namespace.as_deref(),
-                    name,
-                )
-            });
-            let causes = std::iter::once(gateway).chain(placement);
-            causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
-        }));
+            let placement = named.and_then(|name| objects.find(ocm_placement::GROUP, "Placement", own, name));
+            for cause in std::iter::once(gateway).chain(placement) {
+                finding = finding.follows_from(cause.place(""));
+            }
+        }
+        findings.push(finding);
     }
 }
 

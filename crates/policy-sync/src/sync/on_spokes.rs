@@ -7,7 +7,7 @@ use apimachinery::{GroupKind, Identity};
 
 use super::copies::PlacedGateway;
 use super::reference_fields::{Labels, certificates, made_by, texts};
-use super::variants::{Copy, Variant};
+use super::synced_object::{Copy, Variant};
 use crate::api::downstream::downstream_name;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::DeclaredTargets;
@@ -59,11 +59,11 @@ impl<'s> OnSpokes<'s> {
         };
         let mut written = None;
         for (gateways, variants) in shipped {
-            let by_name: ByName<'_, '_> = gateways
-                .rows()
-                .iter()
-                .filter_map(|placed| Some(((placed.namespace()?, &*placed.gateway.object.name), placed)))
-                .collect();
+            let by_name = gateways.rows().iter().filter_map(|placed| {
+                let key = (placed.namespace()?, placed.gateway.object.name.as_str());
+                Some((key, placed))
+            });
+            let by_name: ByName<'_, '_> = by_name.collect();
             there.add_shipped(gateways, (variants, &by_name), (grants, copied));
             written = written.or(Some(by_name));
         }
@@ -184,9 +184,8 @@ impl<'s> OnSpokes<'s> {
 
 /// Whether a cluster is in any of these lists.
 pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluster: &str) -> bool {
-    lists
-        .into_iter()
-        .any(|clusters| placing::is_among(clusters, cluster))
+    let mut lists = lists.into_iter();
+    lists.any(|clusters| placing::is_among(clusters, cluster))
 }
 
 /// The Secrets that an object is, or makes on its cluster.
@@ -195,10 +194,8 @@ fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labe
     let certificates = certificates_of(object, gateways).into_iter();
     secrets.extend(certificates.map(|secret| (secret, Labels::new())));
     if object.is("", "Secret") {
-        secrets.push((
-            object.identity(),
-            texts(&object.root().get("metadata").get("labels")),
-        ));
+        let labels = texts(&object.root().get("metadata").get("labels"));
+        secrets.push((object.identity(), labels));
     }
     secrets
 }
@@ -222,11 +219,8 @@ fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> 
         let listeners = placed.gateway.listeners.iter();
         let faults = certificate_faults(placed.gateway.object);
         let listeners = listeners.filter(|listener| {
-            target
-                .section_name
-                .as_ref()
-                .is_none_or(|name| *name == listener.name)
-                && !faults.contains_key(&listener.pointer)
+            let section = target.section_name.as_ref();
+            section.is_none_or(|name| *name == listener.name) && !faults.contains_key(&listener.pointer)
         });
         for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
             let secret_in = secret.namespace.as_deref().unwrap_or(namespace);

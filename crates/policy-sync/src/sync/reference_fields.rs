@@ -253,12 +253,8 @@ pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity,
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
     let named = |group: &str, kind: &str, namespace: Option<&str>| {
-        Some(Needed::Object(Identity::new(
-            group,
-            kind,
-            namespace,
-            text("name")?,
-        )))
+        let name = text("name")?;
+        Some(Needed::Object(Identity::new(group, kind, namespace, name)))
     };
     match holds {
         Reference(group, kind) => {
@@ -295,10 +291,8 @@ fn labels(selector: &Field<'_>) -> Option<Labels> {
 
 /// The members of a mapping that are texts.
 pub(super) fn texts(mapping: &Field<'_>) -> Labels {
-    let members = mapping.entries();
-    members
-        .filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())))
-        .collect()
+    let text = |(key, value): (&str, Field<'_>)| Some((key.to_owned(), value.str()?.to_owned()));
+    mapping.entries().filter_map(text).collect()
 }
 
 /// A DNSPolicy that names no provider and delegates nothing takes the Secret of its namespace that is marked as the

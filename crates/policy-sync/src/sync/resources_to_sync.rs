@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Text;
 
 use super::reference_fields::needed_by;
-use super::routes::SyncedRoutes;
-use super::synced_kinds::{ChosenObject, ChosenObjects, SyncedKinds};
+use super::routes::{ChosenObject, ChosenObjects, SyncedKinds, SyncedRoutes};
 use super::synced_object::{SyncedObject, SyncedTarget, Syncing, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};
@@ -49,28 +48,21 @@ fn choose<'a>(
     }
     for (set, gateway) in &routes.sets {
         let set = attachments.topology.listener_sets.get(*set).object;
-        shipped_in
-            .entry(set.namespace_or_empty())
-            .or_default()
-            .insert(*gateway);
+        let there = shipped_in.entry(set.namespace_or_empty()).or_default();
+        there.insert(*gateway);
     }
-    let mut found = ChosenObjects {
-        objects: BTreeMap::new(),
-        shipped_in,
-    };
     let params = ours.gateways.rows().iter().map(|ours| &ours.params);
-    let chosen: BTreeSet<(&str, &str)> = params
-        .flat_map(|params| &params.objects_to_sync)
-        .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
-        .collect();
-    if chosen.is_empty() {
-        return found;
-    }
-    let referred_to = referred_to(attachments, routes);
-    for object in chosen
-        .into_iter()
-        .flat_map(|(group, kind)| objects.of_kind(group, kind))
-    {
+    let resources = params.flat_map(|params| &params.objects_to_sync);
+    let kinds = resources.map(|resource| (resource.group.as_str(), resource.kind.as_str()));
+    let kinds: BTreeSet<(&str, &str)> = kinds.collect();
+    let referred_to = if kinds.is_empty() {
+        BTreeMap::new()
+    } else {
+        referred_to(attachments, routes)
+    };
+    let mut found = BTreeMap::new();
+    let of_kinds = kinds.into_iter();
+    for object in of_kinds.flat_map(|(group, kind)| objects.of_kind(group, kind)) {
         let namespace = object.namespace_or_empty();
         let asks =
             |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
@@ -79,7 +71,7 @@ fn choose<'a>(
             let own = ours.gateways.get(*gateway).gateway.object.namespace_or_empty();
             grants.permit((GROUP, "Gateway", own), namespace, (group, kind, name))
         });
-        let places = [found.shipped_in.get(namespace), referred_to.get(namespace)];
+        let places = [shipped_in.get(namespace), referred_to.get(namespace)];
         let in_place: BTreeSet<OurGatewayId> = places.into_iter().flatten().flatten().copied().collect();
         let chosen = ChosenObject {
             object,
@@ -87,32 +79,30 @@ fn choose<'a>(
             in_place: in_place.into_iter().filter(asks).collect(),
         };
         if !(chosen.with_gateways.is_empty() && chosen.in_place.is_empty()) {
-            found.objects.insert(object_key(object), chosen);
+            found.insert(object_key(object), chosen);
         }
     }
-    for chosen in found.objects.values() {
-        let there = found
-            .shipped_in
-            .entry(chosen.object.namespace_or_empty())
-            .or_default();
-        there.extend(&chosen.in_place);
+    for chosen in found.values() {
+        let there = shipped_in.entry(chosen.object.namespace_or_empty());
+        there.or_default().extend(&chosen.in_place);
     }
-    found
+    ChosenObjects {
+        objects: found,
+        shipped_in,
+    }
 }
 
 impl<'a> ChosenObject<'a> {
     pub(super) fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
-        let with_gateways = self.with_gateways.iter();
-        let mut targets: Vec<SyncedTarget<'a>> = with_gateways
-            .map(|gateway| SyncedTarget::new(vec![*gateway], String::new(), None))
-            .collect();
+        let target = |gateway: &OurGatewayId| SyncedTarget::new(vec![*gateway], String::new(), None);
+        let mut targets: Vec<SyncedTarget<'a>> = self.with_gateways.iter().map(target).collect();
         if !self.in_place.is_empty() {
             let namespace = Some(self.object.namespace_or_empty());
             targets.push(SyncedTarget::new(self.in_place.clone(), String::new(), namespace));
         }
         let first = targets.first().and_then(|target| target.gateways.first());
         let resource = asked_for(self.object, Role::Object, first.copied(), ours);
-        SyncedObject::other(self.object, resource, targets)
+        SyncedObject::new(self.object, Role::Object, resource, targets)
     }
 }
 
@@ -133,16 +123,12 @@ fn referred_to(
     for (_, route) in routes.iter() {
         add(route.object, &|| route.gateways());
     }
-    for policy in attachments
-        .policies
-        .rows()
-        .iter()
-        .filter(|policy| routes.kinds.any(policy.kind))
-    {
+    let policies = attachments.policies.rows().iter();
+    for policy in policies.filter(|policy| routes.kinds.any(policy.kind)) {
         add(policy.object, &|| {
             let nodes = policy.nodes().into_iter();
-            nodes
-                .flat_map(|node| routes.gateways_of(&attachments.topology, node))
+            let gateways = nodes.flat_map(|node| routes.gateways_of(&attachments.topology, node));
+            gateways
                 .filter(|gateway| routes.kinds.syncs(*gateway, policy.kind))
                 .collect()
         });
@@ -158,19 +144,14 @@ fn not_in_the_input(
     (namespace, name): &(String, String),
 ) -> Finding {
     let key = format!("{namespace}/{name}");
-    let finding = Finding::new(
-        Code::OBJECT_NOT_SHIPPED,
-        chosen.place.clone(),
-        format!(
-            "{} {key} is chosen by its name, and is not in the input",
-            resource.kind
-        ),
-    )
-    .label("chosen here");
+    let kind = &resource.kind;
+    let message = format!("{kind} {key} is chosen by its name, and is not in the input");
+    let finding = Finding::new(Code::OBJECT_NOT_SHIPPED, chosen.place.clone(), message).label("chosen here");
     match known.nearest(&key) {
-        Some(near) => finding
-            .severity(Severity::Error)
-            .help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            let help = format!("did you mean `{near}`?");
+            finding.severity(Severity::Error).help(help)
+        }
         None => finding.help(format!("add the object, or remove `{key}` from `names`")),
     }
 }
@@ -213,23 +194,22 @@ pub fn report_chosen_nowhere(syncing: Syncing<'_>, findings: &mut Findings) {
                 if goes || !resource.chooses(object) {
                     continue;
                 }
-                let namespace = object.namespace_or_empty();
+                let message = format!(
+                    "{} is chosen, but it goes nowhere: nothing that is shipped is in namespace `{}`, or refers to it",
+                    object.identity(),
+                    object.namespace_or_empty()
+                );
+                let help = if chosen.names(object) {
+                    let key = object.key();
+                    format!("remove `{key}` from `names`, or ship a route that refers to it")
+                } else {
+                    "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
+                };
                 findings.push(
-                    Finding::new(
-                        Code::OBJECT_NOT_SHIPPED,
-                        chosen.place.clone(),
-                        format!(
-                            "{} is chosen, but it goes nowhere: nothing that is shipped is in namespace `{namespace}`, or refers to it",
-                            object.identity()
-                        ),
-                    )
-                    .label("chosen here")
-                    .related(object.place("/metadata"), "this object")
-                    .help(if chosen.names(object) {
-                        format!("remove `{}` from `names`, or ship a route that refers to it", object.key())
-                    } else {
-                        "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
-                    }),
+                    Finding::new(Code::OBJECT_NOT_SHIPPED, chosen.place.clone(), message)
+                        .label("chosen here")
+                        .related(object.place("/metadata"), "this object")
+                        .help(help),
                 );
             }
         }

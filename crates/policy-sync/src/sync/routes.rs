@@ -1,5 +1,5 @@
-//! Which ListenerSets and routes go to the spokes, with which of our Gateways, and where the copies of policies go: to the
-//! clusters of their targets.
+//! What goes to the spokes with each of our Gateways: the kinds of policies (`policiesToSync` of its class), ListenerSets,
+//! routes, and the objects that `resources_to_sync` chooses. The copies of policies go to the clusters of their targets.
 //!
 //! A set stays in its own namespace, as a route does: its owner keeps its Secrets and its routes there
 //! (docs/systems/why-we-differ.md#listenersets). Only Gateways, and what is about their Namespaces, move to a downstream
@@ -8,17 +8,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::synced_kinds::{ChosenObjects, SyncedKinds};
+use apimachinery::{GroupKind, Identity};
+
 use crate::api::gateway::ParentRef;
+use crate::api::params::SyncedResource;
 use crate::api::route::Route;
-use crate::diagnostic::{Code, Finding, Findings, Severity, first_items};
+use crate::diagnostic::{Code, Finding, Findings, Severity, broken, first_items};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::placing::Clusters;
-use crate::policy::{Attachments, KindId};
+use crate::policy::{Attachments, KindId, Profile};
 use crate::topology::{
-    BackendId, Condition, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, Refusal,
-    RouteId, Topology,
+    BackendId, Condition, GatewayId, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, ObjectKey,
+    Refusal, RouteId, Topology, object_key,
 };
 
 /// Most clusters that one finding names.
@@ -34,14 +35,12 @@ pub fn report_outdone_listeners<'t, 'a: 't>(
         for (listener, winner) in topology.outdone_there() {
             let said = |listener| {
                 let node = topology.listeners.get(listener);
-                let set = node
-                    .set
-                    .map(|set| topology.listener_sets.get(set).object.identity());
-                (set, node.name)
+                let set = |set| topology.listener_sets.get(set).object.identity();
+                (node.set.map(set), node.name)
             };
-            let (_, _, on) = outdone
-                .entry((said(listener), said(winner)))
-                .or_insert_with(|| (topology, (listener, winner), BTreeSet::new()));
+            let new = || (topology, (listener, winner), BTreeSet::new());
+            let key = (said(listener), said(winner));
+            let (_, _, on) = outdone.entry(key).or_insert_with(new);
             on.extend(clusters);
         }
     }
@@ -185,29 +184,27 @@ impl<'a> SyncedRoutes<'a> {
             let Some(from) = self.routes.get(&delegation.from.0) else {
                 continue;
             };
-            let parents: Vec<SyncedParent> = from
-                .parents
-                .iter()
-                .filter(|parent| self.kinds.syncs_route(parent.gateway, object))
-                .map(|parent| SyncedParent {
-                    pointer: String::new(),
-                    gateway: parent.gateway,
-                    node: parent.node,
-                    set: None,
-                    listeners: Vec::new(),
-                })
-                .collect();
+            let parents = from.parents.iter();
+            let parents = parents.filter(|parent| self.kinds.syncs_route(parent.gateway, object));
+            let parents = parents.map(|parent| SyncedParent {
+                pointer: String::new(),
+                gateway: parent.gateway,
+                node: parent.node,
+                set: None,
+                listeners: Vec::new(),
+            });
+            let parents: Vec<SyncedParent> = parents.collect();
             if parents.is_empty() {
                 continue;
             }
-            let known = self.routes.entry(delegation.child);
-            let known = known.or_insert_with(|| SyncedRoute {
+            let new = || SyncedRoute {
                 object,
                 parents: Vec::new(),
-            });
+            };
+            let known = &mut self.routes.entry(delegation.child).or_insert_with(new).parents;
             for parent in parents {
-                if !known.parents.contains(&parent) {
-                    known.parents.push(parent);
+                if !known.contains(&parent) {
+                    known.push(parent);
                 }
             }
         }
@@ -275,21 +272,6 @@ impl<'a> SyncedRoutes<'a> {
     /// All of them, by kind, namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
         self.routes.iter().map(|(number, route)| (*number, route))
-    }
-
-    /// The clusters that a route goes to, sorted; `clusters` are those of each Gateway. None for a route that stays.
-    pub fn clusters<'c>(
-        &self,
-        attachments: &Attachments<'_>,
-        clusters: &'c Clusters,
-        route: RouteId,
-    ) -> BTreeSet<&'c str> {
-        let parents = self.get(route).into_iter().flat_map(|route| &route.parents);
-        parents
-            .filter_map(|parent| clusters.get(&attachments.topology.gateways.get(parent.node).object.key()))
-            .flat_map(|clusters| clusters.iter())
-            .map(String::as_str)
-            .collect()
     }
 
     /// Reports parentRefs that no listener takes, where the Gateway goes anywhere.
@@ -363,10 +345,8 @@ impl Loose<'_> {
                 ),
             ),
         };
-        let owner = self
-            .set
-            .filter(|_| self.why != Why::OtherClass)
-            .unwrap_or(gateway);
+        let set = self.set.filter(|_| self.why != Why::OtherClass);
+        let owner = set.unwrap_or(gateway);
         let (field, related, shown) = match &self.listener {
             _ if self.why == Why::OtherClass => ("", "/spec/gatewayClassName", "its class"),
             Some(listener) if field.is_empty() => ("/sectionName", listener.as_str(), "the listener"),
@@ -409,10 +389,11 @@ impl<'a> SyncedRoutes<'a> {
     pub(super) fn destinations<'t>(&'t self, topology: &'t Topology<'a>, node: Node) -> Vec<Destination<'t>> {
         let mut all: Vec<Destination<'t>> = match node {
             Node::Route(route) | Node::Rule(route, _) => {
+                let own = |route: &SyncedRoute<'t>| Some(route.object.namespace_or_empty());
                 let route = self.get(route).into_iter();
-                let own = |object: &'t Object| Some(object.namespace_or_empty());
-                let route = route.map(|route| Destination::new(route.gateways(), own(route.object)));
-                route.collect()
+                route
+                    .map(|route| Destination::new(route.gateways(), own(route)))
+                    .collect()
             }
             Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => match set_of(topology, node) {
                 Some(set) => {
@@ -456,10 +437,9 @@ impl<'a> SyncedRoutes<'a> {
             with_gateways.extend(&chosen.with_gateways);
         }
         let namespace = backend.name.namespace.as_deref();
-        let in_place = namespace.map(|_| Destination::new(in_place, namespace));
-        std::iter::once(Destination::new(with_gateways, None))
-            .chain(in_place)
-            .collect()
+        let mut all = vec![Destination::new(with_gateways, None)];
+        all.extend(namespace.map(|_| Destination::new(in_place, namespace)));
+        all
     }
 
     /// A Namespace is wherever a Gateway, a ListenerSet, a route, or a chosen object of it is shipped.
@@ -477,18 +457,14 @@ impl<'a> SyncedRoutes<'a> {
 
     /// The Gateways of ours with which something that targets a node goes.
     pub fn gateways_of(&self, topology: &Topology<'a>, node: Node) -> BTreeSet<OurGatewayId> {
-        let destinations = self.destinations(topology, node).into_iter();
-        destinations
-            .flat_map(|destination| destination.gateways)
-            .collect()
+        let all = self.destinations(topology, node).into_iter();
+        all.flat_map(|destination| destination.gateways).collect()
     }
 
     /// Whether policies of a kind on a node go to clusters.
     pub fn syncs(&self, topology: &Topology<'a>, kind: KindId, node: Node) -> bool {
-        let gateways = self.gateways_of(topology, node);
-        gateways
-            .into_iter()
-            .any(|gateway| self.kinds.syncs(gateway, kind))
+        let mut gateways = self.gateways_of(topology, node).into_iter();
+        gateways.any(|gateway| self.kinds.syncs(gateway, kind))
     }
 
     /// The clusters where something that targets a node would be.
@@ -501,5 +477,122 @@ impl<'a> SyncedRoutes<'a> {
         let gateways = self.gateways_of(topology, node).into_iter();
         let clusters = gateways.flat_map(|gateway| clusters.get(gateway).iter());
         clusters.map(String::as_str).collect()
+    }
+}
+
+/// The policy kinds that the classes of our Gateways sync.
+#[derive(Debug, Default)]
+pub struct SyncedKinds {
+    gateways: Table<OurGatewayId, SyncedWith>,
+    ours: BTreeMap<GatewayId, OurGatewayId>,
+}
+
+/// The kinds that go with one Gateway.
+#[derive(Debug)]
+struct SyncedWith {
+    /// The policy kinds.
+    kinds: BTreeSet<KindId>,
+    /// The kinds of routes and ListenerSets.
+    routes: Vec<GroupKind>,
+}
+
+impl SyncedKinds {
+    /// Finds our Gateways in the hierarchy, and the kinds of their classes among those of the input.
+    pub fn new(attachments: &Attachments<'_>, ours: &Ours<'_>) -> Self {
+        let mut in_hierarchy = BTreeMap::new();
+        let gateways = ours.gateways.map(|(id, known)| {
+            let object = known.gateway.object;
+            let topology = &attachments.topology;
+            let Some(gateway) = topology.find_gateway(object.namespace_or_empty(), &object.name) else {
+                broken(format_args!("{} is not in the hierarchy", object.identity()))
+            };
+            in_hierarchy.insert(gateway, id);
+            let params = &known.params;
+            let kinds = attachments.kinds.iter();
+            let synced = kinds.filter(|(_, kind)| {
+                let Profile { group, kind, .. } = kind.profile.as_ref();
+                params.synced_policy(group, kind).is_some()
+            });
+            let routes = params.resources_to_sync.iter();
+            SyncedWith {
+                kinds: synced.map(|(id, _)| id).collect(),
+                routes: routes.map(SyncedResource::group_kind).collect(),
+            }
+        });
+        Self {
+            gateways,
+            ours: in_hierarchy,
+        }
+    }
+
+    /// The Gateway of ours that a node is or is a listener of; `None` for other nodes and Gateways.
+    pub fn gateway(&self, node: Node) -> Option<OurGatewayId> {
+        match node {
+            Node::Gateway(gateway) | Node::Listener(gateway, _) => self.ours.get(&gateway).copied(),
+            _ => None,
+        }
+    }
+
+    /// Whether policies of a kind go with a Gateway.
+    pub(crate) fn syncs(&self, gateway: OurGatewayId, kind: KindId) -> bool {
+        self.gateways.get(gateway).kinds.contains(&kind)
+    }
+
+    /// Whether a route or a ListenerSet goes with a Gateway that it is attached to.
+    pub(crate) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
+        let mut kinds = self.gateways.get(gateway).routes.iter();
+        kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
+    }
+
+    /// Whether routes of the kind of this one go with any.
+    pub(super) fn syncs_kind_of(&self, route: &Object) -> bool {
+        let mut gateways = self.gateways.iter();
+        gateways.any(|(gateway, _)| self.syncs_route(gateway, route))
+    }
+
+    /// The Gateways that policies of a kind go with.
+    pub(super) fn gateways_with(&self, kind: KindId) -> impl Iterator<Item = OurGatewayId> + '_ {
+        let gateways = self.gateways.iter();
+        let gateways = gateways.filter(move |(_, with)| with.kinds.contains(&kind));
+        gateways.map(|(id, _)| id)
+    }
+
+    /// Whether policies of a kind go with any.
+    pub(super) fn any(&self, kind: KindId) -> bool {
+        self.gateways_with(kind).next().is_some()
+    }
+}
+
+/// The chosen objects.
+#[derive(Debug, Default)]
+pub struct ChosenObjects<'a> {
+    /// Those that go anywhere, by kind, namespace, and name.
+    pub(super) objects: BTreeMap<ObjectKey<'a>, ChosenObject<'a>>,
+    /// By namespace of the hub: the Gateways that bring anything that keeps this namespace.
+    pub(super) shipped_in: BTreeMap<&'a str, BTreeSet<OurGatewayId>>,
+}
+
+/// A chosen object, and the Gateways that it goes with.
+#[derive(Debug)]
+pub(super) struct ChosenObject<'a> {
+    pub(super) object: &'a Object,
+    /// In the downstream namespace of each.
+    pub(super) with_gateways: Vec<OurGatewayId>,
+    /// In its own namespace.
+    pub(super) in_place: Vec<OurGatewayId>,
+}
+
+impl<'a> ChosenObjects<'a> {
+    /// The chosen object that an object of the hub is, if it goes anywhere.
+    pub(super) fn get<'s>(&'s self, object: &'s Object) -> Option<&'s ChosenObject<'a>> {
+        self.objects.get(&object_key(object))
+    }
+
+    /// Whether an object is chosen to be in the namespace of a Gateway's copy.
+    pub(super) fn goes_beside(&self, object: &Identity, gateway: OurGatewayId) -> bool {
+        let GroupKind { group, kind } = &object.group_kind;
+        let namespace = object.namespace.as_deref().unwrap_or_default();
+        let chosen = self.objects.get(&(group, kind, namespace, &object.name));
+        chosen.is_some_and(|chosen| chosen.with_gateways.contains(&gateway))
     }
 }

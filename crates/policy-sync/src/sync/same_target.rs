@@ -1,15 +1,16 @@
-//! Policies of one kind on one target: which are synced, which give way, and how several are merged into one object, or two.
+//! Policies of one kind on one target: which are synced, which give way, and how several are merged into one object, or two;
+//! and whether they merge to the same result in whatever order they are created.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kube_json::Value;
+use kube_json::{Value, json};
 
-use super::order_independence::{commute, is_order_independent, pairs};
 use crate::diagnostic::broken;
+use crate::hub::RowId as _;
 use crate::policy::{
-    Attachments, Composed, Content, Entry, KindId, Layer, Leaf, PolicyId, Precedence, Profile, Rule,
-    SameTarget, Side, Strategy, defines, disagree, one_level, read_settings, rewritten,
+    Attachments, Composed, Content, Dictates, Entry, KindId, Layer, Leaf, MergeUnit, PolicyId, Precedence,
+    Profile, Rule, SameTarget, Side, Strategy, defines, disagree, merge, one_level, read_settings, rewritten,
 };
 use crate::topology::Node;
 
@@ -35,9 +36,8 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
     let own = |entry: &Entry, side: Side| entry.layers.iter().find(|layer| layer.side == side).cloned();
     let merges = |layer: &Layer| layer.strategy.merges();
     let oldest = |side: Side, patch: bool| {
-        entries
-            .iter()
-            .find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
+        let mut entries = entries.iter();
+        entries.find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
     };
     // A policy that has the same result by itself stays as it is written.
     let object = |name_giver: &'e Entry, composed: &Composed, layers: Vec<Layer>| {
@@ -60,58 +60,52 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
         Composed::Depends {
             defaults,
             overrides,
-            fallback: Some((policy, settings)),
+            fallback,
         } => {
-            if !defaults.is_empty() || !overrides.is_empty() {
-                return None;
+            if let Some((policy, settings)) = fallback {
+                let is_alone = defaults.is_empty() && overrides.is_empty();
+                let mut entries = entries.iter().filter(|_| is_alone);
+                let name_giver = entries.find(|entry| entry.policy == *policy)?;
+                return alone(name_giver, own(name_giver, Side::Defaults)?, settings);
             }
-            let name_giver = entries.iter().find(|entry| entry.policy == *policy)?;
-            return alone(name_giver, own(name_giver, Side::Defaults)?, settings);
+            (defaults.clone(), overrides.clone())
         }
-        Composed::Depends {
-            defaults,
-            overrides,
-            fallback: None,
-        } => (defaults.clone(), overrides.clone()),
     };
-    let left: Content = defaults
-        .iter()
-        .filter(|(key, _)| !defines(&overrides, key))
-        .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
-        .collect();
+    let mut left = defaults.clone();
+    left.retain(|key, _| !defines(&overrides, key));
     // No controller accepts a policy without settings of its kind.
     if left.is_empty() || left.values().any(|leaf| leaf.essential) {
         defaults = left;
     }
-    let depends = |defaults: &Content, overrides: &Content| Composed::Depends {
-        defaults: defaults.clone(),
-        overrides: overrides.clone(),
-        fallback: None,
+    let sides = [(Side::Defaults, &defaults), (Side::Overrides, &overrides)];
+    let layers = sides.into_iter().filter_map(|(side, settings)| {
+        let (name_giver, layer) = oldest(side, true).filter(|_| !settings.is_empty())?;
+        Some((name_giver, with_content(layer, settings)))
+    });
+    let layers: Vec<(&Entry, Layer)> = layers.collect();
+    let objects = match layers.as_slice() {
+        [] => vec![(entries.first()?, Vec::new())],
+        [(one, under), (other, over)] if one.policy == other.policy => {
+            vec![(*one, vec![under.clone(), over.clone()])]
+        }
+        _ => layers
+            .into_iter()
+            .map(|(one, layer)| (one, vec![layer]))
+            .collect(),
     };
-    let nothing = Content::new();
-    let under = oldest(Side::Defaults, true).filter(|_| !defaults.is_empty());
-    let over = oldest(Side::Overrides, true).filter(|_| !overrides.is_empty());
-    Some(match (under, over) {
-        (Some((one, under)), Some((other, over))) if one.policy == other.policy => {
-            let layers = vec![with_content(under, &defaults), with_content(over, &overrides)];
-            vec![object(one, &depends(&defaults, &overrides), layers)]
-        }
-        (None, None) => {
-            let name_giver = entries.first()?;
-            vec![object(name_giver, &depends(&nothing, &nothing), Vec::new())]
-        }
-        (under, over) => {
-            let under = under.map(|(name_giver, layer)| {
-                let layers = vec![with_content(layer, &defaults)];
-                object(name_giver, &depends(&defaults, &nothing), layers)
-            });
-            let over = over.map(|(name_giver, layer)| {
-                let layers = vec![with_content(layer, &overrides)];
-                object(name_giver, &depends(&nothing, &overrides), layers)
-            });
-            under.into_iter().chain(over).collect()
-        }
-    })
+    let objects = objects.into_iter().map(|(name_giver, layers)| {
+        let settings = |side: Side| {
+            let layer = layers.iter().find(|layer| layer.side == side);
+            layer.map_or_else(Content::new, |layer| Content::clone(&layer.content))
+        };
+        let composed = Composed::Depends {
+            defaults: settings(Side::Defaults),
+            overrides: settings(Side::Overrides),
+            fallback: None,
+        };
+        object(name_giver, &composed, layers)
+    });
+    Some(objects.collect())
 }
 
 /// Where the oldest wins, overrides go before defaults and both may be in one object, each with the strategy of the
@@ -125,17 +119,13 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
             Some((side, strategy, content))
         });
         // An empty patch changes nothing.
-        sides
-            .filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty())
-            .collect()
+        let sides = sides.filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty());
+        sides.collect()
     };
     let together = levels(entries);
     let oldest = entries.first()?;
-    let merges = oldest
-        .layers
-        .first()
-        .map_or(profile.strategy, |layer| layer.strategy)
-        .merges();
+    let first = oldest.layers.first();
+    let merges = first.map_or(profile.strategy, |layer| layer.strategy).merges();
     let holds = |entry: &&Entry| {
         let mut leaves = together.iter().flat_map(|(_, _, content)| content.values());
         leaves.any(|leaf| leaf.policy == entry.policy)
@@ -259,11 +249,8 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
     let entries = placed.accepted.as_slice();
     let first = entries.first()?;
     let mut resolution = Resolution::default();
-    let all = || {
-        entries
-            .iter()
-            .map(|entry| as_written(attachments, entry.policy, node))
-    };
+    let as_written = |entry: &Entry| as_written(attachments, entry.policy, node);
+    let all = || entries.iter().map(as_written);
     // The copies of two policies are created on a spoke within one second, in an order that nobody chose. Whatever
     // would depend on that order is decided here. docs/systems/why-we-differ.md#policies-on-one-target
     match profile.same_target {
@@ -271,24 +258,22 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
         // Its routes answer with an error, which must not end because it has no settings.
         SameTarget::Merge if !placed.refused.is_empty() => resolution.synced = all().collect(),
         SameTarget::Reject => {
-            resolution
-                .synced
-                .push(as_written(attachments, first.policy, node));
+            resolution.synced.push(as_written(first));
             for loser in &placed.rejected {
                 resolution.displace(attachments, *loser, first.policy);
             }
         }
-        // Regardless of which is created first, policies that set nothing twice apply together.
-        SameTarget::PerField if disagreeing(profile, entries).is_some() => {
-            resolution.undecided = disagreeing(profile, entries);
-        }
-        SameTarget::PerField => {
-            resolution.synced = all().collect();
-            for loser in &placed.rejected {
-                let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
-                resolution.displace(attachments, *loser, by);
+        SameTarget::PerField => match disagreeing(profile, entries) {
+            // Regardless of which is created first, policies that set nothing twice apply together.
+            None => {
+                resolution.synced = all().collect();
+                for loser in &placed.rejected {
+                    let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
+                    resolution.displace(attachments, *loser, by);
+                }
             }
-        }
+            pair => resolution.undecided = pair,
+        },
         SameTarget::Merge => match one_meaning(attachments, profile, entries, node) {
             Some(synced) => {
                 resolution.synced = synced;
@@ -345,15 +330,13 @@ fn one_meaning(
     if let [only] = entries {
         return Some(vec![as_written(attachments, only.policy, node)]);
     }
-    let meant: Vec<Entry> = entries
-        .iter()
-        .map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)))
-        .collect();
+    let meant = entries.iter();
+    let meant = meant.map(|entry| Entry::new(entry.policy, authored(attachments, &entry.layers)));
+    let meant: Vec<Entry> = meant.collect();
     let merged = || {
         let shipped = shipped(profile, entries)?.into_iter();
-        let synced: Vec<SyncedPolicy> = shipped
-            .map(|shipped| synced(attachments, profile, &shipped, node))
-            .collect();
+        let synced = shipped.map(|shipped| synced(attachments, profile, &shipped, node));
+        let synced: Vec<SyncedPolicy> = synced.collect();
         let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
         is_order_independent(profile, &meant, &there?, &[]).then_some(synced)
     };
@@ -393,14 +376,11 @@ fn synced(
             broken(format_args!("{} merges and has no spec", object.identity()))
         };
         let layers = authored(attachments, layers);
-        let settings: BTreeMap<Arc<str>, PolicyId> = layers
-            .iter()
-            .flat_map(|layer| layer.content.iter())
-            .map(|(setting, leaf)| (Arc::clone(setting), leaf.policy))
-            .collect();
+        let settings = layers.iter().flat_map(|layer| layer.content.iter());
+        let settings = settings.map(|(setting, leaf)| (Arc::clone(setting), leaf.policy));
         synced.spec = SyncedSpec::Rewritten {
             spec: Box::new(rewritten(spec, profile, &layers)),
-            settings,
+            settings: settings.collect(),
         };
     }
     synced
@@ -452,4 +432,183 @@ fn displacer(attachments: &Attachments<'_>, loser: &Entry, synced: &[SyncedPolic
         }
     });
     by_name.or_else(|| synced.first().map(|synced| synced.policy))
+}
+
+/// A setting of a more specific policy that no policy of the node has.
+pub(super) const FOREIGN: &str = "/set elsewhere";
+
+/// A setting of a less specific policy that no policy of the node has.
+pub(super) const ABOVE: &str = "/set above";
+
+/// So many policies are compared in every order; more have too many orders.
+const FEW: usize = 4;
+
+/// The result of a node for each of some challengers.
+type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
+
+/// Whether `shipped` and `locals` have the same result as `meant` and `locals`, in any order of creation. Between the
+/// meant and the local ones, the meant ones are established.
+pub(super) fn is_order_independent(
+    profile: &Profile,
+    meant: &[Entry],
+    shipped: &[Entry],
+    locals: &[Entry],
+) -> bool {
+    let everybody: Vec<&Entry> = meant.iter().chain(shipped).chain(locals).collect();
+    let probes = probes(profile, &everybody);
+    let together: Vec<&Entry> = shipped.iter().chain(locals).collect();
+    orders(together.len()).into_iter().all(|order| {
+        let created = order.iter().filter_map(|at| together.get(*at).copied().cloned());
+        let created: Vec<Entry> = created.collect();
+        let local = order.iter().filter_map(|at| at.checked_sub(shipped.len()));
+        let local = local.filter_map(|at| locals.get(at));
+        let wanted: Vec<Entry> = meant.iter().chain(local).cloned().collect();
+        outcomes(profile, &wanted, &probes) == outcomes(profile, &created, &probes)
+    })
+}
+
+/// Whether it is all the same which of some policies is created first.
+pub(super) fn commute(profile: &Profile, entries: &[Entry]) -> bool {
+    if entries.len() <= FEW {
+        return is_order_independent(profile, entries, entries, &[]);
+    }
+    // Policies any two of which may change places may be in any order.
+    pairs(entries).all(|pair| is_order_independent(profile, &pair, &pair, &[]))
+}
+
+/// Every two of some policies, the older one first.
+pub(super) fn pairs<T: Clone>(entries: &[T]) -> impl Iterator<Item = [T; 2]> {
+    entries.iter().enumerate().flat_map(|(at, one)| {
+        let newer = entries.iter().skip(at.saturating_add(1));
+        newer.map(move |other| [one.clone(), other.clone()])
+    })
+}
+
+fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcomes {
+    let values = |content: Content| {
+        let leaves = content.into_iter().filter(|(_, leaf)| !leaf.value.is_null());
+        leaves.map(|(key, leaf)| (key, leaf.value)).collect()
+    };
+    let results = probes.iter().map(|probe| values(merged(profile, entries, probe)));
+    results.collect()
+}
+
+/// The result of the policies of one node for a challenger, the settings of a more specific policy.
+pub(super) fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content {
+    let level = |content: Content| {
+        let layer = Layer {
+            side: Side::Defaults,
+            strategy: Strategy::Atomic,
+            content: Arc::new(content),
+            base: "/spec",
+        };
+        Entry::new(another(), [layer])
+    };
+    // Where the more specific policy dictates, one of the node decides whether less specific ones count.
+    let dictates = profile.dictates == Dictates::Challenger;
+    let above = dictates.then(|| level(content(vec![(ABOVE, true)])));
+    // An empty challenger would replace the others where it dictates, so none is used.
+    let challenger = (!challenger.is_empty()).then(|| level(challenger.clone()));
+    let entries = match profile.same_target {
+        SameTarget::Reject => entries.get(..1).unwrap_or_default(),
+        SameTarget::Merge | SameTarget::PerField | SameTarget::AddUp | SameTarget::Unknown => entries,
+    };
+    let levels = [above.as_slice(), entries, challenger.as_slice()];
+    Arc::unwrap_or_clone(merge(profile, &levels, &|_| Arc::from("")))
+}
+
+/// Challengers that distinguish functions of policies: none, one with another setting, and others. Merging looks at
+/// whether there is a challenger and, setting by setting, at whether it makes it; at fields, also at what is above, below
+/// and beside them. A policy that has no setting that its kind is about is none (docs/systems/kuadrant.md#empty-policies).
+pub(super) fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
+    let layers = entries.iter().flat_map(|entry| entry.layers.iter());
+    let leaves = layers.flat_map(|layer| layer.content.iter());
+    let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
+    let mut probes = vec![Content::new(), another_setting()];
+    if matches!(profile.unit, MergeUnit::Rules(_) | MergeUnit::Fields(_)) {
+        probes.push(content(keys.into_iter().chain([(FOREIGN, true)]).collect()));
+        return probes;
+    }
+    let mut fields: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for key in keys.keys() {
+        let slashes = key.match_indices('/').skip(1).map(|(at, _)| at);
+        let ends = slashes.chain([key.len()]);
+        let top = ends.clone().find_map(|at| key.get(..at)).unwrap_or(key);
+        let there = fields.entry(top).or_default();
+        for above in ends.filter_map(|at| key.get(..at)) {
+            there.insert(above.to_owned());
+            there.insert(format!("{above}{FOREIGN}"));
+        }
+    }
+    // Fields below different ones of the spec do not meet, so that one challenger probes one of each.
+    let mut fields: Vec<_> = fields.into_values().map(BTreeSet::into_iter).collect();
+    loop {
+        let next: Vec<String> = fields.iter_mut().filter_map(Iterator::next).collect();
+        if next.is_empty() {
+            return probes;
+        }
+        probes.push(content(next.iter().map(|field| (field.as_str(), true)).collect()));
+    }
+}
+
+/// The policies on the levels around the node.
+pub(super) fn another() -> PolicyId {
+    PolicyId::of_row(u32::MAX)
+}
+
+/// A more specific policy with a setting that no policy of the node has.
+pub(super) fn another_setting() -> Content {
+    content(vec![(FOREIGN, true)])
+}
+
+/// Settings that no policy has in this form.
+fn content(keys: Vec<(&str, bool)>) -> Content {
+    let leaves = keys.into_iter().map(|(key, essential)| {
+        let key: Arc<str> = Arc::from(key);
+        let leaf = Leaf {
+            value: Arc::new(json!("set elsewhere")),
+            at: Arc::clone(&key),
+            base: "/spec",
+            policy: another(),
+            element: None,
+            essential,
+        };
+        (key, leaf)
+    });
+    leaves.collect()
+}
+
+/// Every order of so many policies; of more than a few only the given one and its reverse.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let given: Vec<usize> = (0..count).collect();
+    if count > FEW {
+        let back = given.iter().rev().copied().collect();
+        return vec![given, back];
+    }
+    let mut orders = vec![Vec::new()];
+    for next in given {
+        let longer = orders.iter().flat_map(|order: &Vec<usize>| {
+            (0..=order.len()).map(move |at| {
+                let mut longer = order.clone();
+                longer.insert(at, next);
+                longer
+            })
+        });
+        orders = longer.collect();
+    }
+    orders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_up_to_four_policies_every_order_counts_and_of_more_the_given_one_and_its_reverse() {
+        for (count, expected) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24)] {
+            let orders: std::collections::BTreeSet<Vec<usize>> = orders(count).into_iter().collect();
+            assert_eq!(orders.len(), expected, "{count}");
+        }
+        assert_eq!(orders(5), [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]);
+    }
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Field, Identity, core_group};
+use indexmap::IndexSet;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
 use super::copies::{HubRoute, PlacedGateway, assumed_route, hub_routes};
-use super::synced_object::{SyncedObject, Syncing};
-use super::variants::{Copy, Variant};
+use super::synced_object::{Copy, SyncedObject, Syncing, Variant};
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::gateway::{GROUP, X_GROUP};
 use crate::api::params::Role;
@@ -147,11 +147,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let local = inhabited.get(cluster);
             let is_affected = |share: &Share<'_, 'a>| {
                 let gateway = share.items.first().map(|item| *first.get(item.gateway));
-                let affected = |local: &Inhabited<'_>| match &local.affected {
-                    Some(affected) => gateway.is_some_and(|gateway| affected.contains(&gateway)),
-                    None => true,
-                };
-                local.is_some_and(affected)
+                let is_in =
+                    |affected: &BTreeSet<_>| gateway.is_some_and(|gateway| affected.contains(&gateway));
+                local.is_some_and(|local| local.affected.as_ref().is_none_or(is_in))
             };
             let (own, others): (Vec<_>, Vec<_>) =
                 shares.into_iter().partition(|(_, share)| is_affected(share));
@@ -191,9 +189,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 local,
             }
         });
-        spokes
-            .filter(|spoke| spoke.local.is_some() || !spoke.received.objects.is_empty())
-            .collect()
+        let has_anything = |spoke: &Spoke<'_>| spoke.local.is_some() || !spoke.received.objects.is_empty();
+        spokes.filter(has_anything).collect()
     }
 
     /// Of each Gateway the first of those that it goes together with, because an object is for several of them.
@@ -233,16 +230,17 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let mut copies = variants.iter().flat_map(|variant| &variant.copies);
             synced.role == Role::Policy && copies.any(|copy| !self.names_targets(&copy.object))
         });
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut numbers: IndexSet<Vec<&Value>> = IndexSet::new();
         let local = self.local.iter().filter(|(cluster, _)| is_asked(cluster));
         let inhabited = local.map(|(cluster, objects)| {
-            let next = numbers.len();
+            // The objects are sorted, so that equal ones are at the same positions.
+            let values = objects.iter().map(|object| &object.value);
             let affected = || affected_gateways(objects, self.syncing, by_other_targets);
             // One cluster has nothing to share.
             let affected = (!is_one).then(affected).flatten();
             let local = Inhabited {
                 objects,
-                number: *numbers.entry(text_of(objects)).or_insert(next),
+                number: numbers.insert_full(values.collect()).0,
                 affected: affected.map(|ids| ids.iter().map(|id| *first.get(*id)).collect()),
             };
             (cluster.as_str(), local)
@@ -252,13 +250,13 @@ impl<'s, 'a> Spokes<'s, 'a> {
 
     /// Whether a synced policy finds its targets by their names, and they are Gateways and routes.
     fn names_targets(self, policy: &Object) -> bool {
+        let topology = &self.syncing.attachments.topology;
+        let is_named = |(group, kind): &(String, String)| {
+            (group.as_str(), kind.as_str()) == (GROUP, "Gateway") || topology.is_route(group, kind)
+        };
         let targets = target_kinds(policy);
-        let mut others = targets.iter().filter(|(group, kind)| {
-            let is_gateway = (group.as_str(), kind.as_str()) == (GROUP, "Gateway");
-            !is_gateway && !self.syncing.attachments.topology.is_route(group, kind)
-        });
         let selectors = policy.root().get("spec").get("targetSelectors");
-        !targets.is_empty() && !selectors.is_present() && others.next().is_none()
+        !targets.is_empty() && !selectors.is_present() && targets.iter().all(is_named)
     }
 
     /// Everything that goes anywhere. Almost every Gateway and object goes where many others go: those that have the same
@@ -283,14 +281,12 @@ impl<'s, 'a> Spokes<'s, 'a> {
             })
         });
         // Most lists are shared.
-        let mut lists: HashMap<&[String], usize> = HashMap::new();
+        let mut lists: IndexSet<&[String]> = IndexSet::new();
         let mut known: HashMap<*const String, usize> = HashMap::new();
         let mut tied: BTreeMap<OurGatewayId, BTreeMap<usize, Vec<Item<'s, 'a>>>> = BTreeMap::new();
         for item in gateways.chain(variants).filter(|item| !item.clusters.is_empty()) {
-            let list = *known.entry(item.clusters.as_ptr()).or_insert_with(|| {
-                let next = lists.len();
-                *lists.entry(item.clusters).or_insert(next)
-            });
+            let list = known.entry(item.clusters.as_ptr());
+            let list = *list.or_insert_with(|| lists.insert_full(item.clusters).0);
             let of_list = tied.entry(*first.get(item.gateway)).or_default();
             of_list.entry(list).or_default().push(item);
         }
@@ -300,22 +296,18 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 affected_on.entry(*gateway).or_default().push(cluster);
             }
         }
-        let mut groups: HashMap<(Vec<usize>, Vec<&str>), usize> = HashMap::new();
+        let mut groups: IndexSet<(Vec<usize>, Vec<&str>)> = IndexSet::new();
         let mut shares: BTreeMap<(usize, usize), Vec<Item<'s, 'a>>> = BTreeMap::new();
         for (gateway, by_list) in tied {
-            let next = groups.len();
             let on = affected_on.remove(&gateway).unwrap_or_default();
-            let group = *groups
-                .entry((by_list.keys().copied().collect(), on))
-                .or_insert(next);
+            let lists = by_list.keys().copied().collect();
+            let (group, _) = groups.insert_full((lists, on));
             for (list, items) in by_list {
                 shares.entry((group, list)).or_default().extend(items);
             }
         }
-        let shares = shares.into_iter();
-        shares
-            .map(|((group, list), items)| Share { group, list, items })
-            .collect()
+        let share = |((group, list), items)| Share { group, list, items };
+        shares.into_iter().map(share).collect()
     }
 
     /// What clusters receive that get these, without the routes that are not `assumed` to be there.
@@ -356,12 +348,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
             goes_there.then(|| (assumed_route(route, is_there, self.gateways), original))
         });
         objects.extend(assumed.into_iter().flatten());
-        let namespaces = self.namespaces(&objects);
-        objects.extend(
-            namespaces
-                .into_iter()
-                .map(|(copy, object)| (copy, shipped(object))),
-        );
+        let namespaces = self.namespaces(&objects).into_iter();
+        objects.extend(namespaces.map(|(copy, object)| (copy, shipped(object))));
         // Two objects of one identity are an error of their own; the first stays.
         let (objects, originals) = Objects::with(objects);
         Received {
@@ -380,10 +368,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
         });
         let namespaces = labelled.filter_map(|(name, labels)| {
             let original = self.syncing.hub.objects.find("", "Namespace", None, name)?;
-            let labels: Map = labels
-                .iter()
-                .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
-                .collect();
+            let labels = labels.iter();
+            let labels = labels.map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+            let labels: Map = labels.collect();
             let copy = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}});
             Some((original.with_value(copy), original))
         });
@@ -394,18 +381,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// they may never have been.
     fn copied(self, synced: &SyncedObject<'a>, copy: &Copy) -> Copied<'a> {
         let displaced = match copy.targets.as_slice() {
-            [only] => synced
-                .targets
-                .get(*only)
-                .map(|target| target.displaced.as_slice()),
+            [only] => synced.targets.get(*only),
             _ => None,
         };
-        let all: Vec<PolicyId> = synced
-            .policies
-            .iter()
-            .chain(displaced.into_iter().flatten())
-            .copied()
-            .collect();
+        let displaced = displaced.map_or(&[][..], |target| &target.displaced);
+        let all = [synced.policies.as_slice(), displaced].concat();
         let position = |id: PolicyId| all.iter().position(|known| *known == id);
         let settings = synced.settings.iter().filter_map(|(setting, id)| {
             let position = u32::try_from(position(*id)?).ok()?;
@@ -431,12 +411,6 @@ impl<'s, 'a> Spokes<'s, 'a> {
         });
         routes
     }
-}
-
-/// The local objects of a cluster as text: equal for equal objects.
-fn text_of(objects: &Objects) -> String {
-    let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
-    values.into_iter().collect()
 }
 
 /// Core kinds, and kinds of Gateway API, that say something about more than one Gateway.

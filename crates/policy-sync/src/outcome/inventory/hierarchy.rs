@@ -163,19 +163,18 @@ impl<'p, 's> Hierarchy<'p, 's> {
     fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, map: &mut Map) -> usize {
         let node = topology.gateways.get(id);
         let object = node.known_as();
+        let class = node
+            .original_class()
+            .unwrap_or(topology.classes.get(node.class).name);
+        let placement = object.label(PLACEMENT_LABEL);
         let known = self.gateways.entry(object.identity());
         let position = known.index();
         let gateway = known.or_insert_with(|| Gateway {
             object: Some(object),
             entry: GatewayEntry {
                 local: node.local,
-                class: node
-                    .original_class()
-                    .unwrap_or(topology.classes.get(node.class).name)
-                    .to_owned(),
-                placement: object
-                    .label(PLACEMENT_LABEL)
-                    .map(|name| format!("{}/{name}", object.namespace_or_empty())),
+                class: class.to_owned(),
+                placement: placement.map(|name| format!("{}/{name}", object.namespace_or_empty())),
                 ..GatewayEntry::new(object.identity())
             },
             listeners: IndexMap::new(),
@@ -185,15 +184,14 @@ impl<'p, 's> Hierarchy<'p, 's> {
             let row = topology.listeners.get(*listener);
             let locator = topology.locator(Node::Listener(id, *listener)).into();
             let known = gateway.listeners.entry(locator);
+            let set = |set| topology.identity(Node::ListenerSet(set)).to_string();
             map.listeners.insert(*listener, narrow(known.index()));
             known.or_insert_with_key(|locator| ListenerEntry {
                 listener: Arc::clone(locator),
                 hostname: row.hostname.unwrap_or("*").to_owned(),
                 port: row.port,
                 protocol: row.protocol.to_owned(),
-                listener_set: row
-                    .set
-                    .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
+                listener_set: row.set.map(set),
             });
         }
         position
@@ -260,13 +258,15 @@ impl<'p, 's> Hierarchy<'p, 's> {
         let identity = node.object.identity();
         let entry = self.routes.entry(identity.clone());
         let position = entry.index();
+        let hostnames = items(node.object.value.pointer("/spec/hostnames")).iter();
+        let hostnames = hostnames.filter_map(Value::as_str);
         let route = entry.or_insert_with(|| Route {
             object: node.object,
             entry: RouteEntry {
                 route: identity.locator().into(),
                 place: None,
                 local: !is_hub,
-                hostnames: strings(node.object.value.pointer("/spec/hostnames")),
+                hostnames: hostnames.map(str::to_owned).collect(),
                 rules: Vec::new(),
                 attached: Vec::new(),
                 identity,
@@ -319,9 +319,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
         };
         whole.route = Some(*route);
         let rules = &topology.routes.get(id).rules;
-        let rule = path
-            .rule
-            .and_then(|rule| rules.iter().position(|known| *known == rule));
+        let position = |rule| rules.iter().position(|known| *known == rule);
+        let rule = path.rule.and_then(position);
         let backend = path.backend.map(|backend| match path.port {
             Some(port) => Node::Port(backend, port),
             None => Node::Backend(backend),
@@ -332,10 +331,8 @@ impl<'p, 's> Hierarchy<'p, 's> {
             None => map.by_route.get(&whole).cloned().unwrap_or_default(),
         };
         let each = rule.map_or_else(|| self.rules(whole.route).len().max(1), |_| 1);
-        if !self
-            .work
-            .pay(listeners.len().saturating_mul(each), STEPS_PER_CELL)
-        {
+        let count = listeners.len().saturating_mul(each);
+        if !self.work.pay(count, STEPS_PER_CELL) {
             return Vec::new();
         }
         let rules: Vec<Option<u32>> = match (rule, path.backend) {
@@ -396,10 +393,9 @@ impl<'p, 's> Hierarchy<'p, 's> {
                 let listener = gateway.and_then(|gateway| entry(&gateway.listeners, at.listener));
                 let clusters = lists.joined(&places);
                 let is_everywhere = gateway.is_none_or(|gateway| Arc::ptr_eq(&gateway.clusters, &clusters));
+                let locator = listener.map(|listener| Arc::clone(&listener.listener));
                 AttachedEntry {
-                    listener: listener
-                        .map(|listener| Arc::clone(&listener.listener))
-                        .unwrap_or_default(),
+                    listener: locator.unwrap_or_default(),
                     clusters: if is_everywhere { Arc::default() } else { clusters },
                 }
             });
@@ -429,29 +425,21 @@ impl GatewayEntry {
     }
 }
 
-fn strings(list: Option<&Value>) -> Vec<String> {
-    let texts = items(list).iter().filter_map(Value::as_str);
-    texts.map(str::to_owned).collect()
-}
-
 /// A rule of a route as it is written.
 fn rule_entry(locator: Arc<str>, route: &Object, number: usize, listed_backends: Vec<Arc<str>>) -> RuleEntry {
     let rule = route.value.pointer(&format!("/spec/rules/{number}"));
     let list = |field: &str| items(rule.and_then(|rule| rule.get(field))).iter();
     let mut matches: Vec<String> = list("matches").map(matched).collect();
     if matches.is_empty() {
-        matches.push(if matches!(route.kind.as_str(), "HTTPRoute") {
-            "/".to_owned()
-        } else {
-            "everything".to_owned()
-        });
+        let is_http = route.kind == "HTTPRoute";
+        let all = if is_http { "/" } else { "everything" };
+        matches.push(all.to_owned());
     }
+    let backends = list("backendRefs").map(|backend| forwarded(backend, route.namespace_or_empty()));
     RuleEntry {
         rule: locator,
         matches,
-        backends: list("backendRefs")
-            .map(|backend| forwarded(backend, route.namespace_or_empty()))
-            .collect(),
+        backends: backends.collect(),
         listed_backends,
     }
 }

@@ -103,7 +103,8 @@ fn end_of(profile: &Profile, found: &BTreeSet<Level>) -> (usize, Level) {
         found.map(|((level, _), depth)| (depth, *level))
     };
     let of_profile = |level: &Level| profile.ends.contains(level);
-    deepest(&|level| of_profile(level) && found.contains(level))
+    let there = deepest(&|level| of_profile(level) && found.contains(level));
+    there
         .or_else(|| deepest(&of_profile))
         .unwrap_or((3, Level::Gateway))
 }

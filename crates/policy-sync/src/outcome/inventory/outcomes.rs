@@ -1,6 +1,7 @@
 //! Which settings apply where: one outcome for each path, which is the one that most clusters have, and the clusters with a
 //! different one.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -134,10 +135,8 @@ impl Search<'_, '_> {
             let everywhere: BTreeSet<usize> = everywhere.chain(there.keys().copied()).collect();
             let outcome = |place: &usize| there.get(place).copied();
             // What lives on a cluster, or an overlay, makes it an exception, however few have nothing of their own.
-            let lonely = everywhere
-                .iter()
-                .filter(|place| !is_inhabited.get(**place).copied().unwrap_or_default());
-            let mut voters: Vec<usize> = lonely.copied().collect();
+            let is_lonely = |place: &usize| is_inhabited.get(*place) != Some(&true);
+            let mut voters: Vec<usize> = everywhere.iter().copied().filter(is_lonely).collect();
             if voters.is_empty() {
                 voters.extend(&everywhere);
             }
@@ -149,13 +148,10 @@ impl Search<'_, '_> {
             }
             let most = cores
                 .into_iter()
-                .max_by_key(|(_, (weight, order))| (*weight, std::cmp::Reverse(*order)));
+                .max_by_key(|(_, (weight, order))| (*weight, Reverse(*order)));
             let Some((core, _)) = most else { continue };
-            let common = voters
-                .iter()
-                .map(outcome)
-                .find(|outcome| core_of(*outcome) == core)
-                .flatten();
+            let mut outcomes = voters.iter().map(outcome);
+            let common = outcomes.find(|outcome| core_of(*outcome) == core).flatten();
             if let Some(entry) = common.and_then(|common| entries.get_mut(common)) {
                 entry.paths.push(hierarchy.path(*spot));
             }
@@ -175,19 +171,18 @@ impl Search<'_, '_> {
             let (set, _) = sets.insert_full(clusters.as_ptr(), clusters);
             grouped.entry((kind, usual, here, set)).or_default().push(spot);
         }
-        let exceptions = grouped
-            .into_iter()
-            .filter_map(|((position, usual, here, set), spots)| {
-                let KindEntry { kind, group, .. } = self.kinds.get(position)?;
-                Some(OutcomeException {
-                    clusters: Arc::clone(sets.get_index(set)?.1),
-                    kind: kind.clone(),
-                    group: group.clone(),
-                    usual,
-                    here,
-                    paths: spots.into_iter().map(|spot| hierarchy.path(spot)).collect(),
-                })
-            });
+        let grouped = grouped.into_iter();
+        let exceptions = grouped.filter_map(|((position, usual, here, set), spots)| {
+            let KindEntry { kind, group, .. } = self.kinds.get(position)?;
+            Some(OutcomeException {
+                clusters: Arc::clone(sets.get_index(set)?.1),
+                kind: kind.clone(),
+                group: group.clone(),
+                usual,
+                here,
+                paths: spots.into_iter().map(|spot| hierarchy.path(spot)).collect(),
+            })
+        });
         let exceptions = exceptions.collect();
         (!self.work.is_spent()).then_some((entries, exceptions))
     }
@@ -260,10 +255,9 @@ impl<'s, 'p> Search<'s, 'p> {
         }
         let mut memo = OutcomeMemo::new();
         // A rule may have a path of its own beside that of its route, which stands for the others.
-        let (own, whole): (Vec<_>, Vec<_>) = seen
-            .effective
-            .iter()
-            .partition(|(_, path)| path.path.rule.is_some() || path.path.route.is_none());
+        let paths = seen.effective.iter();
+        let (own, whole): (Vec<_>, Vec<_>) =
+            paths.partition(|(_, path)| path.path.rule.is_some() || path.path.route.is_none());
         for (kind, path) in own.into_iter().chain(whole) {
             let profile = &seen.attachments.kinds.get(kind).profile;
             let Some(position) = self.kind_positions.get(&profile.group_kind()).copied() else {
@@ -271,18 +265,12 @@ impl<'s, 'p> Search<'s, 'p> {
             };
             for spot in hierarchy.spots((number, seen), &path.path) {
                 let displaced_here = on_the_way(&by_spot, position, spot);
-                let outcome = self.outcome(
-                    (seen, kind, position),
-                    path,
-                    (&displaced, displaced_here),
-                    &mut memo,
-                );
+                let displaced = (displaced.as_slice(), displaced_here);
+                let outcome = self.outcome((seen, kind, position), path, displaced, &mut memo);
                 let stands_for_rules = spot.route.is_some() && spot.rule.is_none() && spot.backend.is_none();
                 if !stands_for_rules || profile.ends.contains(&Level::Rule) {
-                    self.found
-                        .entry((position, spot))
-                        .or_default()
-                        .push((number, outcome));
+                    let found = self.found.entry((position, spot)).or_default();
+                    found.push((number, outcome));
                 }
                 if stands_for_rules {
                     for (rule, _) in (0..).zip(hierarchy.rules(spot.route)) {
@@ -305,10 +293,8 @@ impl<'s, 'p> Search<'s, 'p> {
         let Some(first) = seen.clusters.first() else {
             return Vec::new();
         };
-        let here = withheld
-            .iter()
-            .filter(|withheld| withheld.cluster.is_none_or(|cluster| cluster == first));
-        here.filter_map(|withheld| {
+        let is_here = |withheld: &&Withheld<'_>| withheld.cluster.is_none_or(|cluster| cluster == first);
+        let displaced = withheld.iter().filter(is_here).filter_map(|withheld| {
             let winner = withheld.winner.identity().locator();
             let mut authors = self.view.hub.policy(withheld.policy).authors(withheld.policy);
             let (policy, _) = authors.next()?;
@@ -318,8 +304,8 @@ impl<'s, 'p> Search<'s, 'p> {
                 rule: withheld.rule,
                 node: withheld.node,
             })
-        })
-        .collect()
+        });
+        displaced.collect()
     }
 
     /// The position of the outcome of a path.
@@ -421,12 +407,9 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// The line of the name of a field, where a reader looks.
     fn line(&mut self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        let place = object.key_place(pointer);
-        let line = self
-            .lines
-            .entry(place)
-            .or_insert_with_key(|place| SourceLine::slashed(self.locate, place.clone()));
-        line.clone()
+        let line = self.lines.entry(object.key_place(pointer));
+        line.or_insert_with_key(|place| SourceLine::slashed(self.locate, place.clone()))
+            .clone()
     }
 
     /// A policy as written.
@@ -467,19 +450,24 @@ fn spot_of(view: &PolicyView<'_>, hierarchy: &mut Hierarchy<'_, '_>, node: Node)
 
 /// What is kept away from the things on the way to a place.
 fn on_the_way(displaced: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot) -> Vec<usize> {
-    let part = |gateway, listener, route, rule, backend| Spot {
+    let Spot {
         gateway,
         listener,
         route,
         rule,
         backend,
-    };
+    } = spot;
+    let none = Spot::default();
     let way = [
-        part(spot.gateway, None, None, None, None),
-        part(spot.gateway, spot.listener, None, None, None),
-        part(None, None, spot.route, None, None),
-        part(None, None, spot.route, spot.rule, None),
-        part(None, None, None, None, spot.backend),
+        Spot { gateway, ..none },
+        Spot {
+            gateway,
+            listener,
+            ..none
+        },
+        Spot { route, ..none },
+        Spot { route, rule, ..none },
+        Spot { backend, ..none },
     ];
     let found = way.iter().filter_map(|part| displaced.get(&(kind, *part)));
     let found: BTreeSet<usize> = found.flatten().copied().collect();

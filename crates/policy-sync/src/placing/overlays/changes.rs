@@ -167,18 +167,18 @@ enum Reason {
 pub fn effects(
     overlays: &Overlays,
     hub: &Hub,
-    is_shipped: impl Fn(&Identity) -> bool,
-    goes_to: impl Fn(&Identity, &str) -> bool,
-    local_winner: impl Fn(&Identity, &str) -> Option<Identity>,
+    is_shipped: &dyn Fn(&Identity) -> bool,
+    goes_to: &dyn Fn(&Identity, &str) -> bool,
+    local_winner: &dyn Fn(&Identity, &str) -> Option<Identity>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for overlay in &overlays.overlays {
         let effects = Effects {
             hub,
             overlay,
-            is_shipped: &is_shipped,
-            goes_to: &goes_to,
-            local_winner: &local_winner,
+            is_shipped,
+            goes_to,
+            local_winner,
         };
         findings.extend(effects.unknown_labels());
         if overlay.is_whole {
@@ -190,15 +190,15 @@ pub fn effects(
     findings
 }
 
-struct Effects<'o, G, L> {
+struct Effects<'o> {
     hub: &'o Hub,
     overlay: &'o Overlay,
     is_shipped: &'o dyn Fn(&Identity) -> bool,
-    goes_to: &'o G,
-    local_winner: &'o L,
+    goes_to: &'o dyn Fn(&Identity, &str) -> bool,
+    local_winner: &'o dyn Fn(&Identity, &str) -> Option<Identity>,
 }
 
-impl<G: Fn(&Identity, &str) -> bool, L: Fn(&Identity, &str) -> Option<Identity>> Effects<'_, G, L> {
+impl Effects<'_> {
     /// Clusters without a ManagedCluster that get what the overlay may or may not change. Its selectors or its values need
     /// one: with selectors, only clusters with a ManagedCluster have values.
     fn unknown_labels(&self) -> Option<Finding> {

@@ -13,7 +13,7 @@ use kube_json::Value;
 use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere, set};
 use crate::api::crd::Scope;
 use crate::api::downstream::POLICY_SYNCED;
-use crate::api::gateway::{self, LISTENER_SETS};
+use crate::api::gateway::{self, is_listener_set};
 use crate::api::ocm;
 use crate::api::overlay::{
     Action, Change, ClusterField, ClusterOverlay, Clusters, NoValue, SetField, Target, Targeted, fill,
@@ -322,7 +322,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 return None;
             }
             let values = here.iter().map(|value| value.value.as_ref());
-            if let Some(part) = touched(&object.value, &pointer, values) {
+            if let Some(part) = touched(object, &pointer, values) {
                 refused.get_or_insert_with(|| not_allowed(overlay, entry, &pointer, part));
                 continue;
             }
@@ -490,7 +490,7 @@ const ITSELF: &str = "change the object itself: it is the same on all clusters";
 
 /// The first part that one of these values at a pointer would change: its pointer, and why it cannot change.
 fn touched<'v>(
-    object: &Value,
+    object: &Object,
     pointer: &str,
     mut values: impl Iterator<Item = Option<&'v Value>>,
 ) -> Option<(String, Part)> {
@@ -500,19 +500,19 @@ fn touched<'v>(
     if !may_contain_parts(pointer) {
         return None;
     }
-    let before = parts(object);
+    let before = parts(object, &object.value);
     values.find_map(|value| {
-        let mut changed = object.clone();
+        let mut changed = object.value.clone();
         set(&mut changed, pointer, value);
-        let after = parts(&changed);
+        let after = parts(object, &changed);
         let lost = before.iter().find(|part| !after.contains(part));
         let (pointer, part, _) = lost.or_else(|| after.iter().find(|part| !before.contains(part)))?;
         Some((pointer.clone(), *part))
     })
 }
 
-/// The part that a pointer is or leads into, in an object of this kind.
-fn part_at(object: &Value, pointer: &str) -> Option<Part> {
+/// The part that a pointer is or leads into.
+fn part_at(object: &Object, pointer: &str) -> Option<Part> {
     let tokens: Vec<Cow<'_, str>> = pointer::tokens(pointer).collect();
     let tokens: Vec<&str> = tokens.iter().map(Cow::as_ref).collect();
     match tokens.as_slice() {
@@ -523,25 +523,25 @@ fn part_at(object: &Value, pointer: &str) -> Option<Part> {
         ["metadata", _, ..] => Some(METADATA),
         ["spec", "targetRef" | "targetRefs" | "targetSelectors", ..] => Some(TARGETS),
         ["spec", "parentRef" | "parentRefs", ..] => Some(PARENTS),
-        ["spec", "gatewayClassName", ..] => is_gateway(object).then_some(CLASS),
+        ["spec", "gatewayClassName", ..] => object.is(gateway::GROUP, "Gateway").then_some(CLASS),
         ["spec", "listeners", _, "name", ..] => has_listeners(object).then_some(LISTENERS),
         _ => None,
     }
 }
 
-/// Each part of an object that no overlay may change: its pointer, and its value. Two objects of which these are equal are
-/// the same object, go to the same clusters, and are attached to the same things.
-fn parts(object: &Value) -> Vec<(String, Part, Value)> {
+/// Each part that no overlay may change of an object with this value: its pointer, and its value. Two objects of which these
+/// are equal are the same object, go to the same clusters, and are attached to the same things.
+fn parts(object: &Object, value: &Value) -> Vec<(String, Part, Value)> {
     let mut parts = Vec::new();
     for parent in ["", "/metadata", "/metadata/annotations", "/spec"] {
-        let members = object.pointer(parent).and_then(Value::as_object);
+        let members = value.pointer(parent).and_then(Value::as_object);
         for (key, value) in members.into_iter().flatten() {
             let pointer = pointer::child(parent, key);
             let part = part_at(object, &pointer);
             parts.extend(part.map(|part| (pointer, part, value.clone())));
         }
     }
-    let listeners = object.pointer("/spec/listeners").and_then(Value::as_array);
+    let listeners = value.pointer("/spec/listeners").and_then(Value::as_array);
     if let Some(listeners) = listeners.filter(|_| has_listeners(object)) {
         let name = |listener: &Value| listener.get("name").cloned().unwrap_or_default();
         let names = Value::Array(listeners.iter().map(name).collect());
@@ -563,15 +563,7 @@ fn is_reserved(annotation: &str) -> bool {
     RESERVED.contains(&annotation) || prefixes.any(|prefix| annotation.starts_with(prefix))
 }
 
-fn group_and_kind(object: &Value) -> Option<(&str, &str)> {
-    let (group, _) = object.get("apiVersion")?.as_str()?.rsplit_once('/')?;
-    Some((group, object.get("kind")?.as_str()?))
-}
-
-fn is_gateway(object: &Value) -> bool {
-    group_and_kind(object) == Some((gateway::GROUP, "Gateway"))
-}
-
-fn has_listeners(object: &Value) -> bool {
-    is_gateway(object) || group_and_kind(object).is_some_and(|kind| LISTENER_SETS.contains(&kind))
+fn has_listeners(object: &Object) -> bool {
+    let (group, kind) = (&object.api_version.group, &object.kind);
+    object.is(gateway::GROUP, "Gateway") || is_listener_set(group, kind)
 }

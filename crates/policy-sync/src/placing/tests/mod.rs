@@ -8,7 +8,7 @@ use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 use ocm_placement::{Detail, Input, Mode, Options, evaluate};
 
-use super::place::given_decisions;
+use super::place::report_decisions;
 use super::*;
 use crate::api::config::PlacementSource;
 use crate::diagnostic::{DocumentId, Finding, Findings, SourceId};
@@ -157,7 +157,7 @@ fn a_placement_whose_name_is_no_label_value_cannot_be_written() {
 fn decisions_for_unknown_clusters_are_listed_when_clusters_are_known_at_all() {
     let count = |yaml: &str| {
         let mut findings = Findings::new();
-        given_decisions(&hub(yaml), &mut findings);
+        report_decisions(&hub(yaml), &mut findings);
         let codes = findings.iter().map(|finding| finding.code.name());
         codes.filter(|code| *code == "placement/unknown-cluster").count()
     };
@@ -249,7 +249,7 @@ fn decisions_that_differ_follow_from_the_objects_that_were_left_out() {
 
 #[test]
 fn a_label_that_is_nearly_one_that_ocm_reads_is_misspelled() {
-    let said = |yaml: &str| texts(super::inventory::misspelled_labels(&hub(yaml)));
+    let said = |yaml: &str| texts(super::findings::misspelled_labels(&hub(yaml)));
     let misspelled = "cluster.open-cluster-management.io/clustersets";
     let typo = cluster("a", "").replace("cluster.open-cluster-management.io/clusterset", misspelled);
     assert_eq!(
@@ -263,7 +263,7 @@ fn a_label_that_is_nearly_one_that_ocm_reads_is_misspelled() {
     assert!(said(&cluster("a", "")).is_empty());
     let both = cluster("a", "").replace("labels: {", &format!("labels: {{{misspelled}: s, "));
     assert!(said(&both).is_empty(), "it has the right one as well");
-    let severity = |yaml: &str| super::inventory::misspelled_labels(&hub(yaml))[0].severity;
+    let severity = |yaml: &str| super::findings::misspelled_labels(&hub(yaml))[0].severity;
     let decision = decision("").replace("io/placement: p", "io/placment: p");
     assert_eq!(
         [severity(&typo), severity(&decision)],
@@ -278,7 +278,7 @@ fn a_label_that_is_nearly_one_that_ocm_reads_is_misspelled() {
 #[test]
 fn decisions_of_a_placement_that_is_not_there_are_for_a_near_one_without_decisions() {
     let said = |yaml: &[&str]| {
-        let said = texts(super::inventory::stray_decisions(&hub(&yaml.concat())));
+        let said = texts(super::findings::stray_decisions(&hub(&yaml.concat())));
         said.into_iter().map(|[_, _, help]| help).collect::<Vec<_>>()
     };
     let stray = decision("").replace("placement: p", "placement: edeg");
@@ -316,7 +316,7 @@ fn decisions_of_a_placement_that_is_not_there_are_for_a_near_one_without_decisio
 
 #[test]
 fn a_cluster_set_with_nearly_the_name_of_one_that_exists_is_misspelled() {
-    let said = |yaml: &[&str]| texts(super::inventory::unknown_sets(&hub(&yaml.concat())));
+    let said = |yaml: &[&str]| texts(super::findings::unknown_sets(&hub(&yaml.concat())));
     let set = BOUND.replace("{name: s}", "{name: fleet}");
     let of = |name: &str| cluster("a", "").replace("clusterset: s", &format!("clusterset: {name}"));
     assert_eq!(

@@ -509,9 +509,9 @@ fn without_effect(yaml: &[&str], clusters: &[&str], local: bool) -> Vec<String> 
     let found = effects(
         &overlays,
         &hub,
-        |_| !clusters.is_empty(),
-        |_, cluster| clusters.contains(&cluster),
-        winner,
+        &|_| !clusters.is_empty(),
+        &|_, cluster| clusters.contains(&cluster),
+        &winner,
     );
     texts(found)
         .into_iter()

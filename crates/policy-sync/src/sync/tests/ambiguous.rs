@@ -6,7 +6,7 @@ use kube_json::{Value, json};
 use crate::diagnostic::{DocumentId, Place, SourceId};
 use crate::hub::RowId as _;
 use crate::policy::{Entry, PolicyId, Profile, ProfileEntry, Profiles, disagree, read_settings};
-use crate::sync::ambiguous::{Meeting, undecided, way_out};
+use crate::sync::conflicts::{Meeting, undecided, way_out};
 use crate::sync::same_target::resolve;
 use crate::tests::{SMALL, Seen, hub};
 use crate::topology::Node;

@@ -5,7 +5,7 @@ use kube_json::{Value, json};
 
 use crate::hub::RowId as _;
 use crate::policy::{Entry, Options, PolicyId, Precedence, Profile, Profiles, read_settings};
-use crate::sync::order_independence::commute;
+use crate::sync::same_target::commute;
 use crate::sync::same_target::{authored, shipped};
 use crate::tests::{SMALL, Seen, hub, limit};
 

@@ -15,11 +15,11 @@ use crate::policy::{
     Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
     Side, Strategy as MergeStrategy, defines, merge, read_settings,
 };
-use crate::sync::ambiguous::{Meeting, undecided};
+use crate::sync::conflicts::{Meeting, undecided};
 use crate::sync::local_policies::beside_local;
-use crate::sync::order_independence::{commute, is_order_independent};
 use crate::sync::report_local_conflicts;
 use crate::sync::same_target::{SyncedSpec, resolve};
+use crate::sync::same_target::{commute, is_order_independent};
 use crate::tests::{SMALL, Seen, hub, limit, object};
 use crate::topology::{GatewayId, Node};
 

@@ -8,7 +8,7 @@ use super::received;
 use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::{Attachments, Options};
-use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, Syncing, check_admission};
+use crate::sync::{Admission, NamespaceLabels, SyncedKinds, SyncedRoutes, Syncing};
 use crate::tests::hub;
 use crate::topology::{Node, Sources};
 
@@ -88,9 +88,10 @@ fn decided_of<T>(
         attachments: &attachments,
         routes: &routes,
     };
-    let labels = check_admission(syncing, &mut findings);
+    let admission = Admission::new(syncing);
+    admission.report(&mut findings);
     findings.finish(&BTreeMap::default(), Warnings::Reported);
-    look(&routes, &ours, findings, &labels)
+    look(&routes, &ours, findings, &admission.labels)
 }
 
 /// `namespace/name: gateway pointer, ...` of every route that goes.
