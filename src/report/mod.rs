@@ -2,12 +2,9 @@
 //!
 //! The JSON shapes have versions and are described in docs/reference/json.md. Nothing here knows the command line, or files.
 
-// What many clusters say alike.
-
 mod aggregate;
 pub mod diff;
 mod explain;
-mod explain_text;
 mod exported;
 mod graph;
 mod page;
@@ -16,8 +13,6 @@ mod policies_text;
 mod prune;
 mod render_report;
 mod status;
-
-// Policies: one object in words, all of them as a picture.
 
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
@@ -33,7 +28,6 @@ pub use explain::{
     ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
     SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
-pub use explain_text::{explanation_text, overlays_line, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
@@ -41,7 +35,7 @@ pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without};
 pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies_text::policies_text;
+pub use policies_text::{explanation_text, overlays_line, policies_text, request_text};
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};

@@ -12,11 +12,10 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::pointer;
 
-use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
-    ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings, prefixes,
+    Alike, ByPath, Class, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind,
+    PathNames, Setting, Settings, prefixes,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
 use super::effective::prefixes;
+use super::side::describe;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
