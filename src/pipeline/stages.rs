@@ -21,7 +21,7 @@ use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
+use crate::render::{self, EarlierWorks, Layout, Plan};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
     Shared, StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
@@ -339,11 +339,9 @@ pub(super) fn plan<'a>(
         withheld: &withheld_objects,
         on_spokes: &on_spokes,
         namespaces: &namespaces,
-        settings: Settings {
-            secrets: loaded.config.secrets,
-            hub_objects: loaded.config.hub_objects,
-            work_kind: loaded.work_kind,
-        },
+        secrets: loaded.config.secrets,
+        hub_objects: loaded.config.hub_objects,
+        work_kind: loaded.work_kind,
         progress: &loaded.progress,
     };
     let mut plan = render::render(&input, variants, findings);

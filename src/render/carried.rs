@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::manifest::{Manifest, Reported, ResourceIdentifier, asked_rules, policy_conditions, policy_rules};
+use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
 use crate::api::params::{Params, Role, SyncedResource, WorkPer};
 use crate::diagnostic::{Code, Finding, Findings, Part, Severity, broken};
@@ -56,6 +57,20 @@ pub(super) struct Carried<'a> {
     pub(super) manifests: Vec<Arc<Manifest>>,
     /// The clusters, sorted.
     pub(super) clusters: Arc<[String]>,
+}
+
+/// What a work will contain, and where.
+pub(super) struct Content<'a> {
+    /// What it is the work of.
+    pub(super) object: &'a Object,
+    /// The Gateways that bring it to the clusters; never none.
+    pub(super) gateways: Vec<OurGatewayId>,
+    /// The clusters, sorted.
+    pub(super) clusters: Arc<[String]>,
+    /// The parameters of the class.
+    pub(super) params: &'a Params,
+    /// Its parts.
+    pub(super) parts: WorkParts,
 }
 
 /// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.

@@ -16,17 +16,6 @@ use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 use crate::progress::Progress;
 use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
 
-/// The configuration of rendering.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
-    /// Whether Secrets are copied.
-    pub secrets: Secrets,
-    /// Whether annotated hub objects are written too.
-    pub hub_objects: HubObjects,
-    /// The kind of object that contains the works.
-    pub work_kind: WorkKind,
-}
-
 /// The kind of object that contains the works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WorkKind {
@@ -55,8 +44,12 @@ pub(crate) struct Input<'a> {
     pub on_spokes: &'a OnSpokes<'a>,
     /// The Namespaces on the spokes, of each of these hubs.
     pub namespaces: &'a [Namespaces<'a>],
-    /// The configuration.
-    pub settings: Settings,
+    /// Whether Secrets are copied.
+    pub secrets: Secrets,
+    /// Whether annotated hub objects are written too.
+    pub hub_objects: HubObjects,
+    /// The kind of object that contains the works.
+    pub work_kind: WorkKind,
     /// The observer of progress.
     pub progress: &'a Progress,
 }

@@ -198,15 +198,6 @@ pub(crate) struct PolicyConditions {
     pub outcome: Option<&'static str>,
 }
 
-/// Group, kinds (none: all others of the group), ancestors, acceptance, outcome.
-type Row = (
-    &'static str,
-    &'static [&'static str],
-    bool,
-    &'static str,
-    Option<&'static str>,
-);
-
 const GKE_FLAT: &[&str] = &[
     "GCPBackendPolicy",
     "GCPGatewayPolicy",
@@ -214,10 +205,10 @@ const GKE_FLAT: &[&str] = &[
     "HealthCheckPolicy",
 ];
 
-/// How policies report. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
+/// How policies report: group, kinds (none: all others of the group), ancestors, acceptance, outcome. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
 /// docs/systems/other-policies.md.
 #[rustfmt::skip] // one row a line
-const ROWS: &[Row] = &[
+const ROWS: &[(&str, &[&str], bool, &str, Option<&str>)] = &[
     ("extensions.kuadrant.io", &[], false, "Accepted", Some("Enforced")),
     ("gateway.envoyproxy.io", &["EnvoyPatchPolicy"], true, "Accepted", Some("Programmed")),
     ("gateway.envoyproxy.io", &[], true, "Accepted", None),
@@ -242,10 +233,10 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
             outcome: None,
         };
     }
-    let is_of = |(group, kinds, ..): &&Row| {
+    let row = ROWS.iter().find(|(group, kinds, ..)| {
         *group == kind.group && (kinds.is_empty() || kinds.contains(&kind.kind.as_str()))
-    };
-    if let Some((_, _, ancestors, acceptance, outcome)) = ROWS.iter().find(is_of) {
+    });
+    if let Some((_, _, ancestors, acceptance, outcome)) = row {
         return PolicyConditions {
             ancestors: *ancestors,
             acceptance: Some(acceptance),

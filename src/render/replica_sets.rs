@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use kube_json::json;
 
+use super::carried::Content;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{cut, replica_set_name};
 use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
@@ -32,19 +33,6 @@ use kube_yaml::{KeyOrder, append_entry};
 /// So many clusters are named in one line; the rest is counted.
 const MOST_CLUSTERS: usize = 10;
 
-/// A work before it becomes a set.
-#[derive(Debug, Clone)]
-pub(super) struct Template<'a> {
-    /// The hub object that it is made for.
-    pub(super) object: &'a Object,
-    /// The Gateways that it goes with; never none.
-    pub(super) gateways: Vec<OurGatewayId>,
-    /// The clusters that get this content, sorted.
-    pub(super) clusters: Arc<[String]>,
-    /// The parts.
-    pub(super) parts: WorkParts,
-}
-
 /// Namespace and name of a Placement.
 type PlacementKey<'a> = (&'a str, &'a str);
 
@@ -52,10 +40,10 @@ type PlacementKey<'a> = (&'a str, &'a str);
 pub(super) fn replica_sets(
     hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[Template<'_>],
+    templates: &[Content<'_>],
     findings: &mut Findings,
 ) -> Vec<ReplicaSet> {
-    let mut by_work: BTreeMap<&str, Vec<&Template<'_>>> = BTreeMap::new();
+    let mut by_work: BTreeMap<&str, Vec<&Content<'_>>> = BTreeMap::new();
     for template in templates {
         by_work.entry(&template.parts.name).or_default().push(template);
     }
@@ -146,7 +134,7 @@ fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
 /// The Gateway whose Placement selects exactly the clusters of a template, and that Placement.
 fn whole_placement<'g, 'a>(
     gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>,
-    template: &Template<'_>,
+    template: &Content<'_>,
 ) -> Option<(&'g PlacedGateway<'a>, PlacementKey<'a>)> {
     let placed = template.gateways.iter().map(|gateway| gateways.get(*gateway));
     let mut whole = placed.filter(|placed| *placed.everywhere == *template.clusters);
@@ -234,7 +222,7 @@ fn set_of(
 fn not_uniform(
     hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[&Template<'_>],
+    templates: &[&Content<'_>],
 ) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;

@@ -90,7 +90,7 @@ fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings
     }
     let mut secrets = ListenerSecrets::default();
     for ((namespace, name), references) in needed {
-        if input.settings.secrets == Secrets::Omit {
+        if input.secrets == Secrets::Omit {
             let finding = not_rendered(holder, (namespace, name), &references, input);
             findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
         } else if let Some((secret, manifest)) = copy(holder, (namespace, name), &references, input, findings)

@@ -31,7 +31,7 @@ pub use explain::{
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
-pub use page::{Compared, FleetPage, PageOptions};
+pub use page::{Compared, FleetPage};
 pub(crate) use page::{Page, Without};
 pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};

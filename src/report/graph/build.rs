@@ -23,25 +23,21 @@ const MOST_DRAWN: usize = 200_000;
 impl Graph {
     /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
     /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
-    /// would have more edges than anybody can follow.
-    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        Builder::new(view, &admits).map_or_else(Self::default, |builder| {
-            let counted = builder.drawn() > MOST_EDGES;
-            builder.build(counted)
-        })
-    }
-
-    /// The same with a node for each cluster, however many.
+    /// would have more edges than anybody can follow, unless each shall have one (`with_each_cluster`).
     ///
     /// # Errors
-    /// Why not, if that would be too much.
-    pub fn whole(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Box<Finding>> {
+    /// If a node for each cluster would be too much.
+    pub fn new(
+        view: &PolicyView<'_>,
+        admits: impl Fn(&str) -> bool,
+        with_each_cluster: bool,
+    ) -> Result<Self, Box<Finding>> {
         let Some(builder) = Builder::new(view, &admits) else {
             return Ok(Self::default());
         };
         match builder.drawn() {
-            edges if edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
-            _ => Ok(builder.build(false)),
+            edges if with_each_cluster && edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
+            edges => Ok(builder.build(!with_each_cluster && edges > MOST_EDGES)),
         }
     }
 }

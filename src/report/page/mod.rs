@@ -58,6 +58,10 @@ pub struct Compared<'c> {
 
 /// What a page is made from.
 pub(crate) struct Page<'p> {
+    /// Its name.
+    pub(crate) title: String,
+    /// What is before the path of a file in a link to it: `http` or `https`.
+    pub(crate) source_url: Option<String>,
     pub(crate) view: &'p PolicyView<'p>,
     pub(crate) plan: &'p Plan,
     pub(crate) withheld: &'p [Withheld<'p>],
@@ -79,32 +83,15 @@ pub(crate) struct Page<'p> {
     pub(crate) compared: Option<Compared<'p>>,
 }
 
-/// What the user says about a page.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct PageOptions {
-    /// Its name.
-    pub title: String,
-    /// What is before the path of a file in a link to it: `http` or `https`.
-    pub source_url: Option<String>,
-}
-
-impl PageOptions {
-    /// A page of this title.
-    pub fn new(title: String, source_url: Option<String>) -> Self {
-        Self { title, source_url }
-    }
-}
-
 impl<'p> Page<'p> {
     /// The data of the page. Equal input gives equal data.
-    pub(crate) fn data(mut self, options: &PageOptions) -> FleetPage<'p> {
+    pub(crate) fn data(mut self) -> FleetPage<'p> {
         let view = self.view;
         let page = FleetPage {
             api_version: API_VERSION,
             kind: "FleetPage",
-            title: options.title.clone(),
-            source_url: options.source_url.clone(),
+            title: std::mem::take(&mut self.title),
+            source_url: self.source_url.take(),
             ..FleetPage::default()
         };
         let mut hidden = Hidden::default();
