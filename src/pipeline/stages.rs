@@ -50,7 +50,7 @@ impl Rendered {
     /// clusters stay.
     #[must_use]
     pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
-        Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
+        Layout::new(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
     }
 }
 

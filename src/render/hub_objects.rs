@@ -59,7 +59,12 @@ pub(super) fn annotated(
         let clusters = json!(*placed.everywhere).to_string();
         annotate(&mut value, object, (GATEWAY_CLUSTERS, &clusters), findings);
         for cluster in placed.everywhere.iter() {
-            for (managed, attribute, setting) in attributes(input, cluster) {
+            let managed = input
+                .hub
+                .objects
+                .find(ocm::GROUP, "ManagedCluster", None, cluster);
+            let Some(managed) = managed else { continue };
+            for (attribute, setting) in attributes(managed) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
                 match NameRule::LabelKey.check(&label) {
                     Ok(()) => set_metadata(&mut value, "labels", &label, setting),
@@ -117,20 +122,10 @@ fn authored(object: &Object) -> Value {
     value
 }
 
-/// The attributes of a cluster, each with the ManagedCluster that has it.
-fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a Object, &'a str, &'a str)> {
-    let Some(object) = input
-        .hub
-        .objects
-        .find(ocm::GROUP, "ManagedCluster", None, cluster)
-    else {
-        return Vec::new();
-    };
-    let labels = object.root().get("metadata").get("labels");
-    let entries = labels.entries();
-    let attributes = entries
-        .filter_map(|(name, value)| Some((object, name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)));
-    attributes.collect()
+/// The attributes of a ManagedCluster.
+fn attributes(managed: &Object) -> impl Iterator<Item = (&str, &str)> {
+    let labels = managed.labels();
+    labels.filter_map(|(name, value)| Some((name.strip_prefix(ATTRIBUTE_PREFIX)?, value)))
 }
 
 /// Sets an annotation, unless the object's annotations were then more than Kubernetes takes.

@@ -5,6 +5,7 @@
 
 use apimachinery::{Requirement, Selector};
 use jiff::Timestamp;
+use serde::Serialize;
 
 use crate::api::managed_cluster::{ManagedCluster, TaintEffect};
 use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
@@ -196,7 +197,8 @@ pub struct Explanation {
 }
 
 /// Which way a step points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Bearing {
     /// The cluster passes.
     For,

@@ -39,7 +39,7 @@ pub(crate) struct NeedsNow {
 }
 
 /// The stages of the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Stage {
     /// Bindings, eligible sets, membership.
     ClusterSet,

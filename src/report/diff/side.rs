@@ -284,22 +284,18 @@ impl Which {
     }
 }
 
-/// The texts of both sides.
-pub struct BothSides<'a> {
-    new: &'a dyn Locate,
-    old: &'a dyn Locate,
-}
+/// The texts of both sides, the old one first.
+pub struct BothSides<'a>([&'a dyn Locate; 2]);
 
 impl<'a> BothSides<'a> {
     /// The texts of the new side, and those of the old one.
     pub fn new(new: &'a dyn Locate, old: &'a dyn Locate) -> Self {
-        Self { new, old }
+        Self([old, new])
     }
 
     /// Where an origin is in the texts of a side.
     pub(super) fn origin(&self, side: Which, origin: &Origin) -> Option<Span<'_>> {
-        let both = [self.old, self.new];
-        side.of(&both).locate(&origin.place("", Part::Value))
+        side.of(&self.0).locate(&origin.place("", Part::Value))
     }
 }
 
@@ -314,11 +310,11 @@ impl std::fmt::Debug for BothSides<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ObjectKey {
     /// Whether it is the work around the objects and not one of them; sorts last.
     #[serde(skip)]
     pub is_work: bool,
+#[non_exhaustive]
     /// API group, `""` for core.
     pub group: String,
     /// Kind.
