@@ -48,7 +48,6 @@ pub(crate) struct Aggregation<'p, 'a> {
 
 /// What the works report.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Aggregated {
     /// GatewayClasses, Gateways, and the policies that are on some cluster; in each group by locator.
     pub objects: Vec<ObjectStatus>,
@@ -59,7 +58,6 @@ pub struct Aggregated {
 /// How many works are as they should be, and which are not.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
@@ -75,7 +73,6 @@ pub struct WorkSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct WorkProblem {
     /// The cluster.
     pub cluster: String,

@@ -73,7 +73,6 @@ pub struct ObjectExplanation {
 /// A policy that targets the object.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct AttachedPolicy {
     /// Its locator.
     pub policy: String,
@@ -88,7 +87,6 @@ pub struct AttachedPolicy {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct PolicyPart {
     /// Its conditions.
     pub conditions: Vec<Condition>,
@@ -112,7 +110,6 @@ pub struct PolicyPart {
 /// A policy that overrides another one.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Winner {
     /// Its locator.
     pub policy: String,
@@ -126,7 +123,6 @@ pub struct Winner {
 /// A policy that another one overrides.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Loser {
     /// Its locator.
     pub policy: String,
@@ -141,7 +137,6 @@ pub struct Loser {
 /// What a policy affects, as locators.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ReachPart {
     /// Cluster names.
     pub clusters: Vec<String>,
@@ -158,7 +153,6 @@ pub struct ReachPart {
 /// The state of a policy on one cluster.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ClusterPart {
     /// The cluster.
     pub cluster: String,
@@ -169,7 +163,6 @@ pub struct ClusterPart {
 /// Results that would change.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ChangePart {
     /// The paths, as locators.
     pub paths: Vec<Vec<String>>,
@@ -190,7 +183,6 @@ pub struct ChangePart {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -207,7 +199,6 @@ pub struct SettingIfDeleted {
 /// Paths with one result.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ExplainedPaths {
     /// The policy kind.
     pub kind: String,
@@ -236,7 +227,6 @@ pub struct ExplainedPaths {
 /// A policy that its controller refuses.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct RefusedPolicy {
     /// Locator.
     pub policy: String,
@@ -248,7 +238,6 @@ pub struct RefusedPolicy {
 /// A setting with its origin.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ExplainedSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -267,7 +256,6 @@ pub struct ExplainedSetting {
 /// A field of a setting that a ClusterOverlay changed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct OverlaidSetting {
     /// Where it is in the policy.
     #[serde(rename = "field")]
@@ -288,7 +276,6 @@ pub struct OverlaidSetting {
 /// A setting that is overridden.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.
     pub setting: String,

@@ -38,7 +38,6 @@ pub struct StatusReport<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub enum StatusSource {
     /// Only the input: the statuses once everything is applied.
     Prediction,

@@ -59,7 +59,6 @@ impl Change {
 /// How much was added, changed, and removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Counts {
     /// Only on the new side.
     pub added: usize,
@@ -106,7 +105,6 @@ pub struct Comparison {
 
 /// Clusters that join, and those that receive the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Arrival {
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -130,7 +128,6 @@ pub enum Effect {
 
 /// One change of one object, the same on all of its clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ObjectChange {
     /// Which object.
     pub object: ObjectKey,
@@ -255,7 +252,6 @@ pub enum Presence {
 
 /// Clusters to which the same happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ClusterRow {
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -270,7 +266,6 @@ pub struct ClusterRow {
 /// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the work `{work}` of `{cluster}` cannot be read: {message}")]
-#[non_exhaustive]
 pub struct Unreadable {
     /// Which side.
     pub side: Which,

@@ -13,7 +13,6 @@ use crate::diagnostic::{not_a_command, one_line};
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct FieldChange {
     /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
     pub path: String,

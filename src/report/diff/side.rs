@@ -314,7 +314,6 @@ pub struct ObjectKey {
     /// Whether it is the work around the objects and not one of them; sorts last.
     #[serde(skip)]
     pub is_work: bool,
-#[non_exhaustive]
     /// API group, `""` for core.
     pub group: String,
     /// Kind.
