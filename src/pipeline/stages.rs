@@ -330,7 +330,6 @@ pub(super) fn plan<'a>(
     };
     let (labels, missing) = rayon::join(|| reports(findings), references);
     findings.extend(missing);
-    let namespaces: Vec<_> = labels.iter().map(render::Namespaces::new).collect();
     let input = render::Input {
         hub,
         grants,
@@ -338,7 +337,7 @@ pub(super) fn plan<'a>(
         synced: &synced,
         withheld: &withheld_objects,
         on_spokes: &on_spokes,
-        namespaces: &namespaces,
+        namespaces: &labels,
         secrets: loaded.config.secrets,
         hub_objects: loaded.config.hub_objects,
         work_kind: loaded.work_kind,

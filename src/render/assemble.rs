@@ -10,7 +10,7 @@ use apimachinery::names::NameRule;
 use apimachinery::{Identity, pointer};
 use indexmap::IndexSet;
 
-use super::carried::{Carried, Content, Kinds, Works, carried, one_place, overwritten, two_contents};
+use super::carried::{Carried, Content, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{taken, work_name};
@@ -387,7 +387,6 @@ impl<'a> Assembly<'a> {
             ..
         } = *self.input;
         let mut shipped = Vec::with_capacity(synced.len());
-        let mut kinds = Kinds::of(hub);
         // What ClusterOverlays change is the same object everywhere.
         let mut counted: BTreeSet<Identity> = BTreeSet::new();
         let is_projected = gateways.rows().iter().any(|gateway| gateway.projection > 0);
@@ -406,14 +405,14 @@ impl<'a> Assembly<'a> {
                 let count = by_kind.entry(synced.object.kind.to_string()).or_default();
                 *count = count.saturating_add(1);
             }
-            shipped.push((synced, variants, kinds.feedback(synced)));
+            shipped.push((synced, variants));
         }
         let sets = shipped
             .iter()
-            .map(|(synced, ..)| is_set(synced.object).then_some(*synced));
+            .map(|(synced, _)| is_set(synced.object).then_some(*synced));
         let sets: Vec<_> = sets.collect();
-        let mut all = parallel::map_each(shipped, |(synced, variants, feedback)| {
-            (synced.object, carried(synced, variants, gateways, &feedback))
+        let mut all = parallel::map_each(shipped, |(synced, variants)| {
+            (synced.object, carried(synced, variants, gateways, hub))
         });
         for (set, (_, carried)) in sets.into_iter().zip(&mut all) {
             if let Some(set) = set {

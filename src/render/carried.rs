@@ -1,13 +1,13 @@
 //! The contents of works: the copies of a synced object as manifests, and the findings about objects that would have the
 //! same name on a cluster: a local object and a shipped one, two versions of one policy, two hub objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::manifest::{Manifest, Reported, ResourceIdentifier, asked_rules, policy_conditions, policy_rules};
 use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
-use crate::api::params::{Params, Role, SyncedResource, WorkPer};
+use crate::api::params::{Params, Role, WorkPer};
 use crate::diagnostic::{Code, Finding, Findings, Part, Severity, broken};
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
@@ -73,74 +73,25 @@ pub(super) struct Content<'a> {
     pub(super) parts: WorkParts,
 }
 
-/// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.
-pub(super) struct Kinds<'a> {
-    hub: &'a Hub,
-    known: BTreeMap<(Role, &'a str, &'a str), Vec<Feedback<'a>>>,
-}
-
-/// What is reported about one object.
-#[derive(Clone)]
-pub(super) struct Feedback<'a> {
-    /// The entry of the parameters.
-    resource: &'a SyncedResource,
-    rules: Option<Arc<str>>,
-    reported: Reported,
-}
-
-impl<'a> Kinds<'a> {
-    pub(super) fn of(hub: &'a Hub) -> Self {
-        let known = BTreeMap::new();
-        Self { hub, known }
+/// The rules by which an object's status is reported, and the conditions that its controllers report.
+fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Arc<str>>, Reported) {
+    if synced.role != Role::Policy {
+        return (asked_rules(synced.resource), Reported::Nothing);
     }
-
-    pub(super) fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback<'a> {
-        let object = synced.object;
-        let kind = (
-            synced.role,
-            object.api_version.group.as_str(),
-            object.kind.as_str(),
-        );
-        // Another one for each list of values that some parameters request.
-        let known = self.known.entry(kind).or_default();
-        let is_alike = |known: &&Feedback<'_>| known.resource.feedback == synced.resource.feedback;
-        if let Some(feedback) = known.iter().find(is_alike) {
-            return feedback.clone();
-        }
-        let feedback = Feedback::of(synced, self.hub);
-        known.push(feedback.clone());
-        feedback
-    }
-}
-
-impl<'a> Feedback<'a> {
-    fn of(synced: &SyncedObject<'a>, hub: &Hub) -> Self {
-        if synced.role != Role::Policy {
-            return Self {
-                resource: synced.resource,
-                rules: asked_rules(synced.resource),
-                reported: Reported::Nothing,
-            };
-        }
-        let conditions = policy_conditions(&synced.object.group_kind(), hub);
-        // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
-        let accepted: &[&str] = match conditions.acceptance {
-            Some("Attached") => &["Attached"],
-            _ => &["Accepted"],
-        };
-        let reported = if conditions.acceptance.is_none() {
-            Reported::Nothing
-        } else if conditions.ancestors {
-            Reported::OfAncestors(accepted)
-        } else {
-            Reported::ConditionsAtOnce(accepted)
-        };
-        Self {
-            resource: synced.resource,
-            rules: policy_rules(conditions, synced.resource),
-            reported,
-        }
-    }
+    let conditions = policy_conditions(&synced.object.group_kind(), hub);
+    // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
+    let accepted: &[&str] = match conditions.acceptance {
+        Some("Attached") => &["Attached"],
+        _ => &["Accepted"],
+    };
+    let reported = if conditions.acceptance.is_none() {
+        Reported::Nothing
+    } else if conditions.ancestors {
+        Reported::OfAncestors(accepted)
+    } else {
+        Reported::ConditionsAtOnce(accepted)
+    };
+    (policy_rules(conditions, synced.resource), reported)
 }
 
 /// The variants of one object in works.
@@ -148,8 +99,9 @@ pub(super) fn carried<'a>(
     synced: &'a SyncedObject<'a>,
     variants: Vec<Variant>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    Feedback { rules, reported, .. }: &Feedback<'a>,
+    hub: &Hub,
 ) -> Vec<Carried<'a>> {
+    let (rules, reported) = reported(synced, hub);
     let origins = synced.sources.iter().flat_map(|source| source.origins());
     let origins: Vec<_> = origins.collect();
     variants
@@ -174,7 +126,7 @@ pub(super) fn carried<'a>(
                     kind: object.kind.into(),
                     value: object.value,
                     feedback: rules.clone(),
-                    reported: *reported,
+                    reported,
                     origins: origins.clone(),
                 })
             }));
@@ -235,15 +187,9 @@ pub(super) fn overwritten(
 /// as written for another target has two contents under one name: on a cluster that has both targets neither may be
 /// shipped.
 pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
-    let twice = |carried: &Carried<'_>| {
-        let manifests = carried.manifests.iter().enumerate();
-        let before = |at: usize| carried.manifests.iter().take(at);
-        manifests
-            .map(|(at, manifest)| (manifest, before(at)))
-            .any(|(manifest, mut before)| before.any(|other| other.resource == manifest.resource))
-    };
     let suspect = |same: &[(&Object, Vec<Carried<'_>>)]| {
-        same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
+        let mut carried = same.iter().flat_map(|(_, carried)| carried);
+        same.len() > 1 || carried.any(|carried| carried.manifests.len() > 1)
     };
     // The copies of one object follow each other.
     let same = all.chunk_by(|(one, _), (other, _)| std::ptr::eq(*one, *other));

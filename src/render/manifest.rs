@@ -6,9 +6,6 @@
 //! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
 //! no expression reads a field that may be missing without testing for it first.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use apimachinery::GroupKind;
@@ -86,7 +83,7 @@ impl Manifest {
 }
 
 /// The conditions that the controllers of a kind report about one of its objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Reported {
     /// No condition that all of them report: the object is ready once it is applied.
     #[default]
@@ -392,7 +389,8 @@ pub(super) fn append_manifest_configs(
     let deeper = column.saturating_sub(CONFIG_COLUMN);
     append_key(out, "manifestConfigs", indent);
     for (index, manifest) in manifests.iter().enumerate() {
-        let rules = condition_rules_text(manifest.reported, index == main);
+        let rules = condition_rules(manifest.reported, index == main);
+        let rules = rules.map(|rules| config_field("conditionRules", &rules));
         if rules.is_none() && manifest.feedback.is_none() && strategy.is_none() {
             continue;
         }
@@ -407,22 +405,6 @@ pub(super) fn append_manifest_configs(
             }
         });
     }
-}
-
-/// By what a manifest reports, and whether its work is about it.
-type Made = BTreeMap<(Reported, bool), Option<Rc<str>>>;
-
-/// The text of `conditionRules`, behind [`CONFIG_COLUMN`] spaces.
-fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
-    thread_local! {
-        /// A handful of rules, which thousands of manifests have.
-        static MADE: RefCell<Made> = RefCell::default();
-    }
-    let make = || {
-        let rules = condition_rules(reported, is_main)?;
-        Some(Rc::from(config_field("conditionRules", &rules)))
-    };
-    MADE.with_borrow_mut(|made| made.entry((reported, is_main)).or_insert_with(make).clone())
 }
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field

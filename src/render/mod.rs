@@ -22,7 +22,7 @@ pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, Work
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub(crate) use earlier_works::{EarlierWorks, Replaced, moved, narrowed, refused, withdrawn};
-pub(crate) use input::{Input, Namespaces};
+pub(crate) use input::Input;
 pub use input::{WorkKind, decision_file, decision_files};
 pub use layout::{FluxKustomizations, Layout};
 pub(crate) use manifest::policy_conditions;
