@@ -12,7 +12,7 @@ use indexmap::IndexSet;
 
 use super::carried::{Carried, Content, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::Manifest;
 use super::names::{taken, work_name};
 use super::plan::{Plan, Work, WorkId};
 use super::replica_sets::replica_sets;
@@ -180,16 +180,7 @@ pub(super) fn works_of_gateway<'a>(
             let mut synced: Vec<(Role, &Arc<Manifest>)> = synced.collect();
             // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a
             // policy comes before what would be open without it.
-            synced.sort_by_key(|(role, manifest)| {
-                let resource = &manifest.resource;
-                let names = [
-                    &resource.group,
-                    &manifest.kind,
-                    &resource.namespace,
-                    &resource.name,
-                ];
-                (*role != Role::Policy, *role, names)
-            });
+            synced.sort_by_key(|(role, manifest)| (*role != Role::Policy, *role, manifest.summary.names()));
             let (policies, rest): (Vec<_>, Vec<_>) =
                 synced.into_iter().partition(|(role, _)| *role == Role::Policy);
             let mut objects: Vec<Arc<Manifest>> = Vec::new();
@@ -443,11 +434,11 @@ impl<'a> Assembly<'a> {
         let synced = carried.iter().filter(|carried| carried.object.is("", "Secret"));
         let synced = synced.flat_map(|carried| {
             let manifests = carried.manifests.iter();
-            manifests.map(|manifest| (manifest.resource.clone(), carried.object.identity()))
+            manifests.map(|manifest| (manifest.summary.identity(), carried.object.identity()))
         });
-        let synced: BTreeSet<(ResourceIdentifier, Identity)> = synced.collect();
+        let synced: BTreeSet<(Identity, Identity)> = synced.collect();
         // Two Secrets that would have one name stay two, which is a finding.
-        let mut copies: BTreeMap<(usize, (ResourceIdentifier, Identity)), Carried<'a>> = BTreeMap::new();
+        let mut copies: BTreeMap<(usize, (Identity, Identity)), Carried<'a>> = BTreeMap::new();
         for (id, placed) in self.input.gateways.iter() {
             let works = Works::new(placed.params, &[id]);
             if !works.is_own {
@@ -455,7 +446,10 @@ impl<'a> Assembly<'a> {
             }
             for (object, manifest) in &self.secrets.get(id).manifests {
                 let copy = copies
-                    .entry((placed.projection, (manifest.resource.clone(), object.identity())))
+                    .entry((
+                        placed.projection,
+                        (manifest.summary.identity(), object.identity()),
+                    ))
                     .or_insert_with(|| Carried {
                         object,
                         sources: &[],
@@ -499,7 +493,8 @@ impl<'a> Assembly<'a> {
             // Several sets of a namespace may have one certificate.
             let known = &mut self.secrets.get_mut(gateway).manifests;
             for (secret, manifest) in secrets.manifests {
-                if !known.iter().any(|(_, known)| known.resource == manifest.resource) {
+                let is_same = |known: &Manifest| known.summary.identifier() == manifest.summary.identifier();
+                if !known.iter().any(|(_, known)| is_same(known)) {
                     known.push((secret, manifest));
                 }
             }

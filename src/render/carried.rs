@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::manifest::{Manifest, Reported, ResourceIdentifier, asked_rules, policy_conditions, policy_rules};
+use super::manifest::{Manifest, ManifestSummary, Reported, asked_rules, policy_conditions, policy_rules};
 use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
 use crate::api::params::{Params, Role, WorkPer};
@@ -117,17 +117,17 @@ pub(super) fn carried<'a>(
             manifests.extend(variant.copies.into_iter().map(|copy| {
                 let object = copy.object;
                 Arc::new(Manifest {
-                    resource: ResourceIdentifier {
+                    summary: ManifestSummary {
+                        kind: object.kind.into(),
                         group: object.api_version.group.to_string(),
                         resource: synced.resource.resource.clone(),
                         namespace: object.namespace.unwrap_or_default().into(),
                         name: object.name.into(),
+                        origins: origins.clone(),
                     },
-                    kind: object.kind.into(),
                     value: object.value,
                     feedback: rules.clone(),
                     reported,
-                    origins: origins.clone(),
                 })
             }));
             Carried {
@@ -158,16 +158,15 @@ pub(super) fn overwritten(
         }
         let manifests = manifests
             .iter()
-            .filter(|manifest| !manifest.resource.namespace.is_empty());
+            .filter(|manifest| !manifest.summary.namespace.is_empty());
         for manifest in manifests {
-            let resource = &manifest.resource;
-            let namespace = Some(&*resource.namespace);
-            let found = local.find(&resource.group, &manifest.kind, namespace, &resource.name);
+            let [group, kind, namespace, name] = manifest.summary.names();
+            let found = local.find(group, kind, Some(namespace), name);
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
             // A work contains more than the object that it is named after.
-            let shipped = manifest.origins.first().map_or_else(
+            let shipped = manifest.summary.origins.first().map_or_else(
                 || object.place("/metadata/name"),
                 |origin| origin.place("/metadata/name", Part::Value),
             );
@@ -194,12 +193,12 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
     // The copies of one object follow each other.
     let same = all.chunk_by(|(one, _), (other, _)| std::ptr::eq(*one, *other));
     for same in same.filter(|same| suspect(same)) {
-        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
+        let mut places: BTreeSet<(&str, [&str; 4])> = BTreeSet::new();
         let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
             variant.clusters.iter().flat_map(|cluster| {
                 let manifests = variant.manifests.iter();
-                manifests.map(move |manifest| (cluster.as_str(), &manifest.resource))
+                manifests.map(move |manifest| (cluster.as_str(), manifest.summary.identifier()))
             })
         });
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
@@ -223,13 +222,13 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
 /// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
 /// one follows a Gateway and a policy of the other stays with its route.
 pub(super) fn one_place(all: &[Carried<'_>], findings: &mut Findings) {
-    let mut places: Vec<(&ResourceIdentifier, &Carried<'_>)> = Vec::new();
+    let mut places: Vec<(&ManifestSummary, &Carried<'_>)> = Vec::new();
     for variant in all {
         let manifests = variant.manifests.iter();
-        places.extend(manifests.map(|manifest| (&manifest.resource, variant)));
+        places.extend(manifests.map(|manifest| (&manifest.summary, variant)));
     }
-    places.sort_by_key(|(place, _)| *place);
-    for variants in places.chunk_by(|(one, _), (other, _)| one == other) {
+    places.sort_by_key(|(place, _)| place.identifier());
+    for variants in places.chunk_by(|(one, _), (other, _)| one.identifier() == other.identifier()) {
         let Some(((place, one), others)) = variants.split_first() else {
             continue;
         };

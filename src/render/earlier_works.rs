@@ -24,7 +24,8 @@ use apimachinery::{ApiVersion, GroupKind, Identity, Work};
 use kube_json::{Text, Value};
 use kube_yaml::scalar;
 
-use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
+use super::manifest::ManifestSummary;
+use super::plan::{Plan, REPLICA_SETS, WorkId};
 use super::rbac::{self, Rights, deletable, dotted, list, manifest_names, text};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};

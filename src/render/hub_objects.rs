@@ -177,8 +177,8 @@ fn places(carried: &[Carried<'_>]) -> BTreeMap<String, Vec<Downstream>> {
             for cluster in variant.clusters.iter() {
                 places.extend(variant.manifests.iter().map(|manifest| Downstream {
                     cluster: cluster.clone(),
-                    name: manifest.resource.name.clone(),
-                    namespace: manifest.resource.namespace.clone(),
+                    name: manifest.summary.name.clone(),
+                    namespace: manifest.summary.namespace.clone(),
                 }));
             }
         }

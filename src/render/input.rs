@@ -72,7 +72,7 @@ impl Input<'_> {
 fn after_namespaces(labels: &NamespaceLabels, manifests: Vec<Arc<Manifest>>) -> Vec<Arc<Manifest>> {
     let namespaces = manifests
         .iter()
-        .map(|manifest| manifest.resource.namespace.as_str());
+        .map(|manifest| manifest.summary.namespace.as_str());
     let names: BTreeSet<&str> = namespaces.filter(|namespace| !namespace.is_empty()).collect();
     let mut all = Vec::with_capacity(names.len().saturating_add(manifests.len()));
     all.extend(names.into_iter().map(|name| Arc::new(namespace(name, labels))));
@@ -132,13 +132,13 @@ mod tests {
             .into();
         let in_namespace = |name: &str| {
             let mut manifest = namespace("x", &labels);
-            manifest.resource.namespace = name.to_owned();
+            manifest.summary.namespace = name.to_owned();
             Arc::new(manifest)
         };
         let all = after_namespaces(&labels, ["shop", "", "bar", "shop"].map(in_namespace).into());
         let names: Vec<&str> = all
             .iter()
-            .map(|manifest| manifest.resource.name.as_str())
+            .map(|manifest| manifest.summary.name.as_str())
             .collect();
         assert_eq!(names, ["bar", "shop", "x", "x", "x", "x"]);
         let label = |at: usize| {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use kube_json::json;
 
 use super::carried::Content;
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::Manifest;
 use super::names::{cut, replica_set_name};
-use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
+use super::plan::{REPLICA_SETS, ReplicaSet};
 use super::rbac::{self, list};
 use super::work::{WorkParts, metadata_text, spec_text};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
@@ -212,7 +212,7 @@ fn set_of(
         clusters: Arc::clone(clusters),
         text,
         size,
-        manifests: summaries(&parts.manifests),
+        manifests: parts.summaries(),
         rights: rbac::Rights::new(),
         turn: parts.turn,
     }
@@ -272,7 +272,7 @@ fn not_uniform(
     };
     for template in templates {
         let manifests = template.parts.manifests.iter();
-        let mut origins = manifests.flat_map(|manifest| &manifest.origins);
+        let mut origins = manifests.flat_map(|manifest| &manifest.summary.origins);
         if let Some(overlay) = origins.find(is_overlay) {
             let clusters = first_names(template.clusters.iter(), MOST_CLUSTERS);
             let place = overlay.place("/path", Part::Value);
@@ -295,10 +295,10 @@ fn not_uniform(
 
 /// What the manifests of one content have otherwise than those of another.
 fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
-    fn by_resource(manifests: &[Arc<Manifest>]) -> BTreeMap<&ResourceIdentifier, &Manifest> {
+    fn by_resource(manifests: &[Arc<Manifest>]) -> BTreeMap<[&str; 4], &Manifest> {
         let manifests = manifests.iter();
         manifests
-            .map(|manifest| (&manifest.resource, &**manifest))
+            .map(|manifest| (manifest.summary.identifier(), &**manifest))
             .collect()
     }
     let (before, after) = (by_resource(usual), by_resource(other));
@@ -319,9 +319,9 @@ fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
     ];
     let parts = all.into_iter().flat_map(|(word, manifests)| {
         let manifests = manifests.into_iter();
-        manifests.map(move |(resource, manifest)| {
-            let key = key(&resource.namespace, &resource.name);
-            format!("{word} {} {key}", manifest.kind)
+        manifests.map(move |(_, Manifest { summary, .. })| {
+            let key = key(&summary.namespace, &summary.name);
+            format!("{word} {} {key}", summary.kind)
         })
     });
     parts.collect::<Vec<String>>().join(", ")

@@ -234,14 +234,7 @@ impl Aggregation<'_, '_> {
     /// Whether the plan ships a resource to a cluster.
     fn plans(&self, cluster: &str, resource: [&str; 4]) -> bool {
         let mut manifests = self.plan.works_of(cluster).flat_map(|work| &work.manifests);
-        manifests.any(|manifest| {
-            [
-                &manifest.group,
-                &manifest.resource,
-                &manifest.namespace,
-                &manifest.name,
-            ] == resource
-        })
+        manifests.any(|manifest| manifest.identifier() == resource)
     }
 
     /// Adds to the works of RBAC which deletions they lack: of what the parameters of the Gateways there list.
@@ -343,9 +336,8 @@ impl Aggregation<'_, '_> {
             .map(|(cluster, work)| (cluster, work.name.as_str()))
             .collect();
         let others = exported.iter().filter(|(key, _)| !planned.contains(*key));
-        let parents = OnceCell::new();
+        let parents = Parents::new(self.hub);
         let problems = others.filter_map(|((cluster, name), work)| {
-            let parents = parents.get_or_init(|| Parents::new(self.hub));
             let state = match parents.owner(&work.object) {
                 Ownership::Ours => WorkState::Stale,
                 Ownership::OfSet if parents.knows_key(&work.object) => WorkState::Stale,
