@@ -3,6 +3,7 @@
 //! Which paths a report lists depends on the policies of the input, so two sides cannot be compared by them. These are all
 //! paths that distinguish traffic ([`Refinement`]), with what would apply to anything that is added. Names of nodes are made
 //! once ([`NodeNames`]): ten thousand paths lead through one Gateway, which a thousand classes of clusters may have.
+//! Of clusters that are alike on both sides ([`Alike`]), one is compared for all.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -83,13 +84,15 @@ impl<'s> Alike<'s> {
         classes.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The names of the clusters of some groups, sorted.
+    /// The names of the clusters of some groups, sorted, without the one that stands for the hub.
     pub(super) fn names(&mut self, groups: &[usize]) -> Arc<Vec<String>> {
         if let Some(known) = self.joined.get(groups) {
             return Arc::clone(known);
         }
         let there = groups.iter().filter_map(|group| self.groups.get(*group));
-        let clusters = there.flat_map(|(_, clusters)| clusters);
+        let clusters = there
+            .flat_map(|(_, clusters)| clusters)
+            .filter(|name| **name != HUB);
         let mut names: Vec<String> = clusters.map(|name| (*name).to_owned()).collect();
         names.sort_unstable();
         let names = Arc::new(names);

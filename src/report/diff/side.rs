@@ -1,5 +1,5 @@
 //! One side of a comparison: a plan or the files of a rendered tree, as texts of clusters, and the objects in these texts,
-//! with the [`ObjectKey`] that pairs the objects of both sides.
+//! with the [`ObjectKey`] that pairs the objects of both sides. Sets of clusters are named here, too ([`describe()`]).
 
 use std::collections::{BTreeMap, HashMap};
 

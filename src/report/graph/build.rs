@@ -83,23 +83,20 @@ impl<'b, 'a> Builder<'b, 'a> {
         };
         let is_drawn = |name: &&str| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name);
         // One that lives on the cluster in view has a list of its own.
-        let mut lists: IndexMap<Option<(*const String, usize)>, Vec<&str>> = IndexMap::new();
-        let mut list_of = |clusters: &'b [String], is_local: bool| {
-            let known = lists.entry((!is_local).then_some((clusters.as_ptr(), clusters.len())));
-            let position = known.index();
-            known.or_insert_with(|| {
-                if is_local {
+        let mut lists: IndexMap<Option<*const [String]>, Vec<&str>> = IndexMap::new();
+        let goes_to = attachments.topology.gateways.map(|(_, gateway)| {
+            let clusters = view.clusters_of(&gateway.known_as().key());
+            let list = lists.entry((!gateway.local).then_some(std::ptr::from_ref(clusters)));
+            let position = list.index();
+            list.or_insert_with(|| {
+                if gateway.local {
                     view.cluster.into_iter().collect()
                 } else {
                     clusters.iter().map(String::as_str).filter(is_drawn).collect()
                 }
             });
             position
-        };
-        let goes_to = attachments
-            .topology
-            .gateways
-            .map(|(_, gateway)| list_of(view.clusters_of(&gateway.known_as().key()), gateway.local));
+        });
         let lists: Vec<Vec<&str>> = lists.into_values().collect();
         let gateways = attachments.topology.gateways.iter();
         let going =
