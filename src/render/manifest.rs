@@ -211,6 +211,15 @@ pub(crate) struct PolicyConditions {
     pub outcome: Option<&'static str>,
 }
 
+/// Group, kinds (none: all others of the group), ancestors, acceptance, outcome.
+type Row = (
+    &'static str,
+    &'static [&'static str],
+    bool,
+    &'static str,
+    Option<&'static str>,
+);
+
 const GKE_FLAT: &[&str] = &[
     "GCPBackendPolicy",
     "GCPGatewayPolicy",
@@ -218,10 +227,10 @@ const GKE_FLAT: &[&str] = &[
     "HealthCheckPolicy",
 ];
 
-/// How policies report: group, kinds (none: all others of the group), ancestors, acceptance, outcome. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
+/// How policies report. Facts: docs/systems/kuadrant.md#conditions, docs/systems/envoy-gateway.md#status,
 /// docs/systems/other-policies.md.
 #[rustfmt::skip] // one row a line
-const ROWS: &[(&str, &[&str], bool, &str, Option<&str>)] = &[
+const ROWS: &[Row] = &[
     ("extensions.kuadrant.io", &[], false, "Accepted", Some("Enforced")),
     ("gateway.envoyproxy.io", &["EnvoyPatchPolicy"], true, "Accepted", Some("Programmed")),
     ("gateway.envoyproxy.io", &[], true, "Accepted", None),
