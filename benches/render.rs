@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Options};
 use spokewright::pipeline::{Analysis, EmptyResult, Request, load};
-use spokewright::render::Layout;
+use spokewright::render::{Layout, Selection};
 use spokewright::report::diff::{
     BothSides, DEFAULT_BUDGET, DiffReport, EffectiveSettings, Side, Titles, compare, markdown,
 };
@@ -74,7 +74,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     row(&format!("render {} works", rendered.plan.work_count()), rendering);
 
     let root = scratch.path().join("rendered");
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = Layout::new(
+        &rendered.plan,
+        rendered.all_clusters.clone(),
+        Selection::default(),
+    );
     let (summary, first) = timed(|| output::write(&root, &layout, Options::default()));
     row(&format!("first write of {} files", summary?.written), first);
     let (summary, again) = timed(|| output::write(&root, &layout, Options::default()));

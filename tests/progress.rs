@@ -16,7 +16,7 @@ use spokewright::diagnostic::Findings;
 use spokewright::output::{self, Options, Output};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Rendered, Request, load};
 use spokewright::progress::{Observer, Progress, Stage};
-use spokewright::render::Layout;
+use spokewright::render::{Layout, Selection};
 
 /// One stage as it was heard.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +117,11 @@ fn a_rendering_tells_its_stages_in_order() {
     assert_eq!(recorder.done(Stage::Rendering), [2], "two Gateways");
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("rendered");
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = Layout::new(
+        &rendered.plan,
+        rendered.all_clusters.clone(),
+        Selection::default(),
+    );
     let write = |check| {
         let options = Options {
             check,
@@ -186,7 +190,11 @@ fn a_run_that_fails_half_way_ends_its_stage() {
     let rendered = render(&loaded);
     let scratch = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(scratch.path().join("eu-1/gateway-rbac.yaml")).unwrap();
-    let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
+    let layout = Layout::new(
+        &rendered.plan,
+        rendered.all_clusters.clone(),
+        Selection::default(),
+    );
     let written = output::write_into(
         Output::anywhere(scratch.path()),
         &layout,

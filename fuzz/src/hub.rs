@@ -201,7 +201,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         said += &shown(&explanation_text(&explanation, WIDTH));
         said += &document(&explanation);
     }
-    let mut graph = Graph::new(&view, |_| true);
+    let mut graph = Graph::new(&view, |_| true, false).unwrap_or_default();
     said += &shown(&graph.mermaid());
     graph.collapse();
     said += &shown(&graph.dot());

@@ -82,16 +82,12 @@ impl GraphCommand {
             Language::Dot => "// ",
         }));
         let admits = |cluster: &str| loaded.admits(cluster);
-        let mut graph = if self.all {
-            match Graph::whole(view, admits) {
-                Ok(graph) => graph,
-                Err(too_many) => {
-                    findings.push(*too_many);
-                    return answer.finish(loaded, findings, &self.options, whole(""));
-                }
+        let mut graph = match Graph::new(view, admits, self.all) {
+            Ok(graph) => graph,
+            Err(too_many) => {
+                findings.push(*too_many);
+                return answer.finish(loaded, findings, &self.options, whole(""));
             }
-        } else {
-            Graph::new(view, admits)
         };
         let objects: Vec<&Object> = loaded.hub.objects.iter().collect();
         // What only a route names, and a cluster, has a node and no object.

@@ -7,7 +7,7 @@ use spokewright::diagnostic::{Code, Findings, counted};
 use spokewright::output::TreeFiles;
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request, load_works};
 use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
-use spokewright::report::{Compared, PageOptions, PolicyView};
+use spokewright::report::{Compared, PolicyView};
 use spokewright::source::Sources;
 
 use super::diff::base::{Base, BaseOptions, Evaluated, judge_base, read_tree};
@@ -126,6 +126,8 @@ impl PageCommand {
         let report = report.map(|old| self.compare(old, (&loaded, &view), &side));
         let report = report.transpose()?;
         let input = PageInput {
+            title: self.title(),
+            source_url: self.source_url.clone(),
             rendered: &rendered,
             spokes: &spokes,
             view: &view,
@@ -138,8 +140,7 @@ impl PageCommand {
                 too_much: *too_much,
             }),
         };
-        let options = PageOptions::new(self.title(), self.source_url.clone());
-        let mut page = analysis.page(input, &options);
+        let mut page = analysis.page(input);
         let html = page.html();
         drop(report);
         self.write(&html, &loaded, &rendered, findings)

@@ -25,7 +25,7 @@ use crate::placing::inventory;
 use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
 use crate::report::{
-    Aggregated, Compared, FleetPage, Page, PageOptions, PlacementOnPage, PolicyReport, PolicyView, Without,
+    Aggregated, Compared, FleetPage, Page, PlacementOnPage, PolicyReport, PolicyView, Without,
 };
 use crate::topology::{Node, Start, Topology};
 
@@ -33,9 +33,12 @@ use crate::topology::{Node, Start, Topology};
 const MOST_STEPS: usize = 100_000;
 
 /// The data that a page is made from, in addition to the analysis.
-#[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it contains a trait object")]
 pub struct PageInput<'p> {
+    /// The name of the page.
+    pub title: String,
+    /// What is before the path of a file in a link to it: `http` or `https`.
+    pub source_url: Option<String>,
     /// The rendering.
     pub rendered: &'p Rendered,
     /// The objects that the clusters receive.
@@ -63,7 +66,7 @@ impl Analysis<'_> {
     }
 
     /// The data of a page. Equal input gives equal data.
-    pub fn page<'p>(&'p self, input: PageInput<'p>, options: &PageOptions) -> FleetPage<'p> {
+    pub fn page<'p>(&'p self, input: PageInput<'p>) -> FleetPage<'p> {
         let loaded = self.placed.loaded;
         let hub = &loaded.hub;
         let read = inventory(hub, &mut Findings::new());
@@ -88,6 +91,8 @@ impl Analysis<'_> {
             explains_placements,
         );
         let page = Page {
+            title: input.title,
+            source_url: input.source_url,
             view: input.view,
             plan: &input.rendered.plan,
             withheld: input.spokes.withheld(),
@@ -103,7 +108,7 @@ impl Analysis<'_> {
             works: input.works,
             compared: input.compared,
         };
-        page.data(options)
+        page.data()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, EarlierWorks, Layout, Plan, Settings};
+use crate::render::{self, EarlierWorks, Layout, Plan};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
     Shared, StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
@@ -50,7 +50,7 @@ impl Rendered {
     /// clusters stay.
     #[must_use]
     pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
-        Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
+        Layout::new(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
     }
 }
 
@@ -330,7 +330,6 @@ pub(super) fn plan<'a>(
     };
     let (labels, missing) = rayon::join(|| reports(findings), references);
     findings.extend(missing);
-    let namespaces: Vec<_> = labels.iter().map(render::Namespaces::new).collect();
     let input = render::Input {
         hub,
         grants,
@@ -338,12 +337,10 @@ pub(super) fn plan<'a>(
         synced: &synced,
         withheld: &withheld_objects,
         on_spokes: &on_spokes,
-        namespaces: &namespaces,
-        settings: Settings {
-            secrets: loaded.config.secrets,
-            hub_objects: loaded.config.hub_objects,
-            work_kind: loaded.work_kind,
-        },
+        namespaces: &labels,
+        secrets: loaded.config.secrets,
+        hub_objects: loaded.config.hub_objects,
+        work_kind: loaded.work_kind,
         progress: &loaded.progress,
     };
     let mut plan = render::render(&input, variants, findings);

@@ -2,7 +2,6 @@
 //! or route at a time, without the works of anything else, so that many can be made in parallel ([`DraftedWork`]); then the
 //! works get their order, their names, which must be unique, and their clusters.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -11,12 +10,12 @@ use apimachinery::names::NameRule;
 use apimachinery::{Identity, pointer};
 use indexmap::IndexSet;
 
-use super::carried::{Carried, Kinds, Works, carried, one_place, overwritten, two_contents};
+use super::carried::{Carried, Content, Works, carried, one_place, overwritten, two_contents};
 use super::input::{Input, WorkKind};
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::Manifest;
 use super::names::{taken, work_name};
 use super::plan::{Plan, Work, WorkId};
-use super::replica_sets::{Template, replica_sets};
+use super::replica_sets::replica_sets;
 use super::secrets::{
     ListenerSecrets, encrypted, gateway_manifest, gateway_secrets, rewrite, set_secrets, string_data,
     substitution, too_large, too_many,
@@ -25,7 +24,7 @@ use super::work::{WorkParts, wave};
 use super::{hub_objects, rbac};
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
-use crate::api::params::{Params, Role, WorkPer};
+use crate::api::params::{Role, WorkPer};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
@@ -37,9 +36,9 @@ use crate::progress::Stage;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 
 /// One work with one content for a set of clusters, before anybody looks whether its name is free.
-pub(super) struct DraftedWork<'a, 'c> {
+pub(super) struct DraftedWork<'a> {
     /// What it is made from.
-    pub content: Content<'a, 'c>,
+    pub content: Content<'a>,
     /// The work.
     pub work: Work,
     /// What an agent needs a right to for it.
@@ -49,22 +48,8 @@ pub(super) struct DraftedWork<'a, 'c> {
     pub overwritten: Vec<Finding>,
 }
 
-/// What a work will hold, and where.
-pub(super) struct Content<'a, 'c> {
-    /// What it is the work of.
-    pub object: &'a Object,
-    /// The Gateways that bring it to the clusters.
-    pub gateways: Vec<OurGatewayId>,
-    /// The clusters.
-    pub clusters: Cow<'c, [String]>,
-    /// The parameters of the class.
-    pub params: &'a Params,
-    /// Its parts.
-    pub parts: WorkParts,
-}
-
-impl<'a, 'c> Content<'a, 'c> {
-    fn drafted(self, input: &Input<'a>) -> DraftedWork<'a, 'c> {
+impl<'a> Content<'a> {
+    fn drafted(self, input: &Input<'a>) -> DraftedWork<'a> {
         let manifests = &self.parts.manifests;
         DraftedWork {
             work: Work::new(&self.parts, Some(self.params)),
@@ -96,8 +81,8 @@ fn parts(object: &Object, turn: Turn, manifests: Vec<Arc<Manifest>>) -> WorkPart
 
 /// The works of one name, one for each content: most hubs that ClusterOverlays make of one leave most Gateways as they are
 /// written, and a work is made once for all of them.
-fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<DraftedWork<'a, 'c>> {
-    let mut distinct: Vec<Content<'a, 'c>> = Vec::new();
+fn drafted<'a>(input: &Input<'a>, contents: Vec<Content<'a>>) -> Vec<DraftedWork<'a>> {
+    let mut distinct: Vec<(Content<'a>, Vec<Arc<[String]>>)> = Vec::new();
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
     for content in contents {
         let mut hasher = DefaultHasher::new();
@@ -107,24 +92,30 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
         let positions = by_hash.entry(hasher.finish()).or_default();
         let is_same = |at: &&usize| {
             let earlier = distinct.get(**at);
-            earlier.is_some_and(|earlier| earlier.is_same(&content, input.settings.work_kind))
+            earlier.is_some_and(|(earlier, _)| earlier.is_same(&content, input.work_kind))
         };
         let same = positions.iter().find(is_same);
         match same.and_then(|at| distinct.get_mut(*at)) {
-            Some(earlier) => {
+            Some((earlier, others)) => {
                 earlier.gateways.extend(content.gateways);
-                earlier.clusters.to_mut().extend(content.clusters.into_owned());
+                others.push(content.clusters);
             }
             None => {
                 positions.push(distinct.len());
-                distinct.push(content);
+                distinct.push((content, Vec::new()));
             }
         }
     }
-    let distinct = distinct.into_iter().map(|mut content| {
+    let distinct = distinct.into_iter().map(|(mut content, others)| {
         // Once, and not for each hub: there may be a thousand.
-        if !content.clusters.is_sorted() {
-            content.clusters.to_mut().sort_unstable();
+        if !others.is_empty() {
+            let all = content
+                .clusters
+                .iter()
+                .chain(others.iter().flat_map(|others| others.iter()));
+            let mut all: Vec<String> = all.cloned().collect();
+            all.sort_unstable();
+            content.clusters = all.into();
         }
         content.drafted(input)
     });
@@ -134,13 +125,10 @@ fn drafted<'a, 'c>(input: &Input<'a>, contents: Vec<Content<'a, 'c>>) -> Vec<Dra
 /// The own works of an object: clusters where it has the same content share one, with the parameters of the first Gateway
 /// that brings it there. A policy that is merged with another one on its Gateway, and stands as it is beside its route, is
 /// one work there.
-pub(super) fn works_of_object<'a>(
-    input: &Input<'a>,
-    variants: &[&Carried<'a>],
-) -> Vec<DraftedWork<'a, 'static>> {
+pub(super) fn works_of_object<'a>(input: &Input<'a>, variants: &[&Carried<'a>]) -> Vec<DraftedWork<'a>> {
     let clusters = variants.iter().flat_map(|variant| variant.clusters.iter());
     let clusters: BTreeSet<&String> = clusters.collect();
-    let clusters: Vec<String> = clusters.into_iter().cloned().collect();
+    let clusters: Arc<[String]> = clusters.into_iter().cloned().collect();
     let mut contents = Vec::new();
     for (variants, clusters) in by_content(&clusters, variants) {
         let Some(first) = variants.first() else { continue };
@@ -159,7 +147,7 @@ pub(super) fn works_of_object<'a>(
             params: gateway.params,
             parts: parts(first.object, turn, input.with_namespaces(gateway, objects)),
             gateways: gateways.into_iter().collect(),
-            clusters: Cow::Owned(clusters.into_owned()),
+            clusters,
         });
     }
     drafted(input, contents)
@@ -172,7 +160,7 @@ pub(super) fn works_of_gateway<'a>(
     in_hubs: &[(OurGatewayId, &'a PlacedGateway<'a>)],
     variants: &Table<OurGatewayId, Vec<&Carried<'a>>>,
     secrets: &Table<OurGatewayId, ListenerSecrets<'a>>,
-) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
+) -> (Findings, Vec<DraftedWork<'a>>) {
     let mut findings = Findings::new();
     let mut contents = Vec::new();
     for (id, gateway) in in_hubs.iter().copied() {
@@ -192,16 +180,7 @@ pub(super) fn works_of_gateway<'a>(
             let mut synced: Vec<(Role, &Arc<Manifest>)> = synced.collect();
             // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a
             // policy comes before what would be open without it.
-            synced.sort_by_key(|(role, manifest)| {
-                let resource = &manifest.resource;
-                let names = [
-                    &resource.group,
-                    &manifest.kind,
-                    &resource.namespace,
-                    &resource.name,
-                ];
-                (*role != Role::Policy, *role, names)
-            });
+            synced.sort_by_key(|(role, manifest)| (*role != Role::Policy, *role, manifest.summary.names()));
             let (policies, rest): (Vec<_>, Vec<_>) =
                 synced.into_iter().partition(|(role, _)| *role == Role::Policy);
             let mut objects: Vec<Arc<Manifest>> = Vec::new();
@@ -228,14 +207,14 @@ pub(super) fn works_of_gateway<'a>(
 /// there.
 ///
 /// Almost always every variant goes to every cluster of the Gateway, and there is one group.
-fn by_content<'c, 'v, 'a>(
-    clusters: &'c [String],
+fn by_content<'v, 'a>(
+    clusters: &Arc<[String]>,
     variants: &[&'v Carried<'a>],
-) -> Vec<(Vec<&'v Carried<'a>>, Cow<'c, [String]>)> {
+) -> Vec<(Vec<&'v Carried<'a>>, Arc<[String]>)> {
     let mut everywhere = Vec::new();
     let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (position, variant) in variants.iter().enumerate() {
-        if *variant.clusters == *clusters {
+        if variant.clusters == *clusters {
             everywhere.push(position);
         } else {
             for cluster in variant.clusters.iter() {
@@ -244,10 +223,10 @@ fn by_content<'c, 'v, 'a>(
         }
     }
     if on_some.is_empty() && !clusters.is_empty() {
-        return vec![(variants.to_vec(), Cow::Borrowed(clusters))];
+        return vec![(variants.to_vec(), Arc::clone(clusters))];
     }
     let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
-    for cluster in clusters {
+    for cluster in clusters.iter() {
         let mut there = everywhere.clone();
         there.extend(on_some.get(cluster.as_str()).into_iter().flatten());
         there.sort_unstable();
@@ -255,7 +234,7 @@ fn by_content<'c, 'v, 'a>(
     }
     let groups = groups.into_iter().map(|(there, clusters)| {
         let there = there.iter().filter_map(|position| variants.get(*position));
-        (there.copied().collect(), Cow::Owned(clusters))
+        (there.copied().collect(), clusters.into())
     });
     groups.collect()
 }
@@ -321,7 +300,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     drop(steps);
     let is_refused = assembly.stock.is_spent();
     let rights = assembly.distribute();
-    let mut plan = match input.settings.work_kind {
+    let mut plan = match input.work_kind {
         WorkKind::ManifestWork => {
             assembly.rbac_works(rights);
             assembly.plan
@@ -335,7 +314,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         }
     };
     plan.gateways = written().filter(|gateway| !gateway.everywhere.is_empty()).count();
-    if input.settings.hub_objects == HubObjects::Annotated {
+    if input.hub_objects == HubObjects::Annotated {
         plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }
     let by_name = || {
@@ -369,7 +348,7 @@ struct Assembly<'a> {
     /// The names that are taken, and by whom.
     names: BTreeMap<String, &'a Object>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
-    templates: Vec<Template<'a>>,
+    templates: Vec<Content<'a>>,
     /// Their lists of clusters, each once.
     lists: HashSet<Arc<[String]>>,
     /// The Secrets that each Gateway needs, with its ListenerSets.
@@ -399,7 +378,6 @@ impl<'a> Assembly<'a> {
             ..
         } = *self.input;
         let mut shipped = Vec::with_capacity(synced.len());
-        let mut kinds = Kinds::of(hub);
         // What ClusterOverlays change is the same object everywhere.
         let mut counted: BTreeSet<Identity> = BTreeSet::new();
         let is_projected = gateways.rows().iter().any(|gateway| gateway.projection > 0);
@@ -418,14 +396,14 @@ impl<'a> Assembly<'a> {
                 let count = by_kind.entry(synced.object.kind.to_string()).or_default();
                 *count = count.saturating_add(1);
             }
-            shipped.push((synced, variants, kinds.feedback(synced)));
+            shipped.push((synced, variants));
         }
         let sets = shipped
             .iter()
-            .map(|(synced, ..)| is_set(synced.object).then_some(*synced));
+            .map(|(synced, _)| is_set(synced.object).then_some(*synced));
         let sets: Vec<_> = sets.collect();
-        let mut all = parallel::map_each(shipped, |(synced, variants, feedback)| {
-            (synced.object, carried(synced, variants, gateways, &feedback))
+        let mut all = parallel::map_each(shipped, |(synced, variants)| {
+            (synced.object, carried(synced, variants, gateways, hub))
         });
         for (set, (_, carried)) in sets.into_iter().zip(&mut all) {
             if let Some(set) = set {
@@ -456,11 +434,11 @@ impl<'a> Assembly<'a> {
         let synced = carried.iter().filter(|carried| carried.object.is("", "Secret"));
         let synced = synced.flat_map(|carried| {
             let manifests = carried.manifests.iter();
-            manifests.map(|manifest| (manifest.resource.clone(), carried.object.identity()))
+            manifests.map(|manifest| (manifest.summary.identity(), carried.object.identity()))
         });
-        let synced: BTreeSet<(ResourceIdentifier, Identity)> = synced.collect();
+        let synced: BTreeSet<(Identity, Identity)> = synced.collect();
         // Two Secrets that would have one name stay two, which is a finding.
-        let mut copies: BTreeMap<(usize, (ResourceIdentifier, Identity)), Carried<'a>> = BTreeMap::new();
+        let mut copies: BTreeMap<(usize, (Identity, Identity)), Carried<'a>> = BTreeMap::new();
         for (id, placed) in self.input.gateways.iter() {
             let works = Works::new(placed.params, &[id]);
             if !works.is_own {
@@ -468,7 +446,10 @@ impl<'a> Assembly<'a> {
             }
             for (object, manifest) in &self.secrets.get(id).manifests {
                 let copy = copies
-                    .entry((placed.projection, (manifest.resource.clone(), object.identity())))
+                    .entry((
+                        placed.projection,
+                        (manifest.summary.identity(), object.identity()),
+                    ))
                     .or_insert_with(|| Carried {
                         object,
                         sources: &[],
@@ -512,7 +493,8 @@ impl<'a> Assembly<'a> {
             // Several sets of a namespace may have one certificate.
             let known = &mut self.secrets.get_mut(gateway).manifests;
             for (secret, manifest) in secrets.manifests {
-                if !known.iter().any(|(_, known)| known.resource == manifest.resource) {
+                let is_same = |known: &Manifest| known.summary.identifier() == manifest.summary.identifier();
+                if !known.iter().any(|(_, known)| is_same(known)) {
                     known.push((secret, manifest));
                 }
             }
@@ -524,7 +506,7 @@ impl<'a> Assembly<'a> {
         &mut self,
         things: &'t [T],
         findings: &mut Findings,
-        works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a, 't>>) + Sync,
+        works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a>>) + Sync,
     ) {
         for things in things.chunks(AT_ONCE) {
             for (found, works) in parallel::map(things, &works_of) {
@@ -540,11 +522,11 @@ impl<'a> Assembly<'a> {
     }
 
     /// One work with one content for a set of clusters.
-    fn add(&mut self, drafted: DraftedWork<'a, '_>, findings: &mut Findings) {
-        let (content, work) = (drafted.content, drafted.work);
-        let (object, params, clusters) = (content.object, content.params, content.clusters);
+    fn add(&mut self, drafted: DraftedWork<'a>, findings: &mut Findings) {
+        let (mut content, work) = (drafted.content, drafted.work);
+        let (object, params) = (content.object, content.params);
         let was_spent = self.stock.is_spent();
-        if !self.stock.pay(clusters.len(), STEPS_PER_WORK) {
+        if !self.stock.pay(content.clusters.len(), STEPS_PER_WORK) {
             if !was_spent {
                 findings.push(too_many(object));
             }
@@ -564,7 +546,7 @@ impl<'a> Assembly<'a> {
         let id = self.plan.works.push(work);
         let (rights, _) = self.rights.insert_full(drafted.rights);
         let first_wave = content.parts.wave.unwrap_or_default();
-        for cluster in clusters.iter() {
+        for cluster in content.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
                 None => self.receiving.entry(cluster.clone()).or_default(),
@@ -573,13 +555,9 @@ impl<'a> Assembly<'a> {
             received.rights.insert(rights);
             received.first_wave = received.first_wave.min(first_wave);
         }
-        if self.input.settings.work_kind == WorkKind::ReplicaSet {
-            self.templates.push(Template {
-                object,
-                gateways: content.gateways,
-                clusters: share(&mut self.lists, &*clusters),
-                parts: content.parts,
-            });
+        if self.input.work_kind == WorkKind::ReplicaSet {
+            content.clusters = share(&mut self.lists, content.clusters);
+            self.templates.push(content);
         }
     }
 

@@ -1,12 +1,13 @@
 //! The contents of works: the copies of a synced object as manifests, and the findings about objects that would have the
 //! same name on a cluster: a local object and a shipped one, two versions of one policy, two hub objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::manifest::{Manifest, Reported, ResourceIdentifier, asked_rules, policy_conditions, policy_rules};
+use super::manifest::{Manifest, ManifestSummary, Reported, asked_rules, policy_conditions, policy_rules};
+use super::work::WorkParts;
 use crate::api::downstream::is_downstream;
-use crate::api::params::{Params, Role, SyncedResource, WorkPer};
+use crate::api::params::{Params, Role, WorkPer};
 use crate::diagnostic::{Code, Finding, Findings, Part, Severity, broken};
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
@@ -58,74 +59,39 @@ pub(super) struct Carried<'a> {
     pub(super) clusters: Arc<[String]>,
 }
 
-/// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.
-pub(super) struct Kinds<'a> {
-    hub: &'a Hub,
-    known: BTreeMap<(Role, &'a str, &'a str), Vec<Feedback<'a>>>,
+/// What a work will contain, and where.
+pub(super) struct Content<'a> {
+    /// What it is the work of.
+    pub(super) object: &'a Object,
+    /// The Gateways that bring it to the clusters; never none.
+    pub(super) gateways: Vec<OurGatewayId>,
+    /// The clusters, sorted.
+    pub(super) clusters: Arc<[String]>,
+    /// The parameters of the class.
+    pub(super) params: &'a Params,
+    /// Its parts.
+    pub(super) parts: WorkParts,
 }
 
-/// What is reported about one object.
-#[derive(Clone)]
-pub(super) struct Feedback<'a> {
-    /// The entry of the parameters.
-    resource: &'a SyncedResource,
-    rules: Option<Arc<str>>,
-    reported: Reported,
-}
-
-impl<'a> Kinds<'a> {
-    pub(super) fn of(hub: &'a Hub) -> Self {
-        let known = BTreeMap::new();
-        Self { hub, known }
+/// The rules by which an object's status is reported, and the conditions that its controllers report.
+fn reported(synced: &SyncedObject<'_>, hub: &Hub) -> (Option<Arc<str>>, Reported) {
+    if synced.role != Role::Policy {
+        return (asked_rules(synced.resource), Reported::Nothing);
     }
-
-    pub(super) fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback<'a> {
-        let object = synced.object;
-        let kind = (
-            synced.role,
-            object.api_version.group.as_str(),
-            object.kind.as_str(),
-        );
-        // Another one for each list of values that some parameters request.
-        let known = self.known.entry(kind).or_default();
-        let is_alike = |known: &&Feedback<'_>| known.resource.feedback == synced.resource.feedback;
-        if let Some(feedback) = known.iter().find(is_alike) {
-            return feedback.clone();
-        }
-        let feedback = Feedback::of(synced, self.hub);
-        known.push(feedback.clone());
-        feedback
-    }
-}
-
-impl<'a> Feedback<'a> {
-    fn of(synced: &SyncedObject<'a>, hub: &Hub) -> Self {
-        if synced.role != Role::Policy {
-            return Self {
-                resource: synced.resource,
-                rules: asked_rules(synced.resource),
-                reported: Reported::Nothing,
-            };
-        }
-        let conditions = policy_conditions(&synced.object.group_kind(), hub);
-        // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
-        let accepted: &[&str] = match conditions.acceptance {
-            Some("Attached") => &["Attached"],
-            _ => &["Accepted"],
-        };
-        let reported = if conditions.acceptance.is_none() {
-            Reported::Nothing
-        } else if conditions.ancestors {
-            Reported::OfAncestors(accepted)
-        } else {
-            Reported::ConditionsAtOnce(accepted)
-        };
-        Self {
-            resource: synced.resource,
-            rules: policy_rules(conditions, synced.resource),
-            reported,
-        }
-    }
+    let conditions = policy_conditions(&synced.object.group_kind(), hub);
+    // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
+    let accepted: &[&str] = match conditions.acceptance {
+        Some("Attached") => &["Attached"],
+        _ => &["Accepted"],
+    };
+    let reported = if conditions.acceptance.is_none() {
+        Reported::Nothing
+    } else if conditions.ancestors {
+        Reported::OfAncestors(accepted)
+    } else {
+        Reported::ConditionsAtOnce(accepted)
+    };
+    (policy_rules(conditions, synced.resource), reported)
 }
 
 /// The variants of one object in works.
@@ -133,8 +99,9 @@ pub(super) fn carried<'a>(
     synced: &'a SyncedObject<'a>,
     variants: Vec<Variant>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    Feedback { rules, reported, .. }: &Feedback<'a>,
+    hub: &Hub,
 ) -> Vec<Carried<'a>> {
+    let (rules, reported) = reported(synced, hub);
     let origins = synced.sources.iter().flat_map(|source| source.origins());
     let origins: Vec<_> = origins.collect();
     variants
@@ -150,17 +117,17 @@ pub(super) fn carried<'a>(
             manifests.extend(variant.copies.into_iter().map(|copy| {
                 let object = copy.object;
                 Arc::new(Manifest {
-                    resource: ResourceIdentifier {
+                    summary: ManifestSummary {
+                        kind: object.kind.into(),
                         group: object.api_version.group.to_string(),
                         resource: synced.resource.resource.clone(),
                         namespace: object.namespace.unwrap_or_default().into(),
                         name: object.name.into(),
+                        origins: origins.clone(),
                     },
-                    kind: object.kind.into(),
                     value: object.value,
                     feedback: rules.clone(),
-                    reported: *reported,
-                    origins: origins.clone(),
+                    reported,
                 })
             }));
             Carried {
@@ -191,16 +158,15 @@ pub(super) fn overwritten(
         }
         let manifests = manifests
             .iter()
-            .filter(|manifest| !manifest.resource.namespace.is_empty());
+            .filter(|manifest| !manifest.summary.namespace.is_empty());
         for manifest in manifests {
-            let resource = &manifest.resource;
-            let namespace = Some(&*resource.namespace);
-            let found = local.find(&resource.group, &manifest.kind, namespace, &resource.name);
+            let [group, kind, namespace, name] = manifest.summary.names();
+            let found = local.find(group, kind, Some(namespace), name);
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
             // A work contains more than the object that it is named after.
-            let shipped = manifest.origins.first().map_or_else(
+            let shipped = manifest.summary.origins.first().map_or_else(
                 || object.place("/metadata/name"),
                 |origin| origin.place("/metadata/name", Part::Value),
             );
@@ -220,25 +186,19 @@ pub(super) fn overwritten(
 /// as written for another target has two contents under one name: on a cluster that has both targets neither may be
 /// shipped.
 pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
-    let twice = |carried: &Carried<'_>| {
-        let manifests = carried.manifests.iter().enumerate();
-        let before = |at: usize| carried.manifests.iter().take(at);
-        manifests
-            .map(|(at, manifest)| (manifest, before(at)))
-            .any(|(manifest, mut before)| before.any(|other| other.resource == manifest.resource))
-    };
     let suspect = |same: &[(&Object, Vec<Carried<'_>>)]| {
-        same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
+        let mut carried = same.iter().flat_map(|(_, carried)| carried);
+        same.len() > 1 || carried.any(|carried| carried.manifests.len() > 1)
     };
     // The copies of one object follow each other.
     let same = all.chunk_by(|(one, _), (other, _)| std::ptr::eq(*one, *other));
     for same in same.filter(|same| suspect(same)) {
-        let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
+        let mut places: BTreeSet<(&str, [&str; 4])> = BTreeSet::new();
         let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
             variant.clusters.iter().flat_map(|cluster| {
                 let manifests = variant.manifests.iter();
-                manifests.map(move |manifest| (cluster.as_str(), &manifest.resource))
+                manifests.map(move |manifest| (cluster.as_str(), manifest.summary.identifier()))
             })
         });
         let Some((cluster, _)) = taken.find(|place| !places.insert(*place)) else {
@@ -262,13 +222,13 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
 /// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
 /// one follows a Gateway and a policy of the other stays with its route.
 pub(super) fn one_place(all: &[Carried<'_>], findings: &mut Findings) {
-    let mut places: Vec<(&ResourceIdentifier, &Carried<'_>)> = Vec::new();
+    let mut places: Vec<(&ManifestSummary, &Carried<'_>)> = Vec::new();
     for variant in all {
         let manifests = variant.manifests.iter();
-        places.extend(manifests.map(|manifest| (&manifest.resource, variant)));
+        places.extend(manifests.map(|manifest| (&manifest.summary, variant)));
     }
-    places.sort_by_key(|(place, _)| *place);
-    for variants in places.chunk_by(|(one, _), (other, _)| one == other) {
+    places.sort_by_key(|(place, _)| place.identifier());
+    for variants in places.chunk_by(|(one, _), (other, _)| one.identifier() == other.identifier()) {
         let Some(((place, one), others)) = variants.split_first() else {
             continue;
         };

@@ -24,7 +24,8 @@ use apimachinery::{ApiVersion, GroupKind, Identity, Work};
 use kube_json::{Text, Value};
 use kube_yaml::scalar;
 
-use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
+use super::manifest::ManifestSummary;
+use super::plan::{Plan, REPLICA_SETS, WorkId};
 use super::rbac::{self, Rights, deletable, dotted, list, manifest_names, text};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
@@ -76,7 +77,6 @@ pub(crate) struct Shipped {
 #[derive(Debug)]
 pub(super) struct ShippedObject {
     pub(super) identity: Identity,
-    pub(super) version: String,
     pub(super) value: Value,
 }
 
@@ -185,9 +185,6 @@ pub(super) fn shipped(work: &str) -> Shipped {
         let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
             identity: Identity::new(group, kind, namespace, name),
-            version: ApiVersion::parse(text(manifest, "/apiVersion"))
-                .version
-                .to_string(),
             value: manifest.clone(),
         });
     }
@@ -507,8 +504,9 @@ pub(crate) fn refused<'a>(plan: &'a Plan, replaced: &'a Replaced<'_>) -> Vec<Fin
                 else {
                     continue;
                 };
+                let after_version = ApiVersion::parse(text(&after.value, "/apiVersion")).version;
                 for (version, rules) in hub.update_rules(&before.identity.group_kind, new.server_side) {
-                    if version.is_none_or(|version| version == after.version) {
+                    if version.is_none_or(|version| *version == *after_version) {
                         let refusals = refusals(rules, &before.value, &after.value, &spent).into_iter();
                         let refused =
                             |refusal| ((before.identity.clone(), refusal), (*origin, clusters.clone()));

@@ -1,10 +1,9 @@
 //! Hub objects with the annotations that MGC writes back (`hubObjects: Annotated`;
 //! docs/systems/mgc.md#what-is-written-back, docs/systems/policy-sync.md#annotations).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::{Value, json};
-use serde::Serialize;
 
 use super::carried::Carried;
 use super::input::Input;
@@ -22,17 +21,6 @@ use apimachinery::{Identity, pointer};
 
 /// Labels of a ManagedCluster with this prefix are shown on the Gateways placed there.
 const ATTRIBUTE_PREFIX: &str = "kuadrant.io/";
-
-/// Where a copy of a hub object lives.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-struct Downstream {
-    /// The cluster.
-    cluster: String,
-    /// Name there.
-    name: String,
-    /// Namespace there.
-    namespace: String,
-}
 
 /// Our Gateways, and the policies and routes of synced kinds on them, annotated, by file name. Two objects that would share
 /// a file are a finding.
@@ -59,7 +47,12 @@ pub(super) fn annotated(
         let clusters = json!(*placed.everywhere).to_string();
         annotate(&mut value, object, (GATEWAY_CLUSTERS, &clusters), findings);
         for cluster in placed.everywhere.iter() {
-            for (managed, attribute, setting) in attributes(input, cluster) {
+            let managed = input
+                .hub
+                .objects
+                .find(ocm::GROUP, "ManagedCluster", None, cluster);
+            let Some(managed) = managed else { continue };
+            for (attribute, setting) in attributes(managed) {
                 let label = format!("{CLUSTER_LABEL_PREFIX}{cluster}_{attribute}");
                 match NameRule::LabelKey.check(&label) {
                     Ok(()) => set_metadata(&mut value, "labels", &label, setting),
@@ -86,14 +79,15 @@ pub(super) fn annotated(
         .map(|(object, annotation)| (object.identity(), (object, annotation)))
         .collect();
     for (identity, (object, annotation)) in objects {
-        let mut places = places_of.get(&identity.locator()).cloned().unwrap_or_default();
-        places.sort();
-        places.dedup();
+        // A JSON array whose objects have the RFC's order of keys, which is that of the alphabet.
+        let places = places_of.get(&identity.locator()).into_iter().flatten();
+        let places = places.map(
+            |[cluster, name, namespace]| json!({"cluster": cluster, "name": name, "namespace": namespace}),
+        );
+        let synced = places.collect::<Value>().to_string();
         // As it is written, also where ClusterOverlays change it.
         let object = input.hub.objects.get(&identity).unwrap_or(object);
         let mut value = authored(object);
-        // A JSON array whose objects have the RFC's order of keys: that of the fields.
-        let synced = serde_json::to_string(&places).unwrap_or_default();
         annotate(&mut value, object, (annotation, &synced), findings);
         add(object, &value, findings);
     }
@@ -117,20 +111,10 @@ fn authored(object: &Object) -> Value {
     value
 }
 
-/// The attributes of a cluster, each with the ManagedCluster that has it.
-fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a Object, &'a str, &'a str)> {
-    let Some(object) = input
-        .hub
-        .objects
-        .find(ocm::GROUP, "ManagedCluster", None, cluster)
-    else {
-        return Vec::new();
-    };
-    let labels = object.root().get("metadata").get("labels");
-    let entries = labels.entries();
-    let attributes = entries
-        .filter_map(|(name, value)| Some((object, name.strip_prefix(ATTRIBUTE_PREFIX)?, value.str()?)));
-    attributes.collect()
+/// The attributes of a ManagedCluster.
+fn attributes(managed: &Object) -> impl Iterator<Item = (&str, &str)> {
+    let labels = managed.labels();
+    labels.filter_map(|(name, value)| Some((name.strip_prefix(ATTRIBUTE_PREFIX)?, value)))
 }
 
 /// Sets an annotation, unless the object's annotations were then more than Kubernetes takes.
@@ -173,18 +157,15 @@ fn no_label(managed: &Object, attribute: &str, label: &str, error: &InvalidName)
     .help("shorten the name of the attribute: together with the name of the cluster and `_`, it may have 63 characters")
 }
 
-/// Where each synced object is on the spokes, by its locator.
-fn places(carried: &[Carried<'_>]) -> BTreeMap<String, Vec<Downstream>> {
-    let mut places: BTreeMap<String, Vec<Downstream>> = BTreeMap::new();
+/// Where each synced object is on the spokes, by its locator: cluster, name, and namespace of each copy.
+fn places<'c>(carried: &'c [Carried<'_>]) -> BTreeMap<String, BTreeSet<[&'c str; 3]>> {
+    let mut places: BTreeMap<String, BTreeSet<[&str; 3]>> = BTreeMap::new();
     for variant in carried {
         for source in variant.sources {
             let places = places.entry(source.identity().locator()).or_default();
             for cluster in variant.clusters.iter() {
-                places.extend(variant.manifests.iter().map(|manifest| Downstream {
-                    cluster: cluster.clone(),
-                    name: manifest.resource.name.clone(),
-                    namespace: manifest.resource.namespace.clone(),
-                }));
+                let copies = variant.manifests.iter().map(|manifest| &manifest.summary);
+                places.extend(copies.map(|copy| [&**cluster, &*copy.name, &*copy.namespace]));
             }
         }
     }

@@ -2,8 +2,8 @@
 //! that works create. The files of PlacementDecisions, which keep later runs stable (`placement --write DIR`), are named here,
 //! too.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kube_json::Value;
 
@@ -15,17 +15,6 @@ use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 use crate::progress::Progress;
 use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
-
-/// The configuration of rendering.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
-    /// Whether Secrets are copied.
-    pub secrets: Secrets,
-    /// Whether annotated hub objects are written too.
-    pub hub_objects: HubObjects,
-    /// The kind of object that contains the works.
-    pub work_kind: WorkKind,
-}
 
 /// The kind of object that contains the works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,10 +42,14 @@ pub(crate) struct Input<'a> {
     pub withheld: &'a [&'a Object],
     /// The objects on the clusters once the works are applied.
     pub on_spokes: &'a OnSpokes<'a>,
-    /// The Namespaces on the spokes, of each of these hubs.
-    pub namespaces: &'a [Namespaces<'a>],
-    /// The configuration.
-    pub settings: Settings,
+    /// The labels by which listeners select routes from Namespaces, in each of these hubs.
+    pub namespaces: &'a [NamespaceLabels],
+    /// Whether Secrets are copied.
+    pub secrets: Secrets,
+    /// Whether annotated hub objects are written too.
+    pub hub_objects: HubObjects,
+    /// The kind of object that contains the works.
+    pub work_kind: WorkKind,
     /// The observer of progress.
     pub progress: &'a Progress,
 }
@@ -69,48 +62,22 @@ impl Input<'_> {
         manifests: Vec<Arc<Manifest>>,
     ) -> Vec<Arc<Manifest>> {
         match self.namespaces.get(gateway.projection) {
-            Some(namespaces) => namespaces.before(manifests),
+            Some(labels) => after_namespaces(labels, manifests),
             None => manifests,
         }
     }
 }
 
-/// The Namespaces of a run: thousands of works share one.
-#[derive(Debug)]
-pub(crate) struct Namespaces<'l> {
-    labels: &'l NamespaceLabels,
-    made: RwLock<HashMap<String, Arc<Manifest>>>,
-}
-
-impl<'l> Namespaces<'l> {
-    /// With the labels by which listeners select routes from them.
-    pub(crate) fn new(labels: &'l NamespaceLabels) -> Self {
-        let made = RwLock::default();
-        Self { labels, made }
-    }
-
-    /// The manifests of a work, with the Namespaces of these before them, each once.
-    pub(super) fn before(&self, manifests: Vec<Arc<Manifest>>) -> Vec<Arc<Manifest>> {
-        let namespaces = manifests
-            .iter()
-            .map(|manifest| manifest.resource.namespace.as_str());
-        let names: BTreeSet<&str> = namespaces.filter(|namespace| !namespace.is_empty()).collect();
-        let mut all = Vec::with_capacity(names.len().saturating_add(manifests.len()));
-        all.extend(names.into_iter().map(|name| self.named(name)));
-        all.extend(manifests);
-        all
-    }
-
-    fn named(&self, name: &str) -> Arc<Manifest> {
-        let made = self.made.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = made.get(name) {
-            return Arc::clone(known);
-        }
-        drop(made);
-        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
-        let make = || Arc::new(namespace(name, self.labels));
-        Arc::clone(made.entry(name.to_owned()).or_insert_with(make))
-    }
+/// The manifests of a work, with their Namespaces before them, each once.
+fn after_namespaces(labels: &NamespaceLabels, manifests: Vec<Arc<Manifest>>) -> Vec<Arc<Manifest>> {
+    let namespaces = manifests
+        .iter()
+        .map(|manifest| manifest.summary.namespace.as_str());
+    let names: BTreeSet<&str> = namespaces.filter(|namespace| !namespace.is_empty()).collect();
+    let mut all = Vec::with_capacity(names.len().saturating_add(manifests.len()));
+    all.extend(names.into_iter().map(|name| Arc::new(namespace(name, labels))));
+    all.extend(manifests);
+    all
 }
 
 fn namespace(name: &str, labels: &NamespaceLabels) -> Manifest {
@@ -154,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_stands_once_before_its_manifests_with_its_labels_and_works_share_it() {
+    fn a_namespace_stands_once_before_its_manifests_with_its_labels() {
         let labels: NamespaceLabels = [("shop", "team")]
             .map(|(name, label)| {
                 (
@@ -163,16 +130,15 @@ mod tests {
                 )
             })
             .into();
-        let namespaces = Namespaces::new(&labels);
         let in_namespace = |name: &str| {
             let mut manifest = namespace("x", &labels);
-            manifest.resource.namespace = name.to_owned();
+            manifest.summary.namespace = name.to_owned();
             Arc::new(manifest)
         };
-        let all = namespaces.before(["shop", "", "bar", "shop"].map(in_namespace).into());
+        let all = after_namespaces(&labels, ["shop", "", "bar", "shop"].map(in_namespace).into());
         let names: Vec<&str> = all
             .iter()
-            .map(|manifest| manifest.resource.name.as_str())
+            .map(|manifest| manifest.summary.name.as_str())
             .collect();
         assert_eq!(names, ["bar", "shop", "x", "x", "x", "x"]);
         let label = |at: usize| {
@@ -182,7 +148,5 @@ mod tests {
                 .and_then(Value::as_str)
         };
         assert_eq!([label(0), label(1)], [None, Some("a")]);
-        let again = namespaces.before(vec![in_namespace("shop")]);
-        assert!(Arc::ptr_eq(&again[0], &all[1]));
     }
 }

@@ -48,14 +48,9 @@ enum File<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Lays out a plan. `all_clusters` are the sorted names of every cluster of the fleet.
-    pub fn new(plan: &'a Plan, all_clusters: Vec<String>) -> Self {
-        Self::of_part(plan, all_clusters, Selection::default())
-    }
-
     /// Lays out the part of a fleet that `selection` selects, which is the part in `plan`. The directories of all other
-    /// clusters belong to another run.
-    pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
+    /// clusters belong to another run. `all_clusters` are the sorted names of every cluster of the fleet.
+    pub fn new(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let has_sets = plan.replica_sets.is_some();
         let mut files = vec![File::Root];
         for cluster in plan.clusters.keys().filter(|_| !has_sets) {
@@ -226,49 +221,7 @@ fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
 
 /// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none
 /// holds or one fails: `has(status)` is no valid CEL, so a work that no agent has seen fails, and is waited for.
-const HEALTH: &str = r"  wait: true
-  healthCheckExprs:
-  - apiVersion: work.open-cluster-management.io/v1
-    kind: ManifestWork
-    inProgress: >-
-      has(status.conditions) &&
-      status.conditions.exists(e, e.type in ['Applied', 'Available'] &&
-        has(e.observedGeneration) && e.observedGeneration < metadata.generation)
-    failed: >-
-      has(status.conditions) &&
-      (status.conditions.exists(e, (e.type == 'Applied' && e.status == 'False') ||
-        (e.type == 'Degraded' && e.status == 'True' &&
-        !(has(e.observedGeneration) && e.observedGeneration < metadata.generation))) ||
-      (status.conditions.exists(e, e.type == 'Applied') &&
-      has(status.resourceStatus) && has(status.resourceStatus.manifests) &&
-      status.resourceStatus.manifests.exists(m, has(m.statusFeedback) && has(m.statusFeedback.values) &&
-        m.statusFeedback.values.exists(v, v.name in ['accepted', 'attached', 'programmed', 'enforced'] &&
-        v.fieldValue.string == 'False' &&
-        !(v.name == 'programmed' && m.resourceMeta.resource == 'gateways') &&
-        !m.statusFeedback.values.exists(r, r.name == v.name + 'Reason' &&
-        r.fieldValue.string in ['Overridden', 'Pending', 'Unknown', 'Waiting'])))))
-    current: >-
-      has(status.conditions) &&
-      status.conditions.exists(e, e.type == 'Applied' && e.status == 'True') &&
-      status.conditions.exists(e, e.type == 'Available' && e.status == 'True') &&
-      !status.conditions.exists(e, e.type == 'Progressing' && e.status == 'True' &&
-        !(has(e.observedGeneration) && e.observedGeneration < metadata.generation)) &&
-      (!has(spec.manifestConfigs) || spec.manifestConfigs.all(c, !has(c.feedbackRules) ||
-        c.feedbackRules.all(f, !has(f.jsonPaths) || f.jsonPaths.all(p,
-        !(p.name in ['accepted', 'attached', 'programmed', 'enforced']) ||
-        (has(status.resourceStatus) && has(status.resourceStatus.manifests) &&
-        status.resourceStatus.manifests.exists(m,
-        m.resourceMeta.resource == c.resourceIdentifier.resource &&
-        m.resourceMeta.group == c.resourceIdentifier.group &&
-        m.resourceMeta.namespace == c.resourceIdentifier.namespace &&
-        m.resourceMeta.name == c.resourceIdentifier.name &&
-        has(m.statusFeedback) && has(m.statusFeedback.values) &&
-        (m.statusFeedback.values.exists(v, v.name == p.name && v.fieldValue.string == 'True') ||
-        m.statusFeedback.values.exists(v, v.name == p.name + 'Reason' && v.fieldValue.string == 'Overridden') ||
-        (p.name == 'programmed' && m.resourceMeta.resource != 'gateways' &&
-        !m.statusFeedback.values.exists(v, v.name == 'programmed') &&
-        m.statusFeedback.values.exists(v, v.name == 'accepted' && v.fieldValue.string == 'True')))))))))
-";
+const HEALTH: &str = include_str!("flux_health.yaml");
 
 /// A Kustomization for each directory of a tree, and a `kustomization.yaml` that lists them.
 ///
@@ -402,7 +355,7 @@ mod tests {
             plan.hub_objects.insert(format!("{name}.yaml"), String::new());
         }
         let clusters = plan.clusters.keys().cloned().collect();
-        let layout = Layout::new(&plan, clusters);
+        let layout = Layout::new(&plan, clusters, Selection::default());
         let paths: Vec<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
         assert_eq!(paths.len(), 1 + 5 * (1 + names.len()) + 3);
         assert!(paths.is_sorted_by(|path, next| path < next), "{paths:#?}");

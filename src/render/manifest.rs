@@ -6,12 +6,9 @@
 //! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
 //! no expression reads a field that may be missing without testing for it first.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use apimachinery::GroupKind;
+use apimachinery::{GroupKind, Identity};
 use kube_json::{Map, Text, Value, json};
 use kube_yaml::{KeyOrder, append_deeper, append_entry, append_fields, append_key, append_text};
 
@@ -24,22 +21,36 @@ use crate::object::Origin;
 /// for this place.
 pub(super) const CONFIG_COLUMN: usize = 4;
 
-/// The identifier of one manifest of a work in `manifestConfigs` and in orphaning rules.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ResourceIdentifier {
-    /// API group, `""` for core.
+/// What reports say of one object inside a work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestSummary {
+    /// Kind.
+    pub kind: String,
+    /// Group, `""` for core.
     pub group: String,
     /// Plural.
     pub resource: String,
-    /// Namespace, `""` for cluster-scoped kinds (OCM empties it before matching).
+    /// Namespace on the spoke, `""` for cluster-scoped kinds.
     pub namespace: String,
-    /// Name.
+    /// Name on the spoke.
     pub name: String,
+    /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
+    pub origins: Vec<Origin>,
 }
 
-impl ResourceIdentifier {
-    /// Appends it as it is in a ManifestWork, its fields behind `indent` spaces; OCM leaves an absent namespace empty.
-    pub(super) fn append(&self, out: &mut String, indent: usize) {
+impl ManifestSummary {
+    /// Group, kind, namespace and name on the spoke.
+    pub(crate) fn names(&self) -> [&str; 4] {
+        [&self.group, &self.kind, &self.namespace, &self.name]
+    }
+
+    /// Group, plural, namespace and name on the spoke, by which `manifestConfigs` and orphaning rules name it.
+    pub(crate) fn identifier(&self) -> [&str; 4] {
+        [&self.group, &self.resource, &self.namespace, &self.name]
+    }
+
+    /// Appends these as in a ManifestWork, behind `indent` spaces; OCM leaves an absent namespace empty.
+    fn append_identifier(&self, out: &mut String, indent: usize) {
         append_text(out, "group", &self.group, indent);
         append_text(out, "name", &self.name, indent);
         if !self.namespace.is_empty() {
@@ -47,46 +58,48 @@ impl ResourceIdentifier {
         }
         append_text(out, "resource", &self.resource, indent);
     }
+
+    /// Which object it is on the spoke.
+    pub(super) fn identity(&self) -> Identity {
+        let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
+        Identity::new(&self.group, &self.kind, namespace, &self.name)
+    }
 }
 
 /// One object inside a work.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Manifest {
-    /// Its identifier in `manifestConfigs`.
-    pub resource: ResourceIdentifier,
-    /// Its kind, for reports.
-    pub kind: String,
+    /// Its names, and what it was made from.
+    pub summary: ManifestSummary,
     /// The object: the clusters that it goes to share it.
     pub value: Value,
     /// Its `feedbackRules`, behind [`CONFIG_COLUMN`] spaces; none if nothing is reported back.
     pub feedback: Option<Arc<str>>,
     /// The conditions that its controllers report.
     pub reported: Reported,
-    /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
-    pub origins: Vec<Origin>,
 }
 
 impl Manifest {
     /// An object without a namespace or an origin, about which nothing is reported. `resource` are its group and plural.
     pub(super) fn new((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
         Self {
-            resource: ResourceIdentifier {
+            summary: ManifestSummary {
+                kind: kind.to_owned(),
                 group: group.to_owned(),
                 resource: resource.to_owned(),
                 namespace: String::new(),
                 name: name.to_owned(),
+                origins: Vec::new(),
             },
-            kind: kind.to_owned(),
             value,
             feedback: None,
             reported: Reported::Nothing,
-            origins: Vec::new(),
         }
     }
 }
 
 /// The conditions that the controllers of a kind report about one of its objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Reported {
     /// No condition that all of them report: the object is ready once it is applied.
     #[default]
@@ -242,10 +255,10 @@ pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions
             outcome: None,
         };
     }
-    let is_of = |(group, kinds, ..): &&Row| {
+    let row = ROWS.iter().find(|(group, kinds, ..)| {
         *group == kind.group && (kinds.is_empty() || kinds.contains(&kind.kind.as_str()))
-    };
-    if let Some((_, _, ancestors, acceptance, outcome)) = ROWS.iter().find(is_of) {
+    });
+    if let Some((_, _, ancestors, acceptance, outcome)) = row {
         return PolicyConditions {
             ancestors: *ancestors,
             acceptance: Some(acceptance),
@@ -352,7 +365,7 @@ fn config_field(name: &str, value: &Value) -> String {
 /// the spoke, local policies, whatever other works put there. Only a rule keeps the agent from deleting what leaves a work,
 /// also while the work lives on (docs/systems/ocm-work.md#appliedmanifestwork).
 pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>], indent: usize) {
-    let resources = manifests.iter().map(|manifest| &manifest.resource);
+    let resources = manifests.iter().map(|manifest| &manifest.summary);
     let namespaces = resources.filter(|of| [&*of.group, &*of.resource] == ["", "namespaces"]);
     let mut namespaces = namespaces.peekable();
     if namespaces.peek().is_none() {
@@ -401,7 +414,8 @@ pub(super) fn append_manifest_configs(
     let deeper = column.saturating_sub(CONFIG_COLUMN);
     append_key(out, "manifestConfigs", indent);
     for (index, manifest) in manifests.iter().enumerate() {
-        let rules = condition_rules_text(manifest.reported, index == main);
+        let rules = condition_rules(manifest.reported, index == main);
+        let rules = rules.map(|rules| config_field("conditionRules", &rules));
         if rules.is_none() && manifest.feedback.is_none() && strategy.is_none() {
             continue;
         }
@@ -410,28 +424,12 @@ pub(super) fn append_manifest_configs(
                 append_deeper(out, rules, deeper);
             }
             append_key(out, "resourceIdentifier", column);
-            manifest.resource.append(out, column.saturating_add(2));
+            manifest.summary.append_identifier(out, column.saturating_add(2));
             if let Some(strategy) = &strategy {
                 append_entry(out, "updateStrategy", strategy, column, KeyOrder::Bytes);
             }
         });
     }
-}
-
-/// By what a manifest reports, and whether its work is about it.
-type Made = BTreeMap<(Reported, bool), Option<Rc<str>>>;
-
-/// The text of `conditionRules`, behind [`CONFIG_COLUMN`] spaces.
-fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
-    thread_local! {
-        /// A handful of rules, which thousands of manifests have.
-        static MADE: RefCell<Made> = RefCell::default();
-    }
-    let make = || {
-        let rules = condition_rules(reported, is_main)?;
-        Some(Rc::from(config_field("conditionRules", &rules)))
-    };
-    MADE.with_borrow_mut(|made| made.entry((reported, is_main)).or_insert_with(make).clone())
 }
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field

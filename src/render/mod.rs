@@ -22,13 +22,14 @@ pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, Work
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub(crate) use earlier_works::{EarlierWorks, Replaced, moved, narrowed, refused, withdrawn};
-pub(crate) use input::{Input, Namespaces, Settings};
+pub(crate) use input::Input;
 pub use input::{WorkKind, decision_file, decision_files};
 pub use layout::{FluxKustomizations, Layout};
+pub use manifest::ManifestSummary;
 pub(crate) use manifest::policy_conditions;
 pub(crate) use names::{MANIFEST_KEY_LABEL, manifest_key, work_name};
 pub(crate) use plan::REPLICA_SETS;
-pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
+pub use plan::{Plan, ReplicaSet, Work, WorkId};
 pub(crate) use rbac::{
     RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names, text,
 };

@@ -73,20 +73,15 @@ pub(super) fn cut(name: String, limit: usize) -> String {
     hashed(&name, &name, limit)
 }
 
-/// The start of a text with the hash of a name behind it; the hash alone if there is no room for more.
+/// The start of a text with the hash of a name behind it, 8 hex digits; the hash alone if there is no room for more.
 fn hashed(text: &str, name: &str, limit: usize) -> String {
-    let hash = short_hash(name);
+    let digest = Sha256::digest(name.as_bytes());
+    let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let room = limit.saturating_sub(HASH_SUFFIX).min(text.len());
     match text.get(..room) {
         Some(kept) if !kept.is_empty() => format!("{kept}-{hash}"),
         _ => hash,
     }
-}
-
-/// 8 hex digits of the SHA-256 of a name.
-fn short_hash(name: &str) -> String {
-    let digest = Sha256::digest(name.as_bytes());
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -5,14 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::manifest::Manifest;
+use super::manifest::ManifestSummary;
 use super::rbac::Rights;
 use super::work::{WorkParts, WorkText, work_text};
 use crate::api::params::Params;
 use crate::hub::Table;
-use crate::object::Origin;
 use crate::output::Turn;
-use apimachinery::Identity;
 use apimachinery::row_ids;
 
 row_ids! {
@@ -84,43 +82,13 @@ pub struct Work {
     pub(super) turn: Turn,
 }
 
-/// One object inside a work, for reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManifestSummary {
-    /// Kind.
-    pub kind: String,
-    /// Group and plural.
-    pub group: String,
-    /// Plural.
-    pub resource: String,
-    /// Namespace on the spoke, `""` for cluster-scoped kinds.
-    pub namespace: String,
-    /// Name on the spoke.
-    pub name: String,
-    /// The hub objects it was made from, the main one first.
-    pub origins: Vec<Origin>,
-}
-
-impl ManifestSummary {
-    /// Group, kind, namespace and name on the spoke.
-    pub(crate) fn names(&self) -> [&str; 4] {
-        [&self.group, &self.kind, &self.namespace, &self.name]
-    }
-
-    /// Which object it is on the spoke.
-    pub(super) fn identity(&self) -> Identity {
-        let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
-        Identity::new(&self.group, &self.kind, namespace, &self.name)
-    }
-}
-
 impl Work {
     /// The work of these parts; `params` are those of the class it belongs to, none for the RBAC work.
     pub(super) fn new(parts: &WorkParts, params: Option<&Params>) -> Self {
         Self {
             name: parts.name.clone(),
             text: work_text(parts, params),
-            manifests: summaries(&parts.manifests),
+            manifests: parts.summaries(),
             rights: Rights::new(),
             turn: parts.turn,
         }
@@ -163,17 +131,4 @@ impl Plan {
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
         self.clusters.retain(|cluster, _| keep(cluster));
     }
-}
-
-/// The facts about manifests that reports need.
-pub(super) fn summaries(manifests: &[Arc<Manifest>]) -> Vec<ManifestSummary> {
-    let summary = |manifest: &Arc<Manifest>| ManifestSummary {
-        kind: manifest.kind.clone(),
-        group: manifest.resource.group.clone(),
-        resource: manifest.resource.resource.clone(),
-        namespace: manifest.resource.namespace.clone(),
-        name: manifest.resource.name.clone(),
-        origins: manifest.origins.clone(),
-    };
-    manifests.iter().map(summary).collect()
 }

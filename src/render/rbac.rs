@@ -55,7 +55,7 @@ pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
 
 /// The rights that the objects of a work need, and those that the parameters of its class list.
 pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
-    let resources = manifests.iter().map(|manifest| &manifest.resource);
+    let resources = manifests.iter().map(|manifest| &manifest.summary);
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
     let all = shipped.chain(params.listed());
     // Thousands of manifests are of few kinds.
@@ -174,7 +174,7 @@ mod tests {
             .collect();
         let things = |group: &str| {
             let mut thing = (*manifest("Thing", "things", "a", Value::Null)).clone();
-            thing.resource.group = group.to_owned();
+            thing.summary.group = group.to_owned();
             Arc::new(thing)
         };
         for groups in [

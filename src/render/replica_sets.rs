@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use kube_json::json;
 
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::carried::Content;
+use super::manifest::Manifest;
 use super::names::{cut, replica_set_name};
-use super::plan::{REPLICA_SETS, ReplicaSet, summaries};
+use super::plan::{REPLICA_SETS, ReplicaSet};
 use super::rbac::{self, list};
 use super::work::{WorkParts, metadata_text, spec_text};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK_REPLICA_SET};
@@ -32,19 +33,6 @@ use kube_yaml::{KeyOrder, append_entry};
 /// So many clusters are named in one line; the rest is counted.
 const MOST_CLUSTERS: usize = 10;
 
-/// A work before it becomes a set.
-#[derive(Debug, Clone)]
-pub(super) struct Template<'a> {
-    /// The hub object that it is made for.
-    pub(super) object: &'a Object,
-    /// The Gateways that it goes with; never none.
-    pub(super) gateways: Vec<OurGatewayId>,
-    /// The clusters that get this content, sorted.
-    pub(super) clusters: Arc<[String]>,
-    /// The parts.
-    pub(super) parts: WorkParts,
-}
-
 /// Namespace and name of a Placement.
 type PlacementKey<'a> = (&'a str, &'a str);
 
@@ -52,10 +40,10 @@ type PlacementKey<'a> = (&'a str, &'a str);
 pub(super) fn replica_sets(
     hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[Template<'_>],
+    templates: &[Content<'_>],
     findings: &mut Findings,
 ) -> Vec<ReplicaSet> {
-    let mut by_work: BTreeMap<&str, Vec<&Template<'_>>> = BTreeMap::new();
+    let mut by_work: BTreeMap<&str, Vec<&Content<'_>>> = BTreeMap::new();
     for template in templates {
         by_work.entry(&template.parts.name).or_default().push(template);
     }
@@ -146,7 +134,7 @@ fn placement_of<'a>(placed: &PlacedGateway<'a>) -> Option<PlacementKey<'a>> {
 /// The Gateway whose Placement selects exactly the clusters of a template, and that Placement.
 fn whole_placement<'g, 'a>(
     gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>,
-    template: &Template<'_>,
+    template: &Content<'_>,
 ) -> Option<(&'g PlacedGateway<'a>, PlacementKey<'a>)> {
     let placed = template.gateways.iter().map(|gateway| gateways.get(*gateway));
     let mut whole = placed.filter(|placed| *placed.everywhere == *template.clusters);
@@ -224,7 +212,7 @@ fn set_of(
         clusters: Arc::clone(clusters),
         text,
         size,
-        manifests: summaries(&parts.manifests),
+        manifests: parts.summaries(),
         rights: rbac::Rights::new(),
         turn: parts.turn,
     }
@@ -234,7 +222,7 @@ fn set_of(
 fn not_uniform(
     hub: &Hub,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    templates: &[&Template<'_>],
+    templates: &[&Content<'_>],
 ) -> Option<Finding> {
     let first = templates.first()?;
     let object = first.object;
@@ -284,7 +272,7 @@ fn not_uniform(
     };
     for template in templates {
         let manifests = template.parts.manifests.iter();
-        let mut origins = manifests.flat_map(|manifest| &manifest.origins);
+        let mut origins = manifests.flat_map(|manifest| &manifest.summary.origins);
         if let Some(overlay) = origins.find(is_overlay) {
             let clusters = first_names(template.clusters.iter(), MOST_CLUSTERS);
             let place = overlay.place("/path", Part::Value);
@@ -307,10 +295,10 @@ fn not_uniform(
 
 /// What the manifests of one content have otherwise than those of another.
 fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
-    fn by_resource(manifests: &[Arc<Manifest>]) -> BTreeMap<&ResourceIdentifier, &Manifest> {
+    fn by_resource(manifests: &[Arc<Manifest>]) -> BTreeMap<[&str; 4], &Manifest> {
         let manifests = manifests.iter();
         manifests
-            .map(|manifest| (&manifest.resource, &**manifest))
+            .map(|manifest| (manifest.summary.identifier(), &**manifest))
             .collect()
     }
     let (before, after) = (by_resource(usual), by_resource(other));
@@ -331,9 +319,9 @@ fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
     ];
     let parts = all.into_iter().flat_map(|(word, manifests)| {
         let manifests = manifests.into_iter();
-        manifests.map(move |(resource, manifest)| {
-            let key = key(&resource.namespace, &resource.name);
-            format!("{word} {} {key}", manifest.kind)
+        manifests.map(move |(_, Manifest { summary, .. })| {
+            let key = key(&summary.namespace, &summary.name);
+            format!("{word} {} {key}", summary.kind)
         })
     });
     parts.collect::<Vec<String>>().join(", ")

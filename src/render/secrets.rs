@@ -9,7 +9,7 @@ use apimachinery::Identity;
 use kube_json::Value;
 
 use super::input::Input;
-use super::manifest::{Manifest, Reported, ResourceIdentifier, gateway_rules};
+use super::manifest::{Manifest, ManifestSummary, Reported, gateway_rules};
 use crate::api::config::Secrets;
 use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
@@ -90,12 +90,12 @@ fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings
     }
     let mut secrets = ListenerSecrets::default();
     for ((namespace, name), references) in needed {
-        if input.settings.secrets == Secrets::Omit {
+        if input.secrets == Secrets::Omit {
             let finding = not_rendered(holder, (namespace, name), &references, input);
             findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
         } else if let Some((secret, manifest)) = copy(holder, (namespace, name), &references, input, findings)
         {
-            let name = &manifest.resource.name;
+            let name = &manifest.summary.name;
             let rewrites = references
                 .iter()
                 .map(|reference| (reference.pointer.clone(), name.clone()));
@@ -153,8 +153,8 @@ fn copy<'a>(
     let downstream_name = downstream_name(namespace, name, own);
     let value = shipped(&secret.value, &downstream_name, downstream);
     let mut manifest = Manifest::new(("", "secrets"), "Secret", &downstream_name, value);
-    downstream.clone_into(&mut manifest.resource.namespace);
-    manifest.origins.push(secret.origin.clone());
+    downstream.clone_into(&mut manifest.summary.namespace);
+    manifest.summary.origins.push(secret.origin.clone());
     Some((secret, manifest))
 }
 
@@ -293,17 +293,17 @@ pub(super) fn gateway_manifest(
     rewrite(&mut value, &redirected(placed, on_spokes));
     rewrite(&mut value, &secrets.rewrites);
     Some(Manifest {
-        resource: ResourceIdentifier {
+        summary: ManifestSummary {
+            kind: object.kind.into(),
             group: GROUP.to_owned(),
             resource: "gateways".to_owned(),
             namespace: object.namespace.unwrap_or_default().into(),
             name: object.name.into(),
+            origins: placed.gateway.object.origins(),
         },
-        kind: object.kind.into(),
         value,
         feedback: gateway_rules(placed.gateway, placed.params.raw_feedback),
         reported: Reported::Conditions(&["Accepted", "Programmed"]),
-        origins: placed.gateway.object.origins(),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::manifest::{Manifest, append_delete_option, append_manifest_configs};
+use super::manifest::{Manifest, ManifestSummary, append_delete_option, append_manifest_configs};
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
@@ -27,6 +27,14 @@ pub(super) struct WorkParts {
     pub turn: Turn,
     /// The manifests, Namespaces first.
     pub manifests: Vec<Arc<Manifest>>,
+}
+
+impl WorkParts {
+    /// What reports say of the manifests.
+    pub(super) fn summaries(&self) -> Vec<ManifestSummary> {
+        let manifests = self.manifests.iter();
+        manifests.map(|manifest| manifest.summary.clone()).collect()
+    }
 }
 
 /// A ManifestWork as text, cut in two where the cluster's name goes, and what findings say of it. If nobody reads it,
@@ -155,7 +163,7 @@ mod tests {
     use super::super::manifest::Reported;
     use kube_yaml::append_entry;
 
-    use super::super::manifest::{CONFIG_COLUMN, ResourceIdentifier};
+    use super::super::manifest::CONFIG_COLUMN;
     use super::*;
 
     fn manifest(name: &str, value: Value, feedback: Option<Value>) -> Arc<Manifest> {
@@ -165,17 +173,17 @@ mod tests {
             text.into()
         });
         Arc::new(Manifest {
-            resource: ResourceIdentifier {
+            summary: ManifestSummary {
+                kind: "Thing".to_owned(),
                 group: "example.com".to_owned(),
                 resource: "things".to_owned(),
                 namespace: "shop".to_owned(),
                 name: name.to_owned(),
+                origins: Vec::new(),
             },
-            kind: "Thing".to_owned(),
             value,
             feedback,
             reported: Reported::Nothing,
-            origins: Vec::new(),
         })
     }
 
@@ -205,7 +213,7 @@ mod tests {
             ),
         ];
         for (manifest, variable) in cases {
-            let name = manifest.resource.name.clone();
+            let name = manifest.summary.name.clone();
             let parts = WorkParts {
                 name: "work".to_owned(),
                 manifests: vec![nothing(), manifest, nothing()],

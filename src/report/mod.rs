@@ -2,13 +2,10 @@
 //!
 //! The JSON shapes have versions and are described in docs/reference/json.md. Nothing here knows the command line, or files.
 
-// What many clusters say alike.
-
 mod aggregate;
 mod coverage;
 pub mod diff;
 mod explain;
-mod explain_text;
 mod exported;
 mod graph;
 mod page;
@@ -17,8 +14,6 @@ mod policies_text;
 mod prune;
 mod render_report;
 mod status;
-
-// Policies: one object in words, all of them as a picture.
 
 pub use crate::outcome::{
     Address, CoverageReport, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster,
@@ -35,15 +30,14 @@ pub use explain::{
     ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
     SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
 };
-pub use explain_text::{explanation_text, overlays_line, request_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
-pub use page::{Compared, FleetPage, PageOptions};
+pub use page::{Compared, FleetPage};
 pub(crate) use page::{Page, Without};
 pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies_text::policies_text;
+pub use policies_text::{explanation_text, overlays_line, policies_text, request_text};
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, Span, fitting_names, row, widths};
+use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, Place, fitting_names, row, widths};
 use crate::hub::Hub;
 use crate::parallel;
 use crate::placing::{Decided, place_of};
@@ -266,7 +266,7 @@ impl Placements<'_> {
         let mut dropped = STEPS.map(|_| Vec::new());
         for ((step, reason), (at, clusters)) in reasons {
             if let Some(of_step) = dropped.get_mut(step) {
-                let at = At::of(&at, self.hub, self.locate);
+                let at = At::new(&place_of(self.hub, &at), self.locate);
                 of_step.push(DroppedClusters { reason, at, clusters });
             }
         }
@@ -317,8 +317,9 @@ impl PlacementOnPage {
             let evaluated = &mut placed.evaluated;
             let namespace = Some(&*evaluated.namespace);
             let object = hub.objects.find(GROUP, "Placement", namespace, &evaluated.name);
-            let span = object.and_then(|object| locate.locate(&object.place("")));
-            let at = span.map_or_else(At::default, At::from);
+            let at = object
+                .map(|object| At::new(&object.place(""), locate))
+                .unwrap_or_default();
             let wanted = object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64());
             evaluated.available_clusters.clear();
             (evaluated.filters, evaluated.ranking) = (None, None);
@@ -418,18 +419,12 @@ impl At {
         Some(format!("{path}:{line}"))
     }
 
-    fn of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Self {
-        let span = locate.locate(&place_of(hub, at));
-        span.map_or_else(Self::default, Self::from)
-    }
-}
-
-impl From<Span<'_>> for At {
-    fn from(span: Span<'_>) -> Self {
-        Self {
-            path: Some(span.path.to_owned()),
-            line: Some(span.line),
-        }
+    fn new(place: &Place, locate: &dyn Locate) -> Self {
+        let (path, line) = locate
+            .locate(place)
+            .map(|span| (span.path.to_owned(), span.line))
+            .unzip();
+        Self { path, line }
     }
 }
 
@@ -445,14 +440,14 @@ impl<'a> PlacementExplanation<'a> {
         let decided = Decided::new(hub, source);
         let related = |(at, text): &'a (Location, String)| RelatedPlace {
             text,
-            at: At::of(at, hub, locate),
+            at: At::new(&place_of(hub, at), locate),
         };
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
                 stage: step.stage,
                 bearing: step.bearing,
                 text: &step.text,
-                at: At::of(&step.at, hub, locate),
+                at: At::new(&place_of(hub, &step.at), locate),
                 related: step.related.iter().map(related).collect(),
             });
             steps.collect()

@@ -1,13 +1,371 @@
-//! `policies` for people: a table with a line for each policy, and what is said below a row; or what is in effect on each
-//! path.
+//! `explain` and `policies` for people: trees and a table that fit a terminal, with long values and lists cut. What
+//! ClusterOverlays change is also worded here for other reports.
+
+use std::collections::BTreeSet;
 
 use apimachinery::Locators;
+use kube_json::Value;
 
-use super::explain::ExplainedPaths;
-use super::explain_text::{MOST_NAMES, MOST_PATHS, alike, effective_part, ties};
-use super::status::below;
-use crate::diagnostic::{Lines, and_more, fitting_names, one_line, row, widths};
-use crate::outcome::{PolicyEntry, PolicyReport};
+use super::diff::{field_changes, field_line};
+use super::explain::{
+    ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
+};
+use super::status::{alike, below};
+use crate::diagnostic::{
+    Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
+};
+use crate::outcome::{OverlayChanges, PolicyEntry, PolicyReport, SourceLine};
+use crate::policy::Rule;
+
+/// Names of clusters take at least so many columns, however long what is reported about them.
+const MOST_NAMES: usize = 40;
+/// At most so many paths with one result are listed, the rest is counted.
+const MOST_PATHS: usize = 8;
+/// So much of one text is shown.
+const LONGEST_VALUE: usize = 1000;
+
+/// An explanation as a tree of at most `width` columns where values allow it.
+#[must_use]
+pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String {
+    let mut text = Lines::default();
+    let at = at_line(explanation.place.as_ref());
+    text.push(format_args!("{}{at}", explanation.title));
+    if let Some(cluster) = &explanation.cluster {
+        text.push(format_args!("  as seen on cluster {cluster}"));
+        if !explanation.elsewhere.is_empty() {
+            let names = fitting_names(&explanation.elsewhere, width.saturating_sub(22));
+            text.push(format_args!("  it is not there, but on {names}"));
+        }
+    } else if !explanation.clusters.is_empty() {
+        let names = fitting_names(&explanation.clusters, width.saturating_sub(12));
+        text.push(format_args!("  clusters: {names}"));
+    }
+    if let Some(clusters) = &explanation.shipped_to {
+        let names = if clusters.is_empty() {
+            "no cluster".to_owned()
+        } else {
+            fitting_names(clusters, width.saturating_sub(14))
+        };
+        text.push(format_args!("  shipped to: {names}"));
+    }
+    for why in &explanation.not_attached {
+        text.push(format_args!("  not attached: {why}"));
+    }
+    if explanation.assumed {
+        text.push("  not shipped: assumed to be on the clusters of its Gateway, by other means");
+    }
+    if let Some(policy) = &explanation.policy {
+        policy_part(&mut text, policy, width);
+    }
+    overlay_lines(&mut text, &explanation.overlays, width);
+    if explanation.effective.is_empty() && explanation.elsewhere.is_empty() && explanation.overlays.is_empty()
+    {
+        for policy in &explanation.attached {
+            let at = at_line(policy.place.as_ref());
+            text.push(format_args!("  targeted by {}{at}", short(&policy.policy)));
+        }
+        text.blank();
+        text.push(if explanation.policy.is_some() {
+            "It is on no path."
+        } else if explanation.attached.is_empty() {
+            "No policy of the input is on a path through it."
+        } else if explanation.clusters.is_empty() {
+            "No path from a Gateway leads through it."
+        } else {
+            "None of their settings is in effect on a path through it."
+        });
+    }
+    for paths in &explanation.effective {
+        effective_part(&mut text, paths, width);
+    }
+    ties(&mut text, &explanation.effective);
+    text.into_text()
+}
+
+/// An explanation of a request, in the same form.
+#[must_use]
+pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
+    let mut text = Lines::default();
+    text.push(format_args!("{}", explanation.request));
+    if let Some(cluster) = &explanation.cluster {
+        text.push(format_args!("  as seen on cluster {cluster}"));
+    }
+    if explanation.answers.is_empty() {
+        text.push("  no listener accepts it");
+        for listener in &explanation.listeners {
+            text.push(format_args!("  there is {listener}"));
+        }
+    }
+    let line = |rule: &RuleLine| format!("{}{}", rule.title, at_line(rule.place.as_ref()));
+    for answer in &explanation.answers {
+        text.blank();
+        text.push(format_args!("{}", answer.listener_title));
+        on_clusters(&mut text, &answer.clusters, answer.everywhere, width);
+        match &answer.rule {
+            Some(rule) => text.push(format_args!("  served by {}", line(rule))),
+            None if answer.unknown.is_empty() => text.push("  no rule of its routes matches: 404"),
+            None => text.push("  no rule of its routes is known to match"),
+        }
+        for filter in &answer.filters {
+            let kind = filter.get("type").and_then(Value::as_str).unwrap_or_default();
+            let settings = filter.as_object().into_iter().flat_map(|fields| fields.iter());
+            let settings = settings.filter(|(key, _)| *key != "type").map(|(_, value)| value);
+            let settings: Vec<String> = settings.map(ToString::to_string).collect();
+            text.push(format_args!("    {kind} {}", settings.join(" ")));
+        }
+        if let Some((next, because)) = answer.next.as_ref().zip(answer.because) {
+            text.push(format_args!("  before {}", line(next)));
+            text.push(format_args!("    because {because}"));
+        }
+        for unknown in &answer.unknown {
+            text.push(format_args!("  may be served by {}", line(&unknown.rule)));
+            text.push(format_args!("    because {}", unknown.because));
+        }
+        if answer.effective.is_empty() {
+            text.push("  no policy of the input is on its path");
+        }
+        for paths in &answer.effective {
+            effective_part(&mut text, paths, width);
+        }
+        for withheld in &answer.withheld {
+            text.blank();
+            text.push(format_args!("{} is withheld", short(&withheld.policy)));
+            on_clusters(&mut text, &withheld.clusters, false, width);
+            for winner in &withheld.winners {
+                let at = at_line(winner.place.as_ref());
+                text.push(format_args!("    {} lives there{at}", short(&winner.policy)));
+            }
+        }
+    }
+    let answers = explanation.answers.iter();
+    ties(&mut text, answers.flat_map(|answer| &answer.effective));
+    text.into_text()
+}
+
+/// Says once why names decide, if they do.
+fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
+    let by_name = [Rule::FirstByName, Rule::LaterChallenger].map(Rule::name);
+    let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
+    if losses.any(|loss| by_name.contains(&loss.rule)) {
+        text.blank();
+        text.push(
+            "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \
+             order of their names decides.",
+        );
+    }
+}
+
+fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
+    for condition in &policy.conditions {
+        text.push(format_args!(
+            "  {}={} ({}): {}",
+            condition.kind, condition.status, condition.reason, condition.message
+        ));
+    }
+    for target in &policy.targets {
+        text.push(format_args!("  targets {}", short(target)));
+    }
+    let reach = &policy.reach;
+    let parts = [
+        (reach.clusters.len(), "cluster"),
+        (reach.gateways.len(), "Gateway"),
+        (reach.listeners.len(), "listener"),
+        (reach.routes.len(), "route"),
+        (reach.backends.len(), "backend"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
+    match parts.as_slice() {
+        [] => text.push("  affects nothing"),
+        parts => text.push(format_args!("  affects {}", parts.join(", "))),
+    }
+    for winner in &policy.overridden_by {
+        let at = at_line(winner.place.as_ref());
+        // Of several that live there, others may be in effect.
+        let what = if winner.local {
+            "lives on the cluster, so this one is withheld"
+        } else {
+            "is in effect instead"
+        };
+        text.push(format_args!("  {} {what}{at}", short(&winner.policy)));
+    }
+    for loser in &policy.overrides {
+        let at = loser.place.as_ref().map(ToString::to_string).unwrap_or_default();
+        text.push(format_args!("  overrides {}  {at}", short(&loser.policy)));
+        on_clusters(text, &loser.clusters, false, width);
+    }
+    let there = policy.on_clusters.iter();
+    let there = there.map(|on| (on.cluster.as_str(), on.condition.message.to_string()));
+    for (message, clusters) in alike(there) {
+        let room = width.saturating_sub(message.len()).max(MOST_NAMES);
+        text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
+    }
+    if !policy.if_deleted.is_empty() {
+        text.blank();
+        text.push("If it were deleted");
+        for change in &policy.if_deleted {
+            change_part(text, change, width);
+        }
+    }
+}
+
+fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
+    labels(text, &change.labels);
+    on_clusters(text, &change.clusters, change.everywhere, width);
+    for setting in &change.changes {
+        let name = &setting.setting;
+        let from = setting.after_from.iter();
+        let from: String = from.map(|from| format!(" (from {})", short(from))).collect();
+        let values = [&setting.before, &setting.after].map(|value| or_nothing(value.as_ref()));
+        let line = format!("    {name}: {}{from}", values.join(" -> "));
+        match (&setting.before, &setting.after) {
+            _ if line.chars().count() <= width => text.push(line),
+            (Some(before), Some(after)) => {
+                text.push(format_args!("    {name}{from}"));
+                for field in field_changes(before, after) {
+                    text.push(format_args!("      {}", field_line(&field)));
+                }
+            }
+            (None, Some(after)) => value_lines(text, "    ", &format!("{name}: added{from}"), after, width),
+            // Its value is above.
+            (_, None) => text.push(format_args!("    {name}: removed")),
+        }
+    }
+}
+
+fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
+    text.blank();
+    text.push(format_args!("{} ({})", paths.kind, paths.group));
+    labels(text, &paths.labels);
+    on_clusters(text, &paths.clusters, paths.everywhere, width);
+    for setting in &paths.settings {
+        // Where policies add up, each is a setting of its own.
+        let is_whole = setting.setting == setting.policy;
+        let name = if is_whole {
+            &short(&setting.policy)
+        } else {
+            &setting.setting
+        };
+        value_lines(text, "    ", name, &setting.value, width);
+        let at = at_line(setting.place.as_ref());
+        text.push(format_args!("      from {}{at}", short(&setting.policy)));
+        for field in &setting.overlaid {
+            let [hub, here] = [&field.hub, &field.here].map(|value| or_nothing(value.as_ref()));
+            text.push(format_args!("      {}: {hub} -> {here}", field.path));
+            let at = at_line(field.place.as_ref());
+            text.push(format_args!("        by {}{at}", short(&field.overlay)));
+        }
+    }
+    for refused in &paths.refused {
+        let at = at_line(refused.place.as_ref());
+        text.push(format_args!("    refused: {}{}", short(&refused.policy), at));
+    }
+    for loss in &paths.overridden {
+        let by: Vec<String> = loss.by.iter().map(|by| short(by)).collect();
+        let whose = short(&loss.policy);
+        text.push(format_args!("    overridden: {} of {whose}", loss.setting));
+        let win = one_or_many(by.len(), "wins", "win");
+        text.push(format_args!("      {} {win}: {}", by.join(", "), loss.because));
+    }
+}
+
+/// A value behind its name; if they do not fit into a line, the name above its fields, each in the same way.
+fn value_lines(text: &mut Lines, indent: &str, name: &str, value: &Value, width: usize) {
+    let fields: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| (key.to_string(), value))
+            .collect(),
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(number, item)| (format!("[{number}]"), item))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let line = format!("{indent}{name}  {value}");
+    if fields.is_empty() || line.chars().count() <= width {
+        return text.push(one_line(&line, LONGEST_VALUE));
+    }
+    // Below the name of a setting, a field that is alone is on the line of its parent.
+    if let ([(field, value)], true) = (fields.as_slice(), indent.len() > 4) {
+        let dot = if field.starts_with('[') { "" } else { "." };
+        return value_lines(text, indent, &format!("{name}{dot}{field}"), value, width);
+    }
+    text.push(format_args!("{indent}{name}"));
+    for (name, value) in fields {
+        value_lines(text, &format!("{indent}  "), &name, value, width);
+    }
+}
+
+/// The name of an object below a title that has its group.
+fn short(locator: &str) -> String {
+    Locators::default().short(locator)
+}
+
+/// Where a result applies, unless that is everywhere: on all clusters of its Gateway.
+fn on_clusters(text: &mut Lines, clusters: &[String], everywhere: bool, width: usize) {
+    if !clusters.is_empty() && !everywhere {
+        let names = fitting_names(clusters, width.saturating_sub(7));
+        text.push(format_args!("    on {names}"));
+    }
+}
+
+/// The paths of one result, many of them cut short.
+fn labels(text: &mut Lines, labels: &[String]) {
+    let more = and_more(labels.len().saturating_sub(MOST_PATHS), "path");
+    for label in labels.iter().take(MOST_PATHS).chain(&more) {
+        text.push(format_args!("  {label}"));
+    }
+}
+
+/// File and line behind a name.
+fn at_line(place: Option<&SourceLine>) -> String {
+    place.map_or_else(String::new, |place| format!("  {place}"))
+}
+
+/// One side of a change.
+fn or_nothing(value: Option<&impl ToString>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), ToString::to_string)
+}
+
+/// So many clusters are named in one line; the rest is counted.
+const MOST_CLUSTERS: usize = 3;
+
+/// One line about what overlays change: `1 overlay changes 1 object on eu-2`; none if they change nothing.
+#[must_use]
+pub fn overlays_line(changes: &[OverlayChanges]) -> Option<String> {
+    let (mut changing, mut objects, mut clusters) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for change in changes.iter().filter(|change| change.is_effective()) {
+        changing.insert(&change.overlay);
+        objects.insert(&change.object);
+        clusters.extend(&change.clusters);
+    }
+    let verb = one_or_many(changing.len(), "changes", "change");
+    let overlays = counted(changing.len(), "overlay");
+    let objects = counted(objects.len(), "object");
+    let clusters = first_names(clusters, MOST_CLUSTERS);
+    (!changing.is_empty()).then(|| format!("{overlays} {verb} {objects} on {clusters}"))
+}
+
+/// What overlays change, below the title of an overlay or of an object.
+fn overlay_lines(text: &mut Lines, changes: &[OverlayChanges], width: usize) {
+    for change in changes {
+        text.blank();
+        let at = at_line(change.place.as_ref());
+        let [overlay, object] = [&change.overlay, &change.object].map(|locator| short(locator));
+        text.push(format_args!("{overlay} changes {object}{at}"));
+        let clusters = fitting_names(&change.clusters, width.saturating_sub(5));
+        text.push(format_args!("  on {clusters}"));
+        for field in &change.fields {
+            let [hub, here] = [&field.hub, &field.here].map(|value| or_nothing(value.as_ref()));
+            let overrides = ", which a higher priority overrides";
+            let overridden = if field.overridden { overrides } else { "" };
+            text.push(format_args!("    {}: {hub} -> {here}{overridden}", field.path));
+        }
+    }
+}
 
 /// The columns. Numbers are at the end of the last one, so its heading may begin above the states.
 const HEADINGS: [&str; 4] = ["POLICY", "TARGET", "STATE", "CLUSTERS"];

@@ -128,7 +128,6 @@ fn borrowed(names: &ManifestName) -> Manifest<'_> {
 
 /// A work or a set of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub struct Prunable {
     /// ManifestWork or ManifestWorkReplicaSet.
     pub kind: String,
@@ -142,7 +141,6 @@ pub struct Prunable {
 
 /// The works and sets that may be deleted, and those that may not.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PruneList {
     /// The objects that may be deleted now, against the order in which they are applied: policies after what they
     /// protect, and rights last. Those of one turn are sorted by kind, namespace, and name.

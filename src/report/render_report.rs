@@ -125,7 +125,6 @@ struct ObjectReport {
 /// A policy that is not shipped although its kind is synced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct WithheldPolicy {
     /// Locator of the policy.
     pub policy: String,

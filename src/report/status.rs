@@ -2,13 +2,14 @@
 //! each condition that is not True, and whether the statuses meet the conditions that a script requires.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use apimachinery::{Locators, key};
+use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
-use super::explain_text::{alike, short};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{
     API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row, widths,
@@ -37,7 +38,6 @@ pub struct StatusReport<'r> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub enum StatusSource {
     /// Only the input: the statuses once everything is applied.
     Prediction,
@@ -212,6 +212,21 @@ pub(super) fn spoken(message: &ConditionMessage) -> Vec<String> {
         format!("on {clusters}: {message}")
     };
     messages.into_iter().map(on).collect()
+}
+
+/// Each thing that is said, in the order in which it was first said, with the clusters that say it, each once. What one
+/// cluster says stands together.
+pub(super) fn alike<'c, S: Eq + Hash>(
+    said: impl IntoIterator<Item = (&'c str, S)>,
+) -> Vec<(S, Vec<&'c str>)> {
+    let mut all: IndexMap<S, Vec<&str>> = IndexMap::new();
+    for (cluster, said) in said {
+        let clusters = all.entry(said).or_default();
+        if clusters.last() != Some(&cluster) {
+            clusters.push(cluster);
+        }
+    }
+    all.into_iter().collect()
 }
 
 /// A line for each value that clusters could not read, and each reason.
@@ -393,7 +408,8 @@ impl<'r> Required<'r> {
                 Some(status) => objection(status, condition)?,
                 None => "it has no status here".to_owned(),
             };
-            let line = format!("{}: {because}", short(&object.identity().locator()));
+            let name = Locators::default().short(&object.identity().locator());
+            let line = format!("{name}: {because}");
             Some(one_line(&line, LONGEST))
         });
         lines.collect()
@@ -598,5 +614,12 @@ mod tests {
     #[test]
     fn an_empty_report_says_so() {
         assert!(status_text(&StatusReport::predicted(&[]), 80).starts_with("no GatewayClass"));
+    }
+
+    #[test]
+    fn clusters_that_say_the_same_stand_together_each_once_and_what_was_said_first_comes_first() {
+        let said = [("a", 2), ("a", 2), ("b", 1), ("c", 2), ("c", 1)];
+        assert_eq!(alike(said), [(2, vec!["a", "c"]), (1, vec!["b", "c"])]);
+        assert_eq!(alike::<u8>([]), []);
     }
 }

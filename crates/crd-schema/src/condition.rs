@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::{Allowance, Work};
-use cel_eval::{Expression, Failure, Stop, TYPES, evaluate, parts};
+use cel_eval::{Expression, Failure, Stop, evaluate, is_type, parts};
 use kube_cel::cel::common::ast::{Expr, LiteralValue, operators};
 use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{IdedExpr, Value as Cel};
@@ -71,7 +71,7 @@ impl Condition {
         })?;
         let mut names = BTreeSet::new();
         add_names(expression.root(), &mut Vec::new(), &mut names);
-        names.retain(|name| !TYPES.contains(&name.as_str()));
+        names.retain(|name| !is_type(name));
         if let Some(unknown) = names.iter().find(|name| !variables.contains(&name.as_str())) {
             let all = variables.join("`, `");
             return Err(format!("there is no variable `{unknown}`; there are `{all}`"));

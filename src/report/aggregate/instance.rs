@@ -340,15 +340,10 @@ impl PlannedWork {
 
 /// The values that the feedback rules of a manifest request.
 fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
-    let wanted = [
-        ("/resourceIdentifier/group", &summary.group),
-        ("/resourceIdentifier/resource", &summary.resource),
-        ("/resourceIdentifier/namespace", &summary.namespace),
-        ("/resourceIdentifier/name", &summary.name),
-    ];
     let is_its = |config: &&Value| {
-        let mut wanted = wanted.iter();
-        wanted.all(|(pointer, wanted)| text(config, pointer) == *wanted)
+        let identifier = config.get("resourceIdentifier").unwrap_or(&Value::Null);
+        let fields = ["/group", "/resource", "/namespace", "/name"];
+        fields.map(|field| text(identifier, field)) == summary.identifier()
     };
     let Some(config) = list(spec, "/manifestConfigs").iter().find(is_its) else {
         return Vec::new();

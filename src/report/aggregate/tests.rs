@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use kube_json::{Value, json};
 
 use super::instance::{Fault, Instance, PlacedWork, PlannedWork, judged};
-use super::rules::{addresses, gateway_status, listeners, policy_condition};
+use super::{addresses, gateway_status, listeners, policy_condition};
 use crate::api::gateway::Gateway;
 use crate::diagnostic::{Findings, Place};
 use crate::hub::{Hub, Objects, Ours, Table};

@@ -8,10 +8,10 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::clusters::describe;
-use super::side::{Body, ObjectKey, Objects, Side, SidedOrigin, Which, is_cluster, objects};
+use super::side::{Body, ObjectKey, Objects, Side, Which, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
+use crate::object::Origin;
 use crate::render::{ManifestSummary, list, text};
 
 /// What happened to an object, a work, or a cluster.
@@ -59,7 +59,6 @@ impl Change {
 /// How much was added, changed, and removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Counts {
     /// Only on the new side.
     pub added: usize,
@@ -106,7 +105,6 @@ pub struct Comparison {
 
 /// Clusters that join, and those that receive the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Arrival {
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -130,7 +128,6 @@ pub enum Effect {
 
 /// One change of one object, the same on all of its clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ObjectChange {
     /// Which object.
     pub object: ObjectKey,
@@ -148,8 +145,9 @@ pub struct ObjectChange {
     pub old: Option<Value>,
     /// The new object, values of Secrets concealed.
     pub new: Option<Value>,
-    /// The hub objects it was made from, the main one first; none where the side was read as files.
-    pub origins: Vec<SidedOrigin>,
+    /// The hub objects it was made from, the main one first, in the texts of [`ObjectChange::side`]; none if that side
+    /// was read as files.
+    pub origins: Vec<Origin>,
 }
 
 impl ObjectChange {
@@ -180,6 +178,19 @@ impl ObjectChange {
             }
             (Effect::OtherWork, Change::Changed) => format!(": the same in the work {work}"),
         }
+    }
+
+    /// The side that the origins are of: the new one, unless only the old one has the object.
+    pub(super) const fn side(&self) -> Which {
+        match self.change {
+            Change::Removed => Which::Old,
+            Change::Added | Change::Changed => Which::New,
+        }
+    }
+
+    /// Whether this happens to an object, and not to the work around objects.
+    pub(super) fn is(&self, change: Change, effect: Effect) -> bool {
+        !self.object.is_work && self.change == change && self.effect == effect
     }
 
     /// Whether it is a shipped policy.
@@ -241,7 +252,6 @@ pub enum Presence {
 
 /// Clusters to which the same happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ClusterRow {
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -256,7 +266,6 @@ pub struct ClusterRow {
 /// A text that is no YAML, and so cannot be compared: only an output tree that was edited by hand has one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the work `{work}` of `{cluster}` cannot be read: {message}")]
-#[non_exhaustive]
 pub struct Unreadable {
     /// Which side.
     pub side: Which,
@@ -413,7 +422,7 @@ struct Comparing<'a> {
     new: Parsed<'a>,
     outcomes: HashMap<(Option<usize>, Option<usize>), Rc<WorkOutcome>>,
     /// Each with its origins.
-    found: IndexMap<Found, Vec<SidedOrigin>>,
+    found: IndexMap<Found, Vec<Origin>>,
     hidden: Hidden,
     /// By the position in `found`, and what it comes to.
     changes: IndexMap<(usize, Effect), ObjectChange>,
@@ -461,10 +470,7 @@ impl Comparing<'_> {
             if before == after || (key.is_work && !is_pair && many) {
                 continue;
             }
-            let (side, body) = match after {
-                None => (Which::Old, bodies.0),
-                Some(_) => (Which::New, bodies.1),
-            };
+            let body = if after.is_none() { bodies.0 } else { bodies.1 };
             let mut summaries = body.into_iter().flat_map(|body| body.summaries);
             let summary = summaries.find(|summary| is_about(summary, key));
             let is_orphaned = after.is_none() && orphans.hold(key, summary);
@@ -479,10 +485,7 @@ impl Comparing<'_> {
                 is_orphaned,
             });
             let position = found.index();
-            found.or_insert_with(|| {
-                let origins = summary.into_iter().flat_map(|summary| &summary.origins).cloned();
-                origins.map(|origin| SidedOrigin { side, origin }).collect()
-            });
+            found.or_insert_with(|| summary.map(|summary| summary.origins.clone()).unwrap_or_default());
             outcome.changes.push(position);
         }
         // Two texts for one value, as another release may have written: the API server would store the same.

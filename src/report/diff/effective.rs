@@ -3,6 +3,7 @@
 //! Which paths a report lists depends on the policies of the input, so two sides cannot be compared by them. These are all
 //! paths that distinguish traffic ([`Refinement`]), with what would apply to anything that is added. Names of nodes are made
 //! once ([`NodeNames`]): ten thousand paths lead through one Gateway, which a thousand classes of clusters may have.
+//! Of clusters that are alike on both sides ([`Alike`]), one is compared for all.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use apimachinery::{Work, row_ids};
 use kube_json::{Text, Value};
 
-use super::clusters::Class;
+use super::side::Which;
 use crate::diagnostic::Finding;
 use crate::hub::Table;
 use crate::outcome::{PolicyView, Seen, share};
@@ -20,6 +21,85 @@ use crate::policy::{
     unflatten,
 };
 use crate::topology::{GatewayId, Level, Node, Path, Start, Topology};
+
+/// The position of a class of clusters that one side evaluated together.
+pub(super) type Class = usize;
+
+/// The clusters of both sides in groups that are alike.
+pub(super) struct Alike<'s> {
+    pub(super) groups: Vec<Group<'s>>,
+    /// By side and class: the positions of the groups that are in it.
+    of_class: [Vec<Vec<usize>>; 2],
+    /// The names of those that were asked for together.
+    joined: HashMap<Vec<usize>, Arc<Vec<String>>>,
+}
+
+/// Clusters that are in the same classes on both sides: these, ascending, and their names, sorted.
+pub(super) type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
+
+impl<'s> Alike<'s> {
+    pub(super) fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
+        let mut of_cluster: BTreeMap<&str, [Vec<Class>; 2]> = BTreeMap::new();
+        for (side, classes) in sides.into_iter().enumerate() {
+            for (class, clusters) in classes.iter().enumerate() {
+                for cluster in clusters {
+                    if let Some(of_side) = of_cluster.entry(cluster).or_default().get_mut(side) {
+                        of_side.push(class);
+                    }
+                }
+            }
+        }
+        let mut groups: BTreeMap<[Vec<Class>; 2], Vec<&str>> = BTreeMap::new();
+        for (cluster, classes) in of_cluster {
+            groups.entry(classes).or_default().push(cluster);
+        }
+        let mut of_class = sides.map(|classes| vec![Vec::new(); classes.len()]);
+        for (position, (classes, _)) in groups.iter().enumerate() {
+            for (of_side, classes) in of_class.iter_mut().zip(classes) {
+                for class in classes {
+                    if let Some(there) = of_side.get_mut(*class) {
+                        there.push(position);
+                    }
+                }
+            }
+        }
+        Self {
+            groups: groups.into_iter().collect(),
+            of_class,
+            joined: HashMap::new(),
+        }
+    }
+
+    /// The positions of the groups that are in some classes of a side.
+    pub(super) fn groups(&self, side: Which, classes: &[Class]) -> BTreeSet<usize> {
+        let of_class = side.of(&self.of_class);
+        let groups = classes.iter().filter_map(|class| of_class.get(*class));
+        groups.flatten().copied().collect()
+    }
+
+    /// The classes of a side that a group is in.
+    pub(super) fn classes(&self, side: Which, group: usize) -> &[Class] {
+        let group = self.groups.get(group);
+        let classes = group.map(|(classes, _)| side.of(classes));
+        classes.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The names of the clusters of some groups, sorted, without the one that stands for the hub.
+    pub(super) fn names(&mut self, groups: &[usize]) -> Arc<Vec<String>> {
+        if let Some(known) = self.joined.get(groups) {
+            return Arc::clone(known);
+        }
+        let there = groups.iter().filter_map(|group| self.groups.get(*group));
+        let clusters = there
+            .flat_map(|(_, clusters)| clusters)
+            .filter(|name| **name != HUB);
+        let mut names: Vec<String> = clusters.map(|name| (*name).to_owned()).collect();
+        names.sort_unstable();
+        let names = Arc::new(names);
+        self.joined.insert(groups.to_vec(), Arc::clone(&names));
+        names
+    }
+}
 
 /// Kind and group of policies.
 pub(super) type KindName = (String, String);

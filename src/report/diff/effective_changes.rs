@@ -12,11 +12,10 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::pointer;
 
-use super::clusters::{Alike, Class};
 use super::compare::Presence;
 use super::effective::{
-    ByPath, EffectiveSettings, Elsewhere, HUB, Held, KindName, NameId, NodeNames, OfKind, PathNames, Setting,
-    Settings, prefixes,
+    Alike, ByPath, Class, EffectiveSettings, Elsewhere, Held, KindName, NameId, NodeNames, OfKind, PathNames,
+    Setting, Settings, prefixes,
 };
 use super::report::{EffectiveChange, SettingChange};
 use super::side::Which::{self, New, Old};
@@ -441,12 +440,6 @@ impl<'s> Comparing<'s> {
         #[expect(clippy::iter_over_hash_type, reason = "the changes are sorted below")]
         for ((change, groups), (on_path, paths)) in by_change {
             let clusters = sides.alike.names(&groups);
-            let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
-                let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
-                Arc::new(clusters.cloned().collect())
-            } else {
-                clusters
-            };
             let side = match change.presence {
                 Presence::Leaves => Old,
                 Presence::Both | Presence::Joins => New,

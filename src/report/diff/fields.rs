@@ -1,13 +1,11 @@
 //! The difference of two values: the fields that differ, each as one printable line, and as hunks of canonical YAML.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use apimachinery::field_path::{item, member, push_field};
 use indexmap::IndexMap;
 use kube_json::{Text, Value};
 use serde::Serialize;
-use serde_json::ser::Formatter;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
 use crate::diagnostic::{not_a_command, one_line};
@@ -15,7 +13,6 @@ use crate::diagnostic::{not_a_command, one_line};
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct FieldChange {
     /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
     pub path: String,
@@ -221,27 +218,17 @@ fn show(value: &Value) -> String {
 
 /// JSON with blanks where a line may be broken.
 fn spaced(value: &Value) -> String {
-    let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
-    match value.serialize(&mut serializer) {
-        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
-        Err(_) => value.to_string(),
-    }
-}
-
-struct Spaced;
-
-impl Formatter for Spaced {
-    fn begin_array_value<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        writer.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_key<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.begin_array_value(writer, first)
-    }
-
-    fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(spaced).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| format!("{}: {}", Value::from(&**name), spaced(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar.to_string(),
     }
 }
 

@@ -136,7 +136,8 @@ struct Entry<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Origin {
     /// `old` or `new`: whose file it is.
-    side: &'static str,
+    #[cfg_attr(test, schemars(with = "String"))]
+    side: Which,
     path: String,
     line: usize,
 }
@@ -200,10 +201,8 @@ fn lost(report: &DiffReport) -> Lost<'_> {
     clusters.sort_unstable();
     let objects = |group: &str, kind: &str| {
         let changes = comparison.changes.iter().filter(|change| {
-            change.change == Change::Removed
-                && change.effect == Effect::Real
-                && change.object.group == group
-                && change.object.kind == kind
+            let object = &change.object;
+            change.is(Change::Removed, Effect::Real) && object.group == group && object.kind == kind
         });
         changes
             .map(|change| LostObject {
@@ -261,13 +260,11 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         (Some(old), Some(new)) => (field_changes(old, new), None, None),
         (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
     };
-    let origins = change.origins.iter().filter_map(|sided| {
-        let span = locate.origin(sided)?;
+    let side = change.side();
+    let origins = change.origins.iter().filter_map(|origin| {
+        let span = locate.origin(side, origin)?;
         Some(Origin {
-            side: match sided.side {
-                Which::Old => "old",
-                Which::New => "new",
-            },
+            side,
             path: span.path.to_owned(),
             line: span.line,
         })

@@ -7,11 +7,10 @@
 
 use std::fmt::Write as _;
 
-use super::clusters::describe;
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::fields::hunks;
 use super::report::DiffReport;
-use super::side::BothSides;
+use super::side::{BothSides, describe};
 use super::summary::{EffectiveGroup, Point, Word, remaining, remaining_groups, summary, told_at_once};
 use super::text::{places, presence, word};
 use crate::diagnostic::{Lines, and_more, one_line};

@@ -7,7 +7,6 @@
 //! a thousand clusters share one body. Second, no value of a Secret reaches a report: values are concealed while two
 //! objects are compared, before anything is stored.
 
-mod clusters;
 mod compare;
 mod effective;
 mod effective_changes;
@@ -36,6 +35,6 @@ pub use report::{
     DiffReport, EffectiveChange, Exceeded, Limit, SettingChange, Titles, denied, exceeded, over_budget,
 };
 pub(in crate::report) use report::{conceal, giver};
-pub use side::{BothSides, ObjectKey, Side, SidedOrigin, Which};
+pub use side::{BothSides, ObjectKey, Side, Which};
 pub use terms::{LocalChange, Terms};
 pub use text::{Look, human, semantic};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
 use super::effective::prefixes;
+use super::side::describe;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
@@ -36,7 +36,6 @@ pub struct Titles {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct EffectiveChange {
     /// Kind of the policy.
     pub kind: String,
@@ -101,7 +100,6 @@ pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChan
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -143,7 +141,6 @@ pub(in crate::report) fn conceal<'s>(
 
 /// Everything that differs between two sides.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct DiffReport {
     /// What the sides are called.
     pub titles: Titles,
@@ -262,7 +259,6 @@ pub enum Limit {
 /// A limit that a change exceeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Exceeded {
     /// The limit that is exceeded.
     pub limit: Limit,

@@ -1,5 +1,5 @@
 //! One side of a comparison: a plan or the files of a rendered tree, as texts of clusters, and the objects in these texts,
-//! with the [`ObjectKey`] that pairs the objects of both sides.
+//! with the [`ObjectKey`] that pairs the objects of both sides. Sets of clusters are named here, too ([`describe()`]).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use apimachinery::{Identity, key};
 use kube_json::Value;
 use serde::Serialize;
 
-use crate::diagnostic::{Locate, Part, Span};
+use crate::diagnostic::{Locate, Part, Span, first_names};
 use crate::hub::RowId as _;
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
@@ -17,6 +17,62 @@ use crate::render::{ManifestSummary, Plan, REPLICA_SETS, manifest_names};
 /// Whether this is a cluster, and no directory of hub objects or sets.
 pub(super) fn is_cluster(name: &str) -> bool {
     !name.starts_with('_')
+}
+
+/// How many names are listed at most.
+const LISTED: usize = 5;
+/// How many names are listed for many.
+const LISTED_OF_MANY: usize = 3;
+
+/// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, `999 clusters, all but eu-1`, or
+/// `187 clusters: eu-001, eu-002, eu-003 and 184 more`.
+///
+/// `all` is sorted; `members` are ascending positions in it. A glob is used only where it names exactly the
+/// members among `all`.
+pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
+    let members = members.iter();
+    let names = members.filter_map(|member| all.get(usize::try_from(*member).ok()?));
+    describe_names(all, &names.collect::<Vec<_>>())
+}
+
+/// The same for `names`, which are sorted and are in `all`.
+pub(super) fn describe_names(all: &[String], names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let [first, .., last] = names.as_slice() else {
+        return names.first().copied().unwrap_or("no cluster").to_owned();
+    };
+    let count = names.len();
+    let fleet = all.iter().filter(|name| is_cluster(name)).count();
+    if count == fleet && names.iter().all(|name| is_cluster(name)) {
+        return format!("all {count} clusters");
+    }
+    if count <= LISTED {
+        return format!("{count} clusters: {}", names.join(", "));
+    }
+    if let Some(prefix) = common_prefix(first, last) {
+        // Sorted names with one prefix stand side by side.
+        let start = all.partition_point(|name| name.as_str() < prefix);
+        let matching = all.iter().skip(start).take_while(|name| name.starts_with(prefix));
+        if matching.count() == count {
+            return format!("{count} clusters ({prefix}*)");
+        }
+    }
+    if count < fleet && fleet.saturating_sub(count) <= LISTED_OF_MANY {
+        let missing = all.iter().map(String::as_str).filter(|name| is_cluster(name));
+        let missing: Vec<&str> = missing
+            .filter(|name| names.binary_search(name).is_err())
+            .collect();
+        return format!("{count} clusters, all but {}", missing.join(", "));
+    }
+    format!("{count} clusters: {}", first_names(names, LISTED_OF_MANY))
+}
+
+/// The common start of two names, up to and including the last separator; the names between two sorted ones share it.
+fn common_prefix<'a>(first: &'a str, last: &str) -> Option<&'a str> {
+    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b);
+    let shared = first.get(..same.count())?;
+    let end = shared.rfind(['-', '.'])?.checked_add(1)?;
+    shared.get(..end)
 }
 
 /// A rendered side.
@@ -200,7 +256,8 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
 }
 
 /// One of the two sides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Which {
     /// The base.
     #[default]
@@ -227,33 +284,18 @@ impl Which {
     }
 }
 
-/// An origin in the texts of one side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SidedOrigin {
-    /// Whose texts.
-    pub side: Which,
-    /// Where.
-    pub origin: Origin,
-}
-
-/// The texts of both sides.
-pub struct BothSides<'a> {
-    new: &'a dyn Locate,
-    old: &'a dyn Locate,
-}
+/// The texts of both sides, the old one first.
+pub struct BothSides<'a>([&'a dyn Locate; 2]);
 
 impl<'a> BothSides<'a> {
     /// The texts of the new side, and those of the old one.
     pub fn new(new: &'a dyn Locate, old: &'a dyn Locate) -> Self {
-        Self { new, old }
+        Self([old, new])
     }
 
-    /// Where an origin is in the texts of its side.
-    pub(super) fn origin(&self, sided: &SidedOrigin) -> Option<Span<'_>> {
-        let both = [self.old, self.new];
-        let texts = sided.side.of(&both);
-        texts.locate(&sided.origin.place("", Part::Value))
+    /// Where an origin is in the texts of a side.
+    pub(super) fn origin(&self, side: Which, origin: &Origin) -> Option<Span<'_>> {
+        side.of(&self.0).locate(&origin.place("", Part::Value))
     }
 }
 
@@ -268,7 +310,6 @@ impl std::fmt::Debug for BothSides<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct ObjectKey {
     /// Whether it is the work around the objects and not one of them; sorts last.
     #[serde(skip)]
@@ -370,4 +411,42 @@ fn insert(objects: &mut Objects, value: Value, is_work: bool) {
         key.ordinal = key.ordinal.saturating_add(1);
     }
     objects.insert(key, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fleet() -> Vec<String> {
+        let mut names: Vec<String> = (1..=20).map(|n| format!("eu-{n:02}")).collect();
+        names.extend((1..=10).map(|n| format!("us-{n:02}")));
+        names
+    }
+
+    #[test]
+    fn a_glob_stands_only_for_exactly_its_clusters() {
+        let all = fleet();
+        let eu: Vec<u32> = (0..20).collect();
+        assert_eq!(describe(&all, &eu), "20 clusters (eu-*)");
+        let most: Vec<u32> = (0..19).collect();
+        assert_eq!(
+            describe(&all, &most),
+            "19 clusters: eu-01, eu-02, eu-03 and 16 more"
+        );
+        let mixed: Vec<u32> = (10..25).collect();
+        assert_eq!(
+            describe(&all, &mixed),
+            "15 clusters: eu-11, eu-12, eu-13 and 12 more"
+        );
+    }
+
+    #[test]
+    fn few_are_listed_one_is_named_and_all_are_all() {
+        let all = fleet();
+        assert_eq!(describe(&all, &[3]), "eu-04");
+        assert_eq!(describe(&all, &[0, 1, 29]), "3 clusters: eu-01, eu-02, us-10");
+        let everything: Vec<u32> = (0..30).collect();
+        assert_eq!(describe(&all, &everything), "all 30 clusters");
+        assert_eq!(describe(&all, &[]), "no cluster");
+    }
 }

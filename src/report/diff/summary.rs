@@ -8,10 +8,10 @@ use apimachinery::pointer;
 use indexmap::IndexMap;
 use kube_json::Value;
 
-use super::clusters::{describe, describe_names};
 use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::fields::{FieldChange, field_changes, field_changes_at, field_line};
 use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, keys_of, listed};
+use super::side::{describe, describe_names};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
@@ -158,7 +158,7 @@ impl<'r> Summarizing<'r> {
     fn objects(&self, change: Change, effect: Effect) -> Vec<(&'r ObjectChange, Vec<u32>)> {
         let changes = self.comparison().changes.iter();
         let mut objects: Vec<_> = changes
-            .filter(|object| !object.object.is_work && object.change == change && object.effect == effect)
+            .filter(|object| object.is(change, effect))
             .map(|object| (object, self.without_hub(remaining(object, &self.told))))
             .filter(|(_, clusters)| !clusters.is_empty())
             .collect();
@@ -256,9 +256,9 @@ impl<'r> Summarizing<'r> {
 
     /// Other clusters to which an object comes.
     fn comes_to(&self, change: &ObjectChange) -> Option<String> {
-        let added = self.comparison().changes.iter().filter(|other| {
-            other.object == change.object && other.change == Change::Added && other.effect == Effect::Real
-        });
+        let added = self.comparison().changes.iter();
+        let added =
+            added.filter(|other| other.object == change.object && other.is(Change::Added, Effect::Real));
         let there: BTreeSet<u32> = added.flat_map(|other| other.clusters.iter().copied()).collect();
         let there: Vec<u32> = there.into_iter().collect();
         (!there.is_empty()).then(|| self.on(&there))
@@ -337,10 +337,8 @@ impl<'r> Summarizing<'r> {
     ) -> impl Iterator<Item = &'r ObjectChange> {
         let cluster = row.clusters.first().copied();
         self.comparison().changes.iter().filter(move |object| {
-            !object.object.is_work
-                && object.change == change
-                && object.effect == effect
-                && cluster.is_some_and(|cluster| object.clusters.binary_search(&cluster).is_ok())
+            let is_there = |cluster| object.clusters.binary_search(&cluster).is_ok();
+            object.is(change, effect) && cluster.is_some_and(is_there)
         })
     }
 

@@ -23,7 +23,6 @@ use crate::placing::overlays::Overlays;
 /// What differs in what decides about a change, but is not shipped.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct Terms {
     /// Fields of the configuration, as they are written.
     pub configuration: Vec<FieldChange>,
@@ -38,7 +37,6 @@ pub struct Terms {
 /// An object of some clusters that the change adds, changes, or removes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct LocalChange {
     /// What happens to it there.
     pub change: Change,

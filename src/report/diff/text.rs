@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::clusters::describe;
 use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
 use super::fields::{field_changes, field_line, hunks};
 use super::report::DiffReport;
-use super::side::BothSides;
+use super::side::{BothSides, describe};
 use super::summary::{arriving, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{not_a_command, one_line, wrapped_hanging};
 
@@ -192,7 +191,8 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 
 /// The places of the hub objects that an object was made from, as `path:line`.
 pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
-    let spans = change.origins.iter().filter_map(|sided| locate.origin(sided));
+    let origins = change.origins.iter();
+    let spans = origins.filter_map(|origin| locate.origin(change.side(), origin));
     spans
         .map(|span| format!("{}:{}", one_line(span.path, usize::MAX), span.line))
         .collect()

@@ -37,7 +37,6 @@ pub struct RequestExplanation {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct Answer {
     /// Locator of the listener that accepts it.
     pub listener: String,
@@ -74,7 +73,6 @@ pub struct Answer {
 /// A policy that some clusters do not get.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct WithheldThere {
     /// Its locator.
     pub policy: String,
@@ -87,7 +85,6 @@ pub struct WithheldThere {
 /// A rule of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct RuleLine {
     /// Its locator.
     pub rule: String,
@@ -102,7 +99,6 @@ pub struct RuleLine {
 /// A rule of which it is not known whether it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
 pub struct UnknownRule {
     /// The rule.
     #[serde(flatten)]

@@ -23,25 +23,21 @@ const MOST_DRAWN: usize = 200_000;
 impl Graph {
     /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
     /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
-    /// would have more edges than anybody can follow.
-    pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        Builder::new(view, &admits).map_or_else(Self::default, |builder| {
-            let counted = builder.drawn() > MOST_EDGES;
-            builder.build(counted)
-        })
-    }
-
-    /// The same with a node for each cluster, however many.
+    /// would have more edges than anybody can follow, unless each shall have one (`with_each_cluster`).
     ///
     /// # Errors
-    /// Why not, if that would be too much.
-    pub fn whole(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Box<Finding>> {
+    /// If a node for each cluster would be too much.
+    pub fn new(
+        view: &PolicyView<'_>,
+        admits: impl Fn(&str) -> bool,
+        with_each_cluster: bool,
+    ) -> Result<Self, Box<Finding>> {
         let Some(builder) = Builder::new(view, &admits) else {
             return Ok(Self::default());
         };
         match builder.drawn() {
-            edges if edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
-            _ => Ok(builder.build(false)),
+            edges if with_each_cluster && edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
+            edges => Ok(builder.build(!with_each_cluster && edges > MOST_EDGES)),
         }
     }
 }
@@ -87,23 +83,20 @@ impl<'b, 'a> Builder<'b, 'a> {
         };
         let is_drawn = |name: &&str| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name);
         // One that lives on the cluster in view has a list of its own.
-        let mut lists: IndexMap<Option<(*const String, usize)>, Vec<&str>> = IndexMap::new();
-        let mut list_of = |clusters: &'b [String], is_local: bool| {
-            let known = lists.entry((!is_local).then_some((clusters.as_ptr(), clusters.len())));
-            let position = known.index();
-            known.or_insert_with(|| {
-                if is_local {
+        let mut lists: IndexMap<Option<*const [String]>, Vec<&str>> = IndexMap::new();
+        let goes_to = attachments.topology.gateways.map(|(_, gateway)| {
+            let clusters = view.clusters_of(&gateway.known_as().key());
+            let list = lists.entry((!gateway.local).then_some(std::ptr::from_ref(clusters)));
+            let position = list.index();
+            list.or_insert_with(|| {
+                if gateway.local {
                     view.cluster.into_iter().collect()
                 } else {
                     clusters.iter().map(String::as_str).filter(is_drawn).collect()
                 }
             });
             position
-        };
-        let goes_to = attachments
-            .topology
-            .gateways
-            .map(|(_, gateway)| list_of(view.clusters_of(&gateway.known_as().key()), gateway.local));
+        });
         let lists: Vec<Vec<&str>> = lists.into_values().collect();
         let gateways = attachments.topology.gateways.iter();
         let going =

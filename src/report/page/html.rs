@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -76,10 +76,7 @@ pub(super) const WAYS_OF_PLACEMENTS: &str =
 pub(super) const FLEET: &str =
     "the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)";
 
-/// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
-/// them.
-static PIECES: LazyLock<[String; 2]> = LazyLock::new(|| [STYLE, SCRIPT].map(flush_left));
-
+/// Style or script as it is sent: without the indentation, which is for readers of the source, and is a fifth of it.
 fn flush_left(text: &str) -> String {
     let mut flush = String::from("\n");
     for line in text.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
@@ -92,20 +89,22 @@ fn flush_left(text: &str) -> String {
 impl FleetPage<'_> {
     /// The page, as a file that needs nothing else.
     pub fn html(&mut self) -> String {
-        let data = self.small_enough();
-        let [style, script] = &*PIECES;
+        let [style, script] = [STYLE, SCRIPT].map(flush_left);
+        // The page contains its title twice, and once what was left out. Nothing else besides the data grows with the input.
+        let rest = [style.len(), script.len(), PAGE.len(), 20_000];
+        let data = self.small_enough(MOST_BYTES.saturating_sub(rest.iter().sum()));
         let mut page = String::with_capacity(data.len().saturating_add(script.len()).saturating_mul(2));
         let mut rest = PAGE;
         while let Some((before, after)) = rest.split_once(MARKER.0) {
             let (marker, after) = after.split_once(MARKER.1).unwrap_or((after, ""));
             page.push_str(before);
             match marker {
-                "policy" => page.push_str(&policy(style, script)),
+                "policy" => page.push_str(&policy(&style, &script)),
                 "title" => escape_markup(&self.title, &mut page),
-                "style" => page.push_str(style),
+                "style" => page.push_str(&style),
                 "summary" => page.push_str(&summary(self)),
                 "data" => page.push_str(&data),
-                "script" => page.push_str(script),
+                "script" => page.push_str(&script),
                 _ => {}
             }
             rest = after;
@@ -114,12 +113,8 @@ impl FleetPage<'_> {
         page
     }
 
-    /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
-    fn small_enough(&mut self) -> String {
-        let [style, script] = &*PIECES;
-        // The page contains its title twice, and once what was left out. Nothing else besides the data grows with the input.
-        let rest = [style.len(), script.len(), PAGE.len(), 20_000];
-        let most = MOST_BYTES.saturating_sub(rest.iter().sum());
+    /// The data inside its element, at most so many bytes; what is left out for that is said.
+    fn small_enough(&mut self, most: usize) -> String {
         let mut parts = PARTS.iter();
         loop {
             let data = self.packed().filter(|data| data.len() <= most);

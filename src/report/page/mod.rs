@@ -2,17 +2,16 @@
 //!
 //! Everything that needs a rule of precedence is decided before the page is made: its script only groups, counts, and
 //! draws. `document` has the shape of the data, which are parts of other reports for the most part; this file puts them
-//! together, `texts` adds the texts of objects, and `html` writes the file.
+//! together, with the texts of objects, and `html` writes the file.
 
 mod document;
 mod html;
-mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
-use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, Reported};
+use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
 use super::aggregate::Aggregated;
 use super::diff::{self, BothSides, DiffReport};
@@ -21,7 +20,7 @@ use super::render_report::WithheldPolicy;
 use super::status::spoken;
 use crate::api::gateway::GROUP;
 use crate::api::ocm::GROUP as CLUSTERS;
-use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more};
+use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
@@ -40,6 +39,12 @@ const MOST_MESSAGES: usize = 10;
 /// The most characters of all messages of one condition.
 const MOST_OF_A_MESSAGE: usize = 2000;
 
+/// The most bytes of texts that a page contains, kind by kind; it always contains those of policies.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The most bytes of one text.
+const MOST_OF_A_TEXT: usize = 64 << 10;
+
 /// The parts of a comparison with a base.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'c> {
@@ -53,6 +58,10 @@ pub struct Compared<'c> {
 
 /// What a page is made from.
 pub(crate) struct Page<'p> {
+    /// Its name.
+    pub(crate) title: String,
+    /// What is before the path of a file in a link to it: `http` or `https`.
+    pub(crate) source_url: Option<String>,
     pub(crate) view: &'p PolicyView<'p>,
     pub(crate) plan: &'p Plan,
     pub(crate) withheld: &'p [Withheld<'p>],
@@ -74,32 +83,15 @@ pub(crate) struct Page<'p> {
     pub(crate) compared: Option<Compared<'p>>,
 }
 
-/// What the user says about a page.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct PageOptions {
-    /// Its name.
-    pub title: String,
-    /// What is before the path of a file in a link to it: `http` or `https`.
-    pub source_url: Option<String>,
-}
-
-impl PageOptions {
-    /// A page of this title.
-    pub fn new(title: String, source_url: Option<String>) -> Self {
-        Self { title, source_url }
-    }
-}
-
 impl<'p> Page<'p> {
     /// The data of the page. Equal input gives equal data.
-    pub(crate) fn data(mut self, options: &PageOptions) -> FleetPage<'p> {
+    pub(crate) fn data(mut self) -> FleetPage<'p> {
         let view = self.view;
         let page = FleetPage {
             api_version: API_VERSION,
             kind: "FleetPage",
-            title: options.title.clone(),
-            source_url: options.source_url.clone(),
+            title: std::mem::take(&mut self.title),
+            source_url: self.source_url.take(),
             ..FleetPage::default()
         };
         let mut hidden = Hidden::default();
@@ -181,7 +173,7 @@ impl<'p> Page<'p> {
     }
 
     /// All policies, as far as a page shows them, and their texts.
-    fn policies(&self) -> (Vec<PolicyEntry>, Vec<document::ObjectText>) {
+    fn policies(&self) -> (Vec<PolicyEntry>, Vec<ObjectText>) {
         let (mut entries, mut texts) = (Vec::new(), Vec::new());
         for (number, seen) in self.view.seen().enumerate() {
             let there = seen.attachments.policies.iter();
@@ -324,6 +316,70 @@ impl<'p> Page<'p> {
             }
         }
         overlays
+    }
+
+    /// The text of an object: of its own document, or of its own part of a `List`. Nothing else of the file, because it may
+    /// contain a Secret.
+    fn text(&self, object: &Object) -> Option<ObjectText> {
+        if holds_secret(&object.value) {
+            return None;
+        }
+        let sources = self.sources;
+        let origin = &object.origin;
+        let (line, text) = if origin.pointer.is_empty() {
+            let file = sources.file(origin.document.source)?;
+            let range = file.documents.get(usize::try_from(origin.document.index).ok()?)?;
+            (range.line, file.text.get(range.start..range.end)?)
+        } else {
+            let span = sources.locate(&object.place(""))?;
+            (span.line, span.text.get(span.start..span.end)?)
+        };
+        // The line that begins a document says nothing.
+        let (line, text) = match text.strip_prefix("---\n") {
+            Some(rest) => (line.saturating_add(1), rest),
+            None => (line, text),
+        };
+        let blank = text.lines().take_while(|line| line.trim().is_empty()).count();
+        let rest: String = text.lines().skip(blank).collect::<Vec<_>>().join("\n");
+        let end = rest.char_indices().nth(MOST_OF_A_TEXT).map(|(end, _)| end);
+        let rest = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        Some(ObjectText {
+            path: self.line(object)?.path,
+            line: line.saturating_add(blank),
+            text: rest.trim_end().to_owned(),
+        })
+    }
+
+    /// The texts of objects that are not policies: Placements first, because their place explains most, then Gateways and
+    /// the objects that they name.
+    fn texts(&self, left_out: &mut Vec<String>) -> Vec<ObjectText> {
+        let objects = &self.hub.objects;
+        let routes = self.view.hub.topology.routes.rows().iter();
+        let of_kind = |group, kind| -> Vec<&Object> { objects.of_kind(group, kind).iter().collect() };
+        let kinds: [(&str, Vec<&Object>); 5] = [
+            ("Placements", of_kind(CLUSTERS, "Placement")),
+            ("Gateways", of_kind(GROUP, "Gateway")),
+            ("GatewayClasses", of_kind(GROUP, "GatewayClass")),
+            ("routes", routes.map(|route| route.object).collect()),
+            ("clusters", of_kind(CLUSTERS, "ManagedCluster")),
+        ];
+        let mut all = Vec::new();
+        let mut left = MOST_BYTES;
+        for (what, objects) in kinds {
+            let texts = objects.into_iter().filter_map(|object| self.text(object));
+            let texts: Vec<ObjectText> = texts.collect();
+            let bytes: usize = texts.iter().map(|text| text.text.len()).sum();
+            match left.checked_sub(bytes) {
+                Some(rest) => {
+                    left = rest;
+                    all.extend(texts);
+                }
+                None => left_out.push(format!("the texts of {what}")),
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 }
 
