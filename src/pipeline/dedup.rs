@@ -226,9 +226,16 @@ impl<'s> WrongObject<'s> {
         }
     }
 
-    /// Whether one of its errors can be about a cluster that a finding is about.
+    /// Whether it has errors on all clusters that a finding is about.
     fn may_explain(&self, finding: &Finding) -> bool {
-        self.errors.iter().any(|error| error.may_meet(finding))
+        let is_wrong = |hub: &usize| {
+            let mut hubs = self.errors.iter().map(|error| error.projections.as_ref());
+            hubs.any(|hubs| hubs.is_none_or(|hubs| hubs.contains(hub)))
+        };
+        match &finding.projections {
+            Some(hubs) => hubs.iter().all(is_wrong),
+            None => self.errors.iter().any(|error| error.projections.is_none()),
+        }
     }
 
     /// Whether it may be what is missing.

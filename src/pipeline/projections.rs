@@ -135,8 +135,19 @@ impl Projections {
         findings: &mut Findings,
     ) {
         if !found.is_empty() && self.by_cluster.len() == self.overlays.cluster_count {
-            let still_wrong: HashSet<Key<'_>> = found.iter().flat_map(Findings::iter).map(key).collect();
-            written.retain(|finding| still_wrong.contains(&key(finding)));
+            let mut still_wrong: HashMap<Key<'_>, Vec<usize>> = HashMap::new();
+            for (position, found) in found.iter().enumerate() {
+                for finding in found {
+                    still_wrong.entry(key(finding)).or_default().push(position);
+                }
+            }
+            written.revise(|finding| {
+                let Some(positions) = still_wrong.get(&key(finding)) else {
+                    return false;
+                };
+                Arc::make_mut(finding).projections = Some(positions.as_slice().into());
+                true
+            });
         }
         findings.extend(written);
         if found.iter().all(Findings::is_empty) {

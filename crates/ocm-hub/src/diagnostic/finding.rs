@@ -93,12 +93,6 @@ impl Finding {
         }
     }
 
-    /// Whether it and another one can be about one cluster, so that one may explain the other.
-    pub fn may_meet(&self, other: &Self) -> bool {
-        let both = self.projections.as_ref().zip(other.projections.as_ref());
-        both.is_none_or(|(own, other)| own.iter().any(|hub| other.contains(hub)))
-    }
-
     /// That a stage of the run would take more work than a run allows, with what is at `place`, and what follows.
     pub fn too_costly(stage: &str, place: Place, consequence: &str) -> Self {
         let message = format!("{stage} takes more work than a run allows, so {consequence}");
