@@ -25,7 +25,6 @@ Examples:
   spokewright policies --effective     the settings in effect on each path
   spokewright policies --cluster eu-1  as seen there, with local policies
   spokewright policies --coverage      routes that lack a policy of a kind
-  spokewright policies --coverage --kind AuthPolicy -o markdown
   spokewright policies authpolicy/shop/api-keys";
 
 const EXPLAIN_AFTER_HELP: &str = "\
@@ -50,12 +49,17 @@ pub(crate) struct Policies {
     #[arg(long)]
     effective: bool,
 
-    /// Count the routes that have a policy of each kind, and list those that lack one
+    /// Count the routes that have a policy of each kind
     #[arg(long, conflicts_with = "effective")]
     coverage: bool,
 
     /// Only this kind, as in AuthPolicy, and every route that lacks it; repeatable
-    #[arg(long = "kind", value_name = "KIND", requires = "coverage")]
+    #[arg(
+        long = "kind",
+        value_name = "KIND",
+        requires = "coverage",
+        hide_short_help = true
+    )]
     kinds: Vec<String>,
 
     #[command(flatten)]

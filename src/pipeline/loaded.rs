@@ -111,6 +111,8 @@ impl Loaded {
     /// Whether an error among what was found so far, or in the input, stops a run: a plan may then lack something.
     pub(super) fn is_stopped_by(&self, findings: &Findings) -> bool {
         let mut all = findings.clone();
+        // A plan that breaks a FleetRule lacks nothing, and the violation may be accepted.
+        all.retain(|finding| finding.code != Code::RULE_VIOLATED);
         self.soften(&mut all);
         all.extend(self.findings.clone());
         all.configure(&self.overrides);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::api::suppression::{self, Subject, Suppression, invalid};
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Suppressed};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Suppressed, SuppressedBy};
 use crate::hub::{Hub, ObjectsByPlace};
 use crate::source::Sources;
 
@@ -86,8 +86,15 @@ impl Suppressions {
         for finding in all {
             let is_error = finding.severity == Severity::Error;
             for position in self.meaning(about, finding) {
+                let by = self
+                    .all
+                    .get(position)
+                    .map(|suppression| suppression.suppressed().by);
+                // As `Findings::suppress` has it.
+                let is_accepted =
+                    finding.code == Code::RULE_VIOLATED && by == Some(SuppressedBy::Configuration);
                 if let Some(only_errors) = only_errors.get_mut(position) {
-                    *only_errors = Some(only_errors.unwrap_or(true) && is_error);
+                    *only_errors = Some(only_errors.unwrap_or(true) && is_error && !is_accepted);
                 }
             }
         }

@@ -227,7 +227,7 @@ fn commands_without_their_arguments_say_what_there_is() {
         .says("source <(spokewright completions zsh)");
     let names = scratch.run(&["schema"]);
     assert!(
-        names.stdout.starts_with("config\noverlay\nparams\nreport/"),
+        names.stdout.starts_with("config\noverlay\nparams\nrule\nreport/"),
         "{}",
         names.stdout
     );

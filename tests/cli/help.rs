@@ -196,7 +196,9 @@ fn the_committed_schemas_are_what_the_command_prints() {
     let names = scratch.run(&["schema"]);
     names.exits(0);
     assert!(
-        names.stdout.starts_with("config\noverlay\nparams\nreport/diff\n"),
+        names
+            .stdout
+            .starts_with("config\noverlay\nparams\nrule\nreport/coverage\n"),
         "{}",
         names.stdout
     );

@@ -10,7 +10,7 @@ const CONFIG: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\n
 /// Documents that no version so far knows, each with the finding's place in it and a part of the help.
 const UNKNOWN: [(&str, &str, &str); 12] = [
     (
-        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetRule\nmetadata: {name: eu}\n",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetWave\nmetadata: {name: eu}\n",
         "2:7",
         "update spokewright",
     ),
@@ -66,7 +66,7 @@ const UNKNOWN: [(&str, &str, &str); 12] = [
     ),
     // kustomize leaves it out, which changes nothing.
     (
-        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetRule\nmetadata:\n  name: eu\n  annotations: \
+        "apiVersion: spokewright.dev/v1alpha1\nkind: FleetWave\nmetadata:\n  name: eu\n  annotations: \
          {config.kubernetes.io/local-config: \"true\"}\n",
         "2:7",
         "update spokewright",
@@ -221,7 +221,7 @@ fn in_the_base_of_a_diff() {
     // The change may be its mend, so the run goes on.
     let run = scratch.run(&["diff", "hub"]);
     run.exits(0)
-        .says("this version of spokewright does not know the kind FleetRule")
+        .says("this version of spokewright does not know the kind FleetWave")
         .says("HEAD:hub/own.yaml:2:7")
         .says("the base `HEAD` has 1 error");
 }

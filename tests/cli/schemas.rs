@@ -121,6 +121,7 @@ fn every_report_is_printed_by_a_run_and_conforms_to_its_schema() {
         &["placement", "start", "--why", "eu-1", "-o", "json"],
         &["status", "hub", "-o", "yaml"],
         &["policies", "hub", "-o", "yaml"],
+        &["policies", "start", "--coverage", "-o", "json"],
         &["argocd", "parameters"],
     ] {
         printed.push(scratch.run(arguments).stdout);

@@ -152,13 +152,20 @@ impl Findings {
         });
     }
 
-    /// Marks the accepted warnings. Errors are not considered: an error cannot be accepted.
+    /// Marks the accepted warnings. An error cannot be accepted, but for a violation of a FleetRule, which the configuration
+    /// may accept: it then is a warning. An object cannot exempt itself.
     pub fn suppress(&mut self, mut accepted: impl FnMut(&Finding) -> Option<Suppressed>) {
-        let warnings = self.found.iter_mut();
-        for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
+        for finding in &mut self.found {
+            let is_error = finding.severity == Severity::Error;
+            if is_error && finding.code != Code::RULE_VIOLATED {
+                continue;
+            }
             let suppressed = accepted(finding);
+            let suppressed = suppressed.filter(|by| !is_error || by.by == SuppressedBy::Configuration);
             if suppressed.is_some() && finding.suppressed != suppressed {
-                Arc::make_mut(finding).suppressed = suppressed;
+                let finding = Arc::make_mut(finding);
+                finding.severity = Severity::Warning;
+                finding.suppressed = suppressed;
             }
         }
     }

@@ -346,7 +346,7 @@ impl Rule<'_> {
         if violation.paths.len() > 1 {
             finding = finding.note(counted(violation.paths.len(), "path"));
         }
-        finding.help("correct the policies, or accept it: suppress `rule/violated` with a reason")
+        finding.help("correct the policies, or accept it with a reason: `suppress` in spokewright.yaml")
     }
 }
 
