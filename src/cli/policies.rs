@@ -50,7 +50,7 @@ pub(crate) struct Policies {
     effective: bool,
 
     /// Count the routes that have a policy of each kind
-    #[arg(long, conflicts_with = "effective")]
+    #[arg(long, conflicts_with = "effective", hide_short_help = true)]
     coverage: bool,
 
     /// Only this kind, as in AuthPolicy, and every route that lacks it; repeatable

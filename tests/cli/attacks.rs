@@ -217,7 +217,10 @@ fn told_by_workflow(scratch: &Scratch, base: &str) -> Outcome {
         outcome.said += &run.stdout;
         outcome.said += &run.stderr;
     }
-    assert_eq!(ran, 6, "check twice, render, diff, the page, and its link");
+    assert_eq!(
+        ran, 7,
+        "check twice, render, diff, coverage, the page, and its link"
+    );
     for report in ["diff.md", "diff.txt", "findings.sarif"] {
         let report = format!("temp/reports/{report}");
         if scratch.exists(&report) {

@@ -291,7 +291,9 @@ fn the_workflows_start_commands_that_work_and_evaluate_nothing_in_a_script() {
     started.sort();
     assert_eq!(
         started,
-        ["check", "check", "diff", "diff", "page", "render", "render"]
+        [
+            "check", "check", "diff", "diff", "page", "policies", "render", "render"
+        ]
     );
 }
 

@@ -75,7 +75,7 @@ fn a_setting_breaks_a_rule_where_it_is_written_and_where_an_overlay_changes_it()
     scratch.write("hub/overlay.yaml", overlay);
     refused(
         &scratch,
-        "at most 400: `all` of RateLimitPolicy shop/per-route breaks it on us-1\n  --> hub/overlay.yaml:9:14",
+        "at most 400: `all` of RateLimitPolicy shop/per-route breaks it on us-1\n --> hub/overlay.yaml:9:14",
     );
     let named = rule(
         "named",

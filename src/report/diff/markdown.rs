@@ -271,14 +271,18 @@ fn effective_section(group: &EffectiveGroup) -> (String, String) {
     section(title, "", "text", &body.into_text())
 }
 
-/// One folded section with its title. `body` is in a fence that nothing inside it can end.
+/// One folded section with its title.
 fn section(title: String, above: &str, language: &str, body: &str) -> (String, String) {
+    let body = fenced(language, body);
+    let section = format!("\n<details><summary>{title}</summary>\n\n{above}{body}\n</details>\n");
+    (title, section)
+}
+
+/// Lines in a fence that nothing inside them can end.
+pub(in crate::report) fn fenced(language: &str, body: &str) -> String {
     let longest = body.split(|character| character != '`').map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or_default().saturating_add(1).max(3));
-    let section = format!(
-        "\n<details><summary>{title}</summary>\n\n{above}{fence}{language}\n{body}{fence}\n\n</details>\n"
-    );
-    (title, section)
+    format!("{fence}{language}\n{body}{fence}\n")
 }
 
 /// Text that is not taken for markup, a mention or a link.

@@ -30,6 +30,7 @@ pub use fields::FieldChange;
 pub(super) use fields::{field_changes, field_line};
 pub use json::json;
 pub(super) use json::{Document as DiffDocument, document};
+pub(in crate::report) use markdown::fenced;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use report::{
     DiffReport, EffectiveChange, Exceeded, Limit, SettingChange, Titles, denied, exceeded, over_budget,
