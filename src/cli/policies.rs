@@ -23,7 +23,6 @@ const POLICIES_AFTER_HELP: &str = "\
 Examples:
   spokewright policies                 a line for each policy
   spokewright policies --effective     the settings in effect on each path
-  spokewright policies --cluster eu-1  as seen there, with local policies
   spokewright policies --coverage      routes that lack a policy of a kind
   spokewright policies authpolicy/shop/api-keys";
 
