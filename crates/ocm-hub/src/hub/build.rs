@@ -498,7 +498,7 @@ fn check_used(hub: &mut Hub, controller_name: &str, findings: &mut Findings) {
     }
     hub.words_of_used = chain.words();
     hub.without_schema = without_schema.into_iter().collect();
-    hub.mark_bystanders(&relations);
+    hub.mark_bystanders(relations.into_iter().map(|relation| relation != Relation::Ours));
 }
 
 /// Names and namespace of one object.

@@ -253,7 +253,7 @@ pub fn mark_bystanders(hub: &mut Hub, controller_name: &str) {
     let all: Vec<&Object> = hub.objects.iter().chain(&hub.refused).collect();
     let chain = Chain::new(hub, &all, controller_name);
     let relations = parallel::map(&all, |object| chain.relation_of(object));
-    hub.mark_bystanders(&relations);
+    hub.mark_bystanders(relations.into_iter().map(|relation| relation != Relation::Ours));
 }
 
 /// The relation of an object to our classes. Of several that an object leads to, the first counts.

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chain::Relation;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
@@ -59,11 +58,11 @@ impl Hub {
         self.objects.iter().chain(self.spokes.values().flatten())
     }
 
-    /// Marks the objects that rendering does not use, by the relations of the hub's own, then of those that are refused.
-    pub(super) fn mark_bystanders(&mut self, relations: &[Relation]) {
+    /// Marks the objects that rendering does not use: the hub's own, then those that are refused.
+    pub(super) fn mark_bystanders(&mut self, are_bystanders: impl Iterator<Item = bool>) {
         let objects = self.objects.sorted.iter_mut().chain(&mut self.refused);
-        for (object, relation) in objects.zip(relations) {
-            object.is_bystander = *relation != Relation::Ours;
+        for (object, is_bystander) in objects.zip(are_bystanders) {
+            object.is_bystander = is_bystander;
         }
     }
 

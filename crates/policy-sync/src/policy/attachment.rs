@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use apimachinery::Identity;
 
 use super::kinds::{Options, policy_kinds};
+use super::merge::per_field::meet;
 use super::model::{
     Authored, AuthoredId, Copied, Entry, KindId, Leaf, NodePolicies, Policy, PolicyId, RefusedThere, Rule,
 };
@@ -15,7 +16,6 @@ use super::products::envoy_gateway::{
 };
 use super::products::istio::{Waypoint, waypoint_of};
 use super::products::kgateway;
-use super::products::nginx::meet;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::targets::resolve_targets;

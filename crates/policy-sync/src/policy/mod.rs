@@ -35,6 +35,7 @@ pub(crate) use merge::gep713::{Composed, one_level};
 pub use merge::json_merge_patch::unflatten;
 pub(crate) use merge::json_merge_patch::{defines, flatten};
 pub(crate) use merge::merge;
+pub(crate) use merge::per_field::{disagree, meet};
 pub use model::{
     Authored, AuthoredId, Content, Copied, Declared, Entry, KindId, Layer, Leaf, Policy, PolicyId, Rule,
     Side, Target,
@@ -43,7 +44,6 @@ pub(crate) use paths::all_paths_from;
 pub use paths::too_many_paths;
 pub(crate) use products::envoy_gateway::refusals::lower_first;
 pub(crate) use products::kuadrant::certificate_faults;
-pub(crate) use products::nginx::{disagree, meet};
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 pub use profiles::{ProfileEntry, Profiles, configure};

@@ -18,7 +18,7 @@
 //! - [`gep713::oldest_wins`]: as the earlier text of GEP-713 has it, the oldest wins on one level.
 //! - [`challenger_first`]: the most specific policy decides whether others are laid under it (Envoy Gateway). Only the
 //!   closest policy on the other side of the border between Gateway and route is ([`levels_to_merge`]).
-//! - [`per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
+//! - [`mod@per_field`]: policies add up, as long as no two set one field (NGINX Gateway Fabric).
 //! - [`inherited`](super::products::kgateway::inherited): an annotation of the Gateway or of the route decides (kgateway).
 //!   `paths` calls it instead of [`merge`].
 //! - Kinds whose policies all apply have no one result: each policy is an entry of its own.
@@ -28,16 +28,17 @@
 
 pub(crate) mod gep713;
 pub(crate) mod json_merge_patch;
+pub(crate) mod per_field;
 pub(crate) mod strategic_merge;
 
 use std::sync::Arc;
 
 use super::model::{Content, Entry, Leaf, PolicyId};
-use super::products::nginx::per_field;
 use super::profile::{Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, Strategy};
 use crate::topology::Level;
 use gep713::{oldest_wins, right_fold};
 use json_merge_patch::{has, lay_under, starting_with, unflatten};
+use per_field::per_field;
 use strategic_merge::lay_under_strategically;
 
 /// Folds the policies of one path, levels from least to most specific, each level in role order.
