@@ -165,7 +165,7 @@ fn add_keys(expression: &IdedExpr, variable: &str, keys: &mut BTreeSet<String>) 
         },
         _ => {}
     }
-    parts(expression)
-        .into_iter()
-        .for_each(|part| add_keys(part, variable, keys));
+    for part in parts(expression) {
+        add_keys(part, variable, keys);
+    }
 }
