@@ -118,11 +118,8 @@ fn read<'h>(hub: &'h Hub, object: &'h Object, work: &Work, findings: &mut Vec<Fi
     let mut compile = |text: &str, at: &str| {
         let compiled = Condition::compile(text, &variables, work);
         let report = |why| {
-            findings.push(invalid(
-                object,
-                at,
-                &format!("this expression cannot be used: {why}"),
-            ))
+            let message = format!("this expression cannot be used: {why}");
+            findings.push(invalid(object, at, &message));
         };
         compiled.map_err(report).ok()
     };
