@@ -145,7 +145,7 @@ pub struct ObjectChange {
     pub old: Option<Value>,
     /// The new object, values of Secrets concealed.
     pub new: Option<Value>,
-    /// The hub objects it was made from, the main one first, in the texts of [`ObjectChange::side`]; none if that side
+    /// The hub objects it was made from, the main one first, in the texts of `side`; none if that side
     /// was read as files.
     pub origins: Vec<Origin>,
 }
