@@ -30,7 +30,7 @@ pub struct Document {
     /// The object's kind.
     kind: Kind,
     /// Name. A rule has no namespace: it is about the fleet.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "mapping"))]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::mapping"))]
     metadata: IgnoredAny,
     /// The rule.
     #[serde(default)]
@@ -90,7 +90,7 @@ pub struct Test {
     /// What the example shows.
     pub name: String,
     /// The variables: cluster, path, effective, setting. One that is absent is not there.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "mapping"))]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::mapping"))]
     pub given: Value,
     /// What the rule says of it.
     pub expect: Expectation,
@@ -125,11 +125,6 @@ pub struct FleetRule {
     pub message: String,
     /// Examples, with their positions.
     pub tests: Vec<(usize, Test)>,
-}
-
-#[cfg(feature = "schema")]
-fn mapping(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": "object", "additionalProperties": true})
 }
 
 /// Reads a rule. Every mistake is a finding `rule/invalid` at its field; the rule that comes back lacks what is wrong.

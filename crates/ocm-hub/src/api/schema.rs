@@ -225,6 +225,12 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(kube_yaml::base64(text.as_bytes())?).ok()
 }
 
+/// The JSON Schema of a mapping with any fields.
+#[cfg(feature = "schema")]
+pub(super) fn mapping(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "object", "additionalProperties": true})
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,7 @@ pub struct Document {
     /// The object's kind.
     kind: Kind,
     /// Name and namespace: an overlay changes objects of its own namespace only.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "mapping"))]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::api::schema::mapping"))]
     metadata: IgnoredAny,
     /// Which clusters get which changes.
     #[serde(default)]
@@ -125,9 +125,4 @@ pub(super) struct Field {
 #[cfg(feature = "schema")]
 fn any(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"nullable": true, "x-kubernetes-preserve-unknown-fields": true})
-}
-
-#[cfg(feature = "schema")]
-fn mapping(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": "object", "additionalProperties": true})
 }
