@@ -66,6 +66,17 @@ impl Clusters {
         let names = self.names.as_ref();
         names.is_none_or(|names| names.iter().any(|(named, _)| named == name))
     }
+
+    /// Whether the selectors match a cluster whose labels and claims have these values; its name is not looked at.
+    pub fn has_matching_selectors<'v>(
+        &self,
+        label: impl Fn(&str) -> Option<&'v str>,
+        claim: impl Fn(&str) -> Option<&'v str>,
+    ) -> bool {
+        let labels = self.label_selector.as_ref();
+        let claims = self.claim_selector.as_ref();
+        labels.is_none_or(|labels| labels.matches(label)) && claims.is_none_or(|claims| claims.matches(claim))
+    }
 }
 
 /// Fields of one or several objects of a kind.

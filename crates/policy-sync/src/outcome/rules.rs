@@ -208,10 +208,7 @@ fn is_policy(kinds: &KindTable, kind: &str) -> bool {
 /// Whether the selectors choose a cluster with these labels and claims.
 fn selects(clusters: &Clusters, cluster: &Value) -> bool {
     let text = |field: &str, key: &str| cluster.get(field)?.get(key)?.as_str();
-    let labels = clusters.label_selector.as_ref();
-    let claims = clusters.claim_selector.as_ref();
-    labels.is_none_or(|labels| labels.matches(|key| text("labels", key)))
-        && claims.is_none_or(|claims| claims.matches(|key| text("claims", key)))
+    clusters.has_matching_selectors(|key| text("labels", key), |key| text("claims", key))
 }
 
 /// The variable `cluster`. Nothing is known of a cluster without a ManagedCluster but its name.
@@ -273,19 +270,19 @@ impl Rule<'_> {
     /// The tests that come out otherwise.
     fn failed_tests(&self, work: &Work) -> Vec<Finding> {
         let failed = self.written.tests.iter().filter_map(|(position, test)| {
-            let (said, why) = match self.judge_test(test, work) {
+            let (outcome, why) = match self.judge_test(test, work) {
                 Verdict::NotMatched => (Expectation::NotMatched, None),
                 Verdict::Satisfied => (Expectation::Satisfied, None),
                 Verdict::Violated(why) => (Expectation::Violated, why),
             };
             let message = format!(
-                "{RULE} {}: the test `{}` expects {:?}, but it is {said:?}",
+                "{RULE} {}: the test `{}` expects {:?}, but it is {outcome:?}",
                 self.object.name, test.name, test.expect
             );
             let place = self.object.place(&format!("/spec/tests/{position}/expect"));
             let finding = Finding::new(Code::RULE_TEST_FAILED, place, message);
             let finding = why.into_iter().fold(finding, Finding::note);
-            (said != test.expect).then(|| finding.help("correct the rule, or what the test expects"))
+            (outcome != test.expect).then(|| finding.help("correct the rule, or what the test expects"))
         });
         failed.collect()
     }
@@ -386,7 +383,7 @@ struct Evaluation<'v, 'w> {
     work: &'w Work,
     in_effect: InEffect<'v>,
     /// The variable `effective`, by the results that it is made of.
-    known: HashMap<Vec<(KindId, *const Effective)>, Arc<Variable>>,
+    cache: HashMap<Vec<(KindId, *const Effective)>, Arc<Variable>>,
     /// The rules that are about something here.
     matched: BTreeSet<usize>,
     violations: BTreeMap<Key, Violation>,
@@ -411,7 +408,7 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             seen,
             work,
             in_effect: InEffect::new(seen),
-            known: HashMap::new(),
+            cache: HashMap::new(),
             matched: BTreeSet::new(),
             violations: BTreeMap::new(),
         }
@@ -511,8 +508,8 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             .iter()
             .map(|(kind, effective)| (*kind, Arc::as_ptr(effective)));
         let key: Vec<(KindId, *const Effective)> = key.collect();
-        if let Some(known) = self.known.get(&key) {
-            return Arc::clone(known);
+        if let Some(variable) = self.cache.get(&key) {
+            return Arc::clone(variable);
         }
         let fields = in_effect.iter().map(|(kind, effective)| {
             let profile = self.in_effect.profile(*kind);
@@ -532,7 +529,7 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         let variable =
             Variable::from_fields(fields.iter().map(|(name, value)| (name.as_str(), value.clone())));
         let variable = Arc::new(variable);
-        self.known.insert(key, Arc::clone(&variable));
+        self.cache.insert(key, Arc::clone(&variable));
         variable
     }
 
@@ -619,12 +616,12 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         }
         if let Some(listener) = path.listener.map(|listener| topology.listeners.get(listener)) {
             let mut value = json!({"name": listener.name, "protocol": listener.protocol});
-            if let Value::Object(known) = &mut value {
+            if let Value::Object(members) = &mut value {
                 if let Some(port) = listener.port {
-                    known.insert("port", port.into());
+                    members.insert("port", port.into());
                 }
                 if let Some(hostname) = listener.hostname {
-                    known.insert("hostname", hostname.into());
+                    members.insert("hostname", hostname.into());
                 }
             }
             fields.push(("listener", value));

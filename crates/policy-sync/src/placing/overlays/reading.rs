@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::field_path::{NotFound, member};
-use apimachinery::{GroupKind, Identity, Selector, Work, pointer};
+use apimachinery::{GroupKind, Identity, Work, pointer};
 use kube_json::Value;
 
 use super::changes::{ChangedField, ClusterNames, MOST_NAMES, Overlay, STEPS_PER_CHANGE, ValueHere, set};
@@ -440,11 +440,7 @@ pub(super) fn fleet(hub: &Hub, admits: impl Fn(&str) -> bool) -> Fleet<'_> {
 
 impl<'a> Cluster<'a> {
     fn is_selected(&self, wanted: &Clusters) -> bool {
-        let matches = |selector: &Option<Selector>, value: &dyn Fn(&str) -> Option<&'a str>| {
-            selector.as_ref().is_none_or(|selector| selector.matches(value))
-        };
-        matches(&wanted.label_selector, &|key| self.managed?.label(key))
-            && matches(&wanted.claim_selector, &|name| self.claim(name))
+        wanted.has_matching_selectors(|key| self.managed?.label(key), |name| self.claim(name))
     }
 
     /// The value that `${cluster....}` stands for.
