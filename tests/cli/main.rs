@@ -19,6 +19,8 @@ mod beneath;
 mod beside;
 mod bombs_cel;
 mod broken_rules;
+#[cfg(unix)]
+mod cases;
 mod catalog;
 mod clusters;
 mod codes;

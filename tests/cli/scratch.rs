@@ -254,6 +254,9 @@ fn walk(root: &Path, directory: &Path, files: &mut Vec<(String, String)>) {
     };
     for entry in entries {
         let path = entry.expect("an entry").path();
+        if path.ends_with(".git") {
+            continue;
+        }
         if path.is_dir() {
             walk(root, &path, files);
         } else {
