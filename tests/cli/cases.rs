@@ -1,6 +1,6 @@
 //! The cases of `tests/cases/`: each directory has files, commands in `cmd`, and all that the commands print and write in
 //! `output.snap`. `INSTA_UPDATE=always cargo test --test cli cases` writes the outputs anew; read the difference before
-//! you commit it.
+//! you commit it. `SPOKEWRIGHT_CASES=route-shadowed` runs only the cases whose path contains this text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,6 +19,8 @@ fn every_case_prints_and_writes_what_its_snapshot_has() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut cases = Vec::new();
     find(&root.join("tests/cases"), &mut cases);
+    let chosen = std::env::var("SPOKEWRIGHT_CASES").unwrap_or_default();
+    cases.retain(|case| case.to_string_lossy().contains(&chosen));
     assert!(!cases.is_empty());
     let failed = cases.par_iter().filter(|case| {
         let mut settings = Settings::clone_current();
@@ -50,7 +52,8 @@ fn find(directory: &Path, cases: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours.
+/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours. A command that
+/// discards its output prepares the next one, so its files are not shown, and a line that begins with `#` is a comment.
 fn output(case: &Path) -> String {
     let scratch = Scratch::new();
     copy(case, &scratch.path(""));
@@ -61,6 +64,10 @@ fn output(case: &Path) -> String {
     let commands = fs::read_to_string(case.join("cmd")).expect("commands");
     let mut text = String::new();
     for line in commands.lines().filter(|line| !line.is_empty()) {
+        if line.starts_with('#') {
+            let _ = writeln!(text, "{line}");
+            continue;
+        }
         let before = files();
         let run = shell(&scratch, line);
         let _ = write!(text, "$ {line}\n{}", run.stdout);
@@ -70,7 +77,7 @@ fn output(case: &Path) -> String {
         if run.status != 0 {
             let _ = writeln!(text, "-- exit status {}", run.status);
         }
-        if !line.contains("spokewright ") {
+        if !line.contains("spokewright ") || line.contains("> /dev/null") {
             continue;
         }
         let after = files();

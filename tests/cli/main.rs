@@ -19,7 +19,7 @@ mod beneath;
 mod beside;
 mod bombs_cel;
 mod broken_rules;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod cases;
 mod catalog;
 mod clusters;
