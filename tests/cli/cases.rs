@@ -1,6 +1,6 @@
 //! The cases of `tests/cases/`: each directory has files, commands in `cmd`, and all that the commands print and write in
 //! `output.snap`. `INSTA_UPDATE=always cargo test --test cli cases` writes the outputs anew; read the difference before
-//! you commit it.
+//! you commit it. `CASES=status/ cargo test --test cli cases` runs the cases whose path contains that text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,6 +19,8 @@ fn every_case_prints_and_writes_what_its_snapshot_has() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut cases = Vec::new();
     find(&root.join("tests/cases"), &mut cases);
+    let chosen = std::env::var("CASES").unwrap_or_default();
+    cases.retain(|case| case.to_string_lossy().contains(&chosen));
     assert!(!cases.is_empty());
     let failed = cases.par_iter().filter(|case| {
         let mut settings = Settings::clone_current();
@@ -50,7 +52,7 @@ fn find(directory: &Path, cases: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours.
+/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours and not quiet.
 fn output(case: &Path) -> String {
     let scratch = Scratch::new();
     copy(case, &scratch.path(""));
@@ -70,7 +72,9 @@ fn output(case: &Path) -> String {
         if run.status != 0 {
             let _ = writeln!(text, "-- exit status {}", run.status);
         }
-        if !line.contains("spokewright ") {
+        // Else one change of a work would change the snapshot of each case that renders it.
+        let is_quiet = [" -q", "/dev/null"].iter().any(|quiet| line.contains(quiet));
+        if !line.contains("spokewright ") || is_quiet {
             continue;
         }
         let after = files();
@@ -99,6 +103,8 @@ fn shell(scratch: &Scratch, line: &str) -> Run {
             .env_clear()
             .env("PATH", format!("{programs}:/usr/local/bin:/usr/bin:/bin"))
             .env("FIXTURES", root.join("fixtures"))
-            .env("EXAMPLES", root.join("examples")),
+            .env("EXAMPLES", root.join("examples"))
+            .env("GIT_CONFIG_GLOBAL", root.join("tests/cases/gitconfig"))
+            .env("GIT_CONFIG_NOSYSTEM", "1"),
     )
 }
