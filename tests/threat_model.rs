@@ -63,7 +63,11 @@ fn every_promise_names_tests_that_are_there() {
             .collect();
         assert!(!names.is_empty(), "no test: {row}");
         for name in names {
-            assert!(tests.contains(name), "no test is called `{name}`: {row}");
+            let is_case = name.starts_with("tests/cases/") && root.join(name).join("cmd").exists();
+            assert!(
+                is_case || tests.contains(name),
+                "no test is called `{name}`: {row}"
+            );
         }
     }
 }

@@ -52,8 +52,8 @@ fn find(directory: &Path, cases: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours. A command that
-/// discards its output prepares the next one, so its files are not shown, and a line that begins with `#` is a comment.
+/// Each command with what it prints, and the files that it wrote, changed, or removed if it is ours and not quiet. A line
+/// that begins with `#` is a comment.
 fn output(case: &Path) -> String {
     let scratch = Scratch::new();
     copy(case, &scratch.path(""));
@@ -77,7 +77,9 @@ fn output(case: &Path) -> String {
         if run.status != 0 {
             let _ = writeln!(text, "-- exit status {}", run.status);
         }
-        if !line.contains("spokewright ") || line.contains("> /dev/null") {
+        // Else one change of a work would change the snapshot of each case that renders it.
+        let is_quiet = [" -q", "/dev/null"].iter().any(|quiet| line.contains(quiet));
+        if !line.contains("spokewright ") || is_quiet {
             continue;
         }
         let after = files();
@@ -106,6 +108,8 @@ fn shell(scratch: &Scratch, line: &str) -> Run {
             .env_clear()
             .env("PATH", format!("{programs}:/usr/local/bin:/usr/bin:/bin"))
             .env("FIXTURES", root.join("fixtures"))
-            .env("EXAMPLES", root.join("examples")),
+            .env("EXAMPLES", root.join("examples"))
+            .env("GIT_CONFIG_GLOBAL", root.join("tests/cases/gitconfig"))
+            .env("GIT_CONFIG_NOSYSTEM", "1"),
     )
 }

@@ -1,4 +1,4 @@
-//! Help, usage errors, schemas, completions and manual pages.
+//! What holds for the help of every command, and for manual pages.
 
 use crate::scratch::Scratch;
 
@@ -76,145 +76,6 @@ fn short_help_fits_a_screen_of_24_lines() {
     }
 }
 
-/// `-o` is a place for what writes, and a format for what reports; each has one long name.
-#[test]
-fn an_option_means_the_same_in_every_command() {
-    let scratch = Scratch::with_worked_example();
-    for command in ["placement", "policies", "status"] {
-        let texts = ["-o", "--format", "--output"].map(|option| {
-            scratch
-                .run(&[command, "hub", option, "json"])
-                .exits(0)
-                .stdout
-                .clone()
-        });
-        assert!(texts[0].starts_with('{'), "{command}: {}", texts[0]);
-        assert!(texts.iter().all(|text| *text == texts[0]), "{command}");
-    }
-    for option in ["-o", "--format", "--output"] {
-        let run = scratch.run(&["explain", "gateway/prod-web", "hub", option, "yaml"]);
-        assert!(run.exits(0).stdout.starts_with("apiVersion:"), "{}", run.stdout);
-        let run = scratch.run(&["graph", "hub", option, "dot"]);
-        assert!(run.exits(0).stdout.starts_with("digraph"), "{}", run.stdout);
-    }
-    for command in ["render", "prune-list"] {
-        for word in ["json", "yaml", "text", "wide", "name"] {
-            scratch.run(&[command, "hub", "-o", word]).exits(2).says(&format!(
-                "write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
-            ));
-            assert!(!scratch.exists(word));
-        }
-    }
-    scratch.run(&["render", "hub", "-o", "./json"]).exits(0);
-    assert!(scratch.exists("json/eu-1"));
-}
-
-#[test]
-fn a_cluster_that_the_input_does_not_have_is_a_usage_error_whichever_option_names_it() {
-    let scratch = Scratch::with_worked_example();
-    let runs: [&[&str]; 11] = [
-        &["render", "hub", "-o", "-", "--clusters", "eu-1,eu-9"],
-        &["render", "hub", "--clusters", "eu-1", "--clusters", "eu-9"],
-        &["check", "hub", "--clusters", "eu-9"],
-        &[
-            "diff",
-            "hub",
-            "--without",
-            "gateway/prod-web",
-            "--clusters",
-            "eu-9",
-        ],
-        &["graph", "hub", "--clusters", "eu-9"],
-        &["graph", "hub", "--cluster", "eu-9"],
-        &["status", "hub", "--clusters", "eu-9"],
-        &["prune-list", "hub", "--clusters", "eu-9"],
-        &["placement", "hub", "--clusters", "eu-9"],
-        &["policies", "hub", "--cluster", "eu-9"],
-        &["explain", "gateway/prod-web", "hub", "--cluster", "eu-9"],
-    ];
-    for arguments in runs {
-        scratch
-            .run(arguments)
-            .exits(2)
-            .says("error: the input has no cluster `eu-9`\nhelp: did you mean `eu-1`?");
-    }
-    scratch
-        .run(&["placement", "hub", "--why", "eu-9"])
-        .exits(2)
-        .says("the input has no cluster `eu-9`");
-    // One that left is asked for by whoever removes what is left of it.
-    scratch
-        .run(&["render", "hub", "--clusters", "eu-9", "--allow-empty"])
-        .exits(0);
-    // What stands in a file that cannot be read is not missing.
-    scratch.write("hub/broken.yaml", "kind: [\n");
-    scratch
-        .run(&["check", "hub", "--clusters", "eu-9"])
-        .exits(3)
-        .does_not_say("no cluster `eu-9`");
-}
-
-#[test]
-fn clusters_are_named_with_commas_repeatedly_and_by_globs() {
-    let scratch = Scratch::with_worked_example();
-    let rendered = |arguments: &[&str]| {
-        let run = scratch.run(&[&["render", "hub", "-o", "-"], arguments].concat());
-        let text = run.exits(0).stdout.clone();
-        ["eu-1", "us-1"].map(|cluster| text.contains(&format!("namespace: {cluster}")))
-    };
-    assert_eq!(rendered(&["--clusters", "eu-1,us-1"]), [true, true]);
-    assert_eq!(
-        rendered(&["--clusters", "eu-1", "--clusters", "us-*"]),
-        [true, true]
-    );
-    assert_eq!(rendered(&["--clusters", "{eu,us}-1"]), [true, true]);
-    assert_eq!(rendered(&["--clusters", "us-1"]), [false, true]);
-    // A variable that came out empty never means all of them.
-    for empty in ["", ",", "eu-1,"] {
-        scratch
-            .run(&["render", "hub", "-o", "-", "--clusters", empty])
-            .exits(3)
-            .says("`--clusters` has an empty name");
-    }
-}
-
-#[test]
-fn a_misspelled_command_or_option_is_a_usage_error_with_a_hint() {
-    let scratch = Scratch::new();
-    scratch.run(&["rendr"]).exits(2).says("render");
-    scratch.run(&["render", "--ouput", "x"]).exits(2).says("--output");
-    scratch
-        .run(&["render", "--now", "yesterday"])
-        .exits(2)
-        .says("RFC 3339");
-    scratch.run(&[]).exits(2);
-}
-
-#[test]
-fn the_committed_schemas_are_what_the_command_prints() {
-    let scratch = Scratch::new();
-    let names = scratch.run(&["schema"]);
-    names.exits(0);
-    assert!(
-        names
-            .stdout
-            .starts_with("config\noverlay\nparams\nrule\nreport/coverage\n"),
-        "{}",
-        names.stdout
-    );
-    for name in names.stdout.lines() {
-        let printed = scratch.run(&["schema", name]);
-        printed.exits(0);
-        let path = format!("{}/schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
-        let committed = std::fs::read_to_string(&path).expect("a committed schema");
-        assert_eq!(printed.stdout, committed, "{name}");
-    }
-    scratch
-        .run(&["schema", "parms"])
-        .exits(2)
-        .says("did you mean `params`?");
-}
-
 #[test]
 fn completions_and_manual_pages_are_printed() {
     let scratch = Scratch::new();
@@ -238,23 +99,5 @@ fn completions_and_manual_pages_are_printed() {
         "\n.SH EXAMPLES\n.nf\n  spokewright diff ",
     ] {
         assert!(page.contains(text), "{text} is not in:\n{page}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn usage_names_the_program_as_it_was_called() {
-    let scratch = Scratch::new();
-    for (name, typed) in [
-        ("kubectl-spokewright", "kubectl spokewright"),
-        ("sw", "sw"),
-        ("spokewright", "spokewright"),
-    ] {
-        let link = scratch.path(name);
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_spokewright"), &link).expect("a link");
-        let run = crate::scratch::Run::of(std::process::Command::new(&link).args(["graph", "--help"]));
-        run.exits(0);
-        let usage = format!("Usage: {typed} graph [OPTIONS] [PATH]...");
-        assert!(run.stdout.contains(&usage), "{}", run.stdout);
     }
 }

@@ -16,36 +16,30 @@ mod attacks;
 mod bad_input;
 #[cfg(unix)]
 mod beneath;
-mod beside;
 mod bombs_cel;
 mod broken_rules;
 #[cfg(target_os = "linux")]
 mod cases;
 mod catalog;
-mod clusters;
 mod codes;
+#[cfg(feature = "shells")]
 mod completion;
 mod costs;
 mod coverage;
 mod delegation;
 mod deterministic;
-mod diff;
 mod diff_budget;
-mod diff_effective;
 mod diff_git;
 mod examples;
 mod exported;
 mod finding;
-mod first_steps;
 mod git_hostile;
 mod git_index;
-mod graph;
 mod help;
 #[cfg(unix)]
 mod hostile_text;
 mod init;
 mod interrupted;
-mod kustomize;
 mod listener_sets;
 mod mesh;
 mod mistakes;
@@ -57,21 +51,15 @@ mod overlooked;
 mod own_kinds;
 mod packaging;
 mod page;
-mod parts;
-mod placement;
 mod policies;
 #[cfg(unix)]
 mod pre_commit;
 #[cfg(target_os = "linux")]
 mod progress;
-mod prune_list;
 #[cfg(feature = "real-crds")]
 mod real_crds;
 mod references;
-mod rendering;
 mod replica_sets;
-mod reports;
-mod repositories;
 mod repository;
 mod request;
 mod rights;
@@ -82,7 +70,6 @@ mod schemas;
 mod scratch;
 mod secrets;
 mod shadowed;
-mod status;
 mod suppressions;
 mod targets;
 mod typos;

@@ -621,54 +621,6 @@ fn no_secret_is_on_the_page() {
 }
 
 #[test]
-fn an_input_with_errors_has_a_page_that_shows_them() {
-    let scratch = fleet();
-    scratch.write(
-        "fleet/hub/shop/broken.yaml",
-        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: Broken}\n",
-    );
-    let run = scratch.run(&["page", "fleet", "-o", "page.html", "--base-dir", "fleet"]);
-    run.exits(3).says("not compared with a base");
-    let data: Value = serde_json::from_str(&data_of(&scratch.read("page.html"))).expect("JSON");
-    assert!(
-        list(&data, "findings")
-            .iter()
-            .any(|finding| finding["severity"] == "error")
-    );
-    assert_eq!(list(&data, "gateways").len(), 2);
-    assert!(data["change"].is_null());
-}
-
-#[test]
-fn a_stream_is_the_file() {
-    let scratch = fleet();
-    let (html, _) = page(&scratch, &["fleet"]);
-    assert_eq!(
-        scratch.run(&["page", "fleet", "-q", "-o", "-"]).exits(0).stdout,
-        html
-    );
-}
-
-#[test]
-fn only_addresses_of_the_web_become_links() {
-    let scratch = fleet();
-    for wrong in [
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "//git.example",
-        "https://git.example/a b",
-    ] {
-        let run = scratch.run(&["page", "fleet", "-o", "page.html", "--source-url", wrong]);
-        run.exits(2).says("write the address of a directory");
-    }
-    let (_, data) = page(
-        &scratch,
-        &["fleet", "--source-url", "https://git.example/blob/main"],
-    );
-    assert_eq!(data["sourceUrl"], "https://git.example/blob/main/");
-}
-
-#[test]
 fn a_change_is_on_the_page() {
     let scratch = fleet();
     copy(&scratch.path("fleet"), &scratch.path("base"));
@@ -730,51 +682,6 @@ fn what_would_change_without_a_policy_is_what_explain_says() {
 }
 
 #[test]
-fn a_policy_that_lets_everybody_in_is_no_coverage() {
-    let scratch = fleet();
-    scratch.write(
-        "fleet/hub/shop/public.yaml",
-        "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {name: public, namespace: shop}\nspec:\n  targetRef: {group: \
-         gateway.networking.k8s.io, kind: Gateway, name: storefront, sectionName: web}\n  rules: {authentication: {everybody: {anonymous: {}}}}\n",
-    );
-    let (html, data) = page(&scratch, &["fleet"]);
-    let open: Vec<&Value> = list(&data, "outcomes")
-        .iter()
-        .filter(|outcome| outcome["open"] == true)
-        .collect();
-    assert_eq!(open.len(), 1, "{open:?}");
-    assert_eq!(open[0]["settings"][0]["setting"], "authentication#everybody");
-    assert!(
-        html.contains("routes without AuthPolicy: 1 of 3"),
-        "a gap that somebody wanted is one"
-    );
-}
-
-#[test]
-fn a_policy_that_its_controller_refuses_is_no_coverage() {
-    let scratch = Scratch::with_worked_example();
-    scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
-    let on = |name: &str, limit: &str| {
-        format!(
-            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: gateways}}\nspec: \
-             {{parentRefs: [{{name: prod-web}}], rules: [{{name: all}}]}}\n---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: \
-             BackendTrafficPolicy\nmetadata: {{name: {name}, namespace: gateways}}\nspec: {{targetRefs: [{{group: \
-             gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}], connection: {{bufferLimit: {limit}}}}}\n"
-        )
-    };
-    scratch.write("hub/good.yaml", &on("good", "1Mi"));
-    scratch.write("hub/bad.yaml", &on("bad", "8Gi"));
-    let gap = "routes without BackendTrafficPolicy: 1 of 2";
-    assert!(page(&scratch, &["hub"]).0.contains(gap));
-    scratch.write("hub/bad.yaml", &on("bad", "8Mi"));
-    assert!(
-        !page(&scratch, &["hub"])
-            .0
-            .contains("routes without BackendTrafficPolicy")
-    );
-}
-
-#[test]
 fn what_clusters_report_is_on_the_page() {
     let scratch = Scratch::with_worked_example();
     scratch.write("works.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
@@ -794,32 +701,6 @@ fn what_clusters_report_is_on_the_page() {
     assert!(problems.any(|problem| text(work, "name").ends_with(text(problem, "work"))));
     let mut objects = list(&data["reported"], "objects").iter();
     assert!(objects.any(|status| status["object"] == *gateway), "{gateway}");
-}
-
-#[test]
-fn rules_that_permit_everything_are_no_coverage() {
-    let scratch = Scratch::new();
-    let policy = |action: &str, rules: &str| {
-        let text = format!(
-            "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {{name: everybody, namespace: edge}}\n\
-             spec: {{action: {action}, rules: {rules}, targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: alone}}]}}\n---\n\
-             apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: alone, namespace: edge}}\n\
-             spec: {{gatewayClassName: istio, listeners: [{{name: web, port: 80, protocol: HTTP}}]}}\n"
-        );
-        scratch.write("hub/everybody.yaml", &text);
-        let (_, data) = page(&scratch, &["hub"]);
-        let outcomes = list(&data, "outcomes").iter();
-        let is_mine = |(.., policy): &(String, Value, String)| policy.ends_with("/everybody");
-        let mine: Vec<Value> = outcomes
-            .filter(|outcome| settings(outcome).iter().any(is_mine))
-            .map(|outcome| outcome["open"].clone())
-            .collect();
-        mine
-    };
-    let open = policy("ALLOW", "[{}]");
-    assert!(!open.is_empty());
-    let some = policy("ALLOW", "[{from: [{source: {principals: [a]}}]}]");
-    assert!(some.iter().all(Value::is_null), "{some:?}");
 }
 
 #[test]

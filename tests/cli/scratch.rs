@@ -4,8 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use kube_json::Value;
-
 use crate::schemas::conforms;
 
 /// A directory that is removed at the end of the test.
@@ -95,31 +93,6 @@ impl Scratch {
         walk(&root, &root, &mut files);
         files.sort();
         files
-    }
-
-    /// Gives exported works the specs that are rendered now from `hub/`, where `is_meant` says so: what agents say of
-    /// works is looked at by itself, whatever version rendered what they were given.
-    pub(crate) fn bring_up_to_date(&self, works: &mut Value, is_meant: impl Fn(&Value) -> bool) {
-        self.run(&["render", "hub", "-q", "-o", "rendered-now"]).exits(0);
-        let works = works["items"].as_array_mut().expect("works");
-        for work in works.iter_mut().filter(|work| is_meant(work)) {
-            let metadata = &work["metadata"];
-            let cluster = metadata["namespace"].as_str().expect("a cluster");
-            let key = metadata["labels"]["kuadrant.io/manifestKey"].as_str();
-            let path = format!("rendered-now/{cluster}/{}.yaml", key.unwrap_or("gateway-rbac"));
-            let limits = kube_yaml::Limits::default();
-            let rendered = kube_yaml::read_document(&self.read(&path), &limits).expect("YAML");
-            work["spec"] = rendered["spec"].clone();
-            // What an API server adds by the CRD's defaults (docs/systems/ocm-work.md#manifestwork).
-            for config in work["spec"]["manifestConfigs"]
-                .as_array_mut()
-                .into_iter()
-                .flatten()
-            {
-                config["feedbackScrapeType"] = "Poll".into();
-            }
-        }
-        fs::remove_dir_all(self.path("rendered-now")).expect("a directory to remove");
     }
 
     /// The command in this directory, in a clean environment.
@@ -254,7 +227,7 @@ fn walk(root: &Path, directory: &Path, files: &mut Vec<(String, String)>) {
     };
     for entry in entries {
         let path = entry.expect("an entry").path();
-        if path.ends_with(".git") {
+        if path.ends_with(".git") || path.is_symlink() {
             continue;
         }
         if path.is_dir() {
@@ -265,7 +238,8 @@ fn walk(root: &Path, directory: &Path, files: &mut Vec<(String, String)>) {
                 .expect("below the root")
                 .to_string_lossy()
                 .into_owned();
-            files.push((relative, fs::read_to_string(&path).expect("text")));
+            let bytes = fs::read(&path).expect("a file");
+            files.push((relative, String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
 }

@@ -22,16 +22,6 @@ fn read(name: &str) -> Value {
 }
 
 #[test]
-fn the_committed_plugin_yaml_is_what_the_command_prints() {
-    let printed = Scratch::new().run(&["argocd", "plugin"]).stdout;
-    let committed = std::fs::read_to_string(example("plugin.yaml")).expect("an example");
-    assert_eq!(
-        printed, committed,
-        "run `spokewright argocd plugin > examples/argocd/plugin.yaml`"
-    );
-}
-
-#[test]
 fn the_applications_set_parameters_that_exist_and_name_the_plugin() {
     let application = read("application.yaml");
     let hydrated = read("hydrator.yaml");

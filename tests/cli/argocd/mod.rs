@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
-use sidecar::{Checkout, binary, generated, set_modes, split};
+use sidecar::{Checkout, binary, generated, set_modes};
 
 /// A repository with an Application in `apps/fleet` and another directory beside it.
 fn repository() -> Scratch {
@@ -28,65 +28,6 @@ fn repository() -> Scratch {
 }
 
 const FLEET: &str = "apps/fleet";
-
-#[test]
-fn a_sync_wave_of_a_gateway_is_that_of_its_work_and_no_clusters() {
-    let scratch = repository();
-    let gateway = "repository/apps/fleet/hub/shop/gateway.yaml";
-    let waves = |wave: &str| {
-        let annotated = scratch.read(gateway).replacen(
-            "metadata:\n",
-            &format!("metadata:\n  annotations: {{argocd.argoproj.io/sync-wave: \"{wave}\"}}\n"),
-            1,
-        );
-        let before = scratch.read(gateway);
-        scratch.write(gateway, &annotated);
-        let (stdout, objects) = generated(&scratch, FLEET, "[]");
-        scratch.write(gateway, &before);
-        assert!(
-            objects
-                .iter()
-                .all(|work| !work["spec"].to_string().contains("sync-wave")),
-            "{stdout}"
-        );
-        let mut waves = std::collections::BTreeSet::new();
-        for work in &objects {
-            let wave = &work["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"];
-            let name = work["metadata"]["name"].as_str().expect("a name").to_owned();
-            if !name.starts_with("gateway-") {
-                assert!(wave.is_null(), "{name}");
-                continue;
-            }
-            waves.insert((name, wave.as_str().map(str::to_owned)));
-        }
-        waves.into_iter().collect::<Vec<_>>()
-    };
-    let said = |waves: &[(&str, Option<&str>)]| {
-        let waves = waves.iter();
-        waves
-            .map(|(name, wave)| ((*name).to_owned(), wave.map(str::to_owned)))
-            .collect::<Vec<_>>()
-    };
-    let (rights, payments, shop) = (
-        "gateway-rbac",
-        "gateway-payments-payments",
-        "gateway-shop-storefront",
-    );
-    assert_eq!(
-        waves("2"),
-        said(&[(payments, None), (rights, None), (shop, Some("2"))])
-    );
-    // An agent needs its rights with the first work.
-    assert_eq!(
-        waves("-3"),
-        said(&[(payments, None), (rights, Some("-3")), (shop, Some("-3"))])
-    );
-    // Argo CD takes what is no number for 0.
-    assert_eq!(
-        waves("first"),
-        said(&[(payments, None), (rights, None), (shop, None)])
-    );
-}
 
 #[test]
 fn generate_prints_what_render_prints_here_and_only_objects() {
@@ -138,104 +79,6 @@ fn neither_home_nor_stdin_nor_a_writable_tree_is_needed() {
         Err(error) => eprintln!("SKIPPED: a run as another user: {error}"),
     }
     set_modes(&checkout.root(), 0o644, 0o755);
-}
-
-#[test]
-fn stderr_is_short_and_without_colour_whatever_the_environment_says() {
-    let scratch = repository();
-    for number in 0..40 {
-        scratch.write(
-            &format!("repository/apps/fleet/hub/broken-{number}.yaml"),
-            "apiVersion: v1\nkind: Secret\nmetadata: {namespace: a}\ndata: {password: aHVudGVyMg==}\n",
-        );
-    }
-    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
-    let run = Run::of(
-        checkout
-            .command(&["argocd", "generate"])
-            .env("CLICOLOR_FORCE", "1")
-            .env("FORCE_COLOR", "1")
-            .env("COLUMNS", "10"),
-    );
-    run.exits(3)
-        .says("error[object/no-name]")
-        .says("hub/broken-0.yaml:3:")
-        .says("and 30 more errors")
-        .does_not_say("\u{1b}")
-        .does_not_say("aHVudGVyMg==")
-        .does_not_say("_cmp_server_");
-    assert_eq!(run.stdout, "", "nothing of a failed generation is printed");
-    assert!(run.stderr.lines().count() <= 11, "{}", run.stderr);
-}
-
-#[test]
-fn an_empty_result_is_refused_unless_it_is_meant() {
-    let scratch = repository();
-    scratch.write("repository/nothing/README.md", "empty\n");
-    let checkout = Checkout::of(&scratch.path("repository"), "nothing");
-    let run = checkout.generate("[]");
-    run.exits(4).says("error[empty/nothing-rendered]");
-    assert_eq!(run.stdout, "");
-    let nobody = Checkout::of(&scratch.path("repository"), FLEET)
-        .generate(r#"[{"name":"clusters","string":"mars-*"}]"#);
-    nobody.exits(4).says("`--clusters` matches none of: eu-1");
-    let meant = checkout.generate(r#"[{"name":"allow-empty","string":"true"}]"#);
-    assert_eq!(meant.exits(0).stdout, "");
-}
-
-#[test]
-fn parameters_decide_and_carry_the_names_of_the_configuration() {
-    let scratch = repository();
-    let (all, objects) = generated(&scratch, FLEET, "[]");
-    let (eu, some) = generated(&scratch, FLEET, r#"[{"name":"clusters","string":"eu-1"}]"#);
-    assert!(!some.is_empty() && some.len() < objects.len());
-    assert!(
-        some.iter()
-            .all(|object| object["metadata"]["namespace"] == "eu-1")
-    );
-    assert!(all.starts_with(&eu));
-    // Relative to the Application, above it too.
-    let (other, _) = generated(&scratch, FLEET, r#"[{"name":"hub","array":["../../other/hub"]}]"#);
-    assert_eq!(
-        other,
-        scratch.run(&["render", "repository/other/hub", "-o", "-"]).stdout
-    );
-    let (_, hub) = generated(
-        &scratch,
-        FLEET,
-        r#"[{"name":"hubObjects","string":"Annotated"},{"name":"placement.mode","string":"Snapshot"},
-            {"name":"now","string":"2026-06-01T12:00:00Z"},{"name":"secrets","string":"Omit"},
-            {"name":"spokes","string":"spokes"},{"name":"placement.source","string":"Decisions"}]"#,
-    );
-    assert!(hub.iter().any(|object| object["kind"] == "Gateway"));
-}
-
-#[test]
-fn a_parameter_that_makes_no_sense_fails_with_the_nearest_name() {
-    let scratch = repository();
-    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
-    for (parameters, message) in [
-        (
-            r#"[{"name":"cluster","string":"eu-1"}]"#,
-            "did you mean `clusters`?",
-        ),
-        (
-            r#"[{"name":"hub","string":"hub"}]"#,
-            "write `{name: hub, array: [...]}`",
-        ),
-        (r#"[{"name":"secrets","string":"Cpoy"}]"#, "did you mean `Copy`?"),
-        (r#"[{"name":"now","string":"now"}]"#, "RFC 3339"),
-        (
-            r#"[{"name":"spokes","string":"spoks"}]"#,
-            "there is no directory `spoks`",
-        ),
-        ("{", "ARGOCD_APP_PARAMETERS is not JSON"),
-    ] {
-        let run = checkout.generate(parameters);
-        assert!([3, 5].contains(&run.status), "{parameters}: {run:?}");
-        run.says(message);
-        assert_eq!(run.stdout, "", "{parameters}");
-    }
 }
 
 #[test]
@@ -309,38 +152,6 @@ fn a_link_inside_of_the_checkout_works() {
 }
 
 #[test]
-fn only_argocd_app_parameters_counts_and_values_are_never_evaluated() {
-    let scratch = repository();
-    let (expected, _) = generated(&scratch, FLEET, "[]");
-    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
-    let run = Run::of(
-        checkout
-            .command(&["argocd", "generate"])
-            .env("PARAM_CLUSTERS", "eu-1")
-            .env("PARAM_PLACEMENT_SOURCE", "nonsense")
-            .env("ARGOCD_ENV_TEAM", "$(touch pwned)`touch pwned`;touch pwned"),
-    );
-    assert_eq!(run.exits(0).stdout, expected);
-    let run = Run::of(
-        checkout
-            .command(&["argocd", "generate"])
-            .env("ARGOCD_ENV_CLUSTERS", "$(touch pwned)"),
-    );
-    run.exits(3)
-        .says("the variable `ARGOCD_ENV_CLUSTERS` is not read: `clusters` is a parameter");
-    let run = checkout.generate(r#"[{"name":"clusters","string":"$(touch pwned)"}]"#);
-    run.exits(4);
-    assert!(!checkout.root().join("apps/fleet/pwned").exists());
-    // Without any parameter Argo CD's own encoder writes null.
-    assert_eq!(checkout.generate("null").exits(0).stdout, expected);
-    let mut bare = checkout.command(&["argocd", "generate"]);
-    assert_eq!(
-        Run::of(bare.env_remove("ARGOCD_APP_PARAMETERS")).exits(0).stdout,
-        expected
-    );
-}
-
-#[test]
 fn several_generations_at_once_agree() {
     let scratch = repository();
     let checkout = Checkout::of(&scratch.path("repository"), FLEET);
@@ -358,86 +169,6 @@ fn several_generations_at_once_agree() {
         .map(|child| child.wait_with_output().expect("an output").stdout)
         .collect();
     assert!(!outputs[0].is_empty() && outputs.iter().all(|output| *output == outputs[0]));
-}
-
-#[test]
-fn keys_that_argo_cd_and_flux_set_themselves_are_never_written() {
-    let scratch = repository();
-    scratch.edit(
-        "repository/apps/fleet/hub/shop/gateway.yaml",
-        "metadata:\n",
-        "metadata:\n  annotations: {argocd.argoproj.io/tracking-id: \"a:b/C:d/e\"}\n",
-    );
-    let (stdout, _) = generated(&scratch, FLEET, "[]");
-    for key in [
-        "argocd.argoproj.io/tracking-id",
-        "app.kubernetes.io/instance",
-        "kustomize.toolkit.fluxcd.io/name",
-    ] {
-        assert!(!stdout.contains(key), "{key}");
-    }
-}
-
-#[test]
-fn parameters_announces_a_json_array_with_the_defaults_of_the_configuration() {
-    let scratch = repository();
-    scratch.edit(
-        "repository/apps/fleet/spokewright.yaml",
-        "secrets: Omit",
-        "secrets: Copy",
-    );
-    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
-    let run = Run::of(&mut checkout.command(&["argocd", "parameters"]));
-    let announced: kube_json::Value = serde_json::from_str(&run.exits(0).stdout).expect("JSON");
-    let of = |name: &str| {
-        let entries = announced.as_array().expect("an array");
-        entries
-            .iter()
-            .find(|entry| entry["name"] == name)
-            .expect("announced")
-            .clone()
-    };
-    assert_eq!(of("secrets")["string"], "Copy");
-    assert_eq!(of("hub")["array"], kube_json::json!(["hub"]));
-    assert_eq!(of("hub")["collectionType"], "array");
-    scratch.edit("repository/apps/fleet/spokewright.yaml", "secrets:", "secretz:");
-    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
-    let run = Run::of(&mut checkout.command(&["argocd", "parameters"]));
-    run.exits(3).says("did you mean").says("spokewright.yaml:21:");
-    assert_eq!(run.stdout, "");
-}
-
-#[test]
-fn the_plugin_is_declared_as_the_sidecar_reads_it() {
-    let scratch = Scratch::new();
-    let run = scratch.run(&["argocd", "plugin"]);
-    let plugin = split(
-        &run.exits(0)
-            .stdout
-            .replace("metadata:\n", "metadata:\n  namespace: none\n"),
-    )
-    .remove(0);
-    assert_eq!(plugin["apiVersion"], "argoproj.io/v1alpha1");
-    assert_eq!(plugin["kind"], "ConfigManagementPlugin");
-    assert_eq!(plugin["metadata"]["name"], "spokewright");
-    let spec = &plugin["spec"];
-    for command in [&spec["generate"], &spec["parameters"]["dynamic"]] {
-        let argv: Vec<&str> = command["command"]
-            .as_array()
-            .expect("a command")
-            .iter()
-            .filter_map(|word| word.as_str())
-            .collect();
-        assert_eq!(argv[0], "spokewright");
-        scratch.run(&[&argv[1..], &["--help"]].concat()).exits(0);
-    }
-    assert_eq!(
-        (&spec["provideGitCreds"], &spec["preserveFileMode"]),
-        (&false.into(), &false.into())
-    );
-    assert!(spec.get("discover").is_none() && spec.get("version").is_none() && spec.get("init").is_none());
-    let discovering = scratch.run(&["argocd", "plugin", "--discover"]);
-    assert!(discovering.exits(0).stdout.contains("fileName: spokewright.yaml"));
 }
 
 #[test]
