@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Reading, Typed, View};
-use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
+use crate::diagnostic::{Code, Finding, Place, nearest};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use apimachinery::names::NameRule;
@@ -40,8 +40,7 @@ pub struct ClassSpec {
 }
 
 impl View for ClassSpec {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         let spec = object.root().get("spec");
         let controller_name = reading.required_string(&spec, "controllerName")?.clone();
         let reference = spec.get("parametersRef");
@@ -111,11 +110,10 @@ pub struct CertificateRef {
 }
 
 impl View for GatewaySpec {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec, "gatewayClassName")?.clone();
-        let listeners = listeners(&mut reading, object)?;
+        let listeners = listeners(reading, object)?;
         let namespaces = spec.get("allowedListeners").get("namespaces");
         let allowed_listeners = AdmittedNamespaces::read(&namespaces, "None");
         let placement = object.label(PLACEMENT_LABEL).filter(|name| !name.is_empty());
@@ -129,7 +127,7 @@ impl View for GatewaySpec {
     }
 }
 
-fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Vec<Listener>> {
+fn listeners<'a>(reading: &mut Reading<'a>, object: &'a Object) -> Option<Vec<Listener>> {
     let items = reading.items(&object.root().get("spec").get("listeners"));
     let listeners: Option<Vec<_>> = items.map(|field| listener(reading, &field)).collect();
     let listeners = listeners?;
@@ -137,7 +135,7 @@ fn listeners<'a>(reading: &mut Reading<'a, '_>, object: &'a Object) -> Option<Ve
     Some(listeners)
 }
 
-fn listener<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Listener> {
+fn listener<'a>(reading: &mut Reading<'a>, field: &Field<'a>) -> Option<Listener> {
     let name = reading.required_string(field, "name")?.clone();
     let hostname = reading.hostname(&field.get("hostname")).cloned();
     let port = reading.integer(field, "port");
@@ -156,7 +154,7 @@ fn listener<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<List
 }
 
 /// Names become sections, feedback names and parts of JSONPaths: they are checked as an API server does.
-fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Listener]) {
+fn unique_names(reading: &mut Reading<'_>, object: &Object, listeners: &[Listener]) {
     let mut seen: BTreeMap<&str, &Listener> = BTreeMap::new();
     for listener in listeners {
         let place = || object.place(&format!("{}/name", listener.pointer));
@@ -189,15 +187,14 @@ pub struct ListenerSetSpec {
 }
 
 impl View for ListenerSetSpec {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
-        let parent = ObjectRef::read(&mut reading, &object.root().get("spec").get("parentRef"), GATEWAY)?;
-        let listeners = listeners(&mut reading, object)?;
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
+        let parent = ObjectRef::read(reading, &object.root().get("spec").get("parentRef"), GATEWAY)?;
+        let listeners = listeners(reading, object)?;
         (!reading.is_wrong()).then_some(Self { parent, listeners })
     }
 }
 
-fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> Vec<CertificateRef> {
+fn certificate_refs<'a>(reading: &mut Reading<'a>, listener: &Field<'a>) -> Vec<CertificateRef> {
     let references = reading.items(&listener.get("tls").get("certificateRefs"));
     let references = references.filter_map(|reference| {
         Some(CertificateRef {
@@ -227,7 +224,7 @@ pub struct ObjectRef {
 impl ObjectRef {
     /// Reads a reference that means this group and kind when it leaves them out.
     pub(super) fn read<'a>(
-        reading: &mut Reading<'a, '_>,
+        reading: &mut Reading<'a>,
         field: &Field<'a>,
         (group, kind): (&str, &str),
     ) -> Option<Self> {
@@ -286,11 +283,7 @@ impl ParentRef {
         }
     }
 
-    pub(super) fn read<'a>(
-        reading: &mut Reading<'a, '_>,
-        position: usize,
-        field: &Field<'a>,
-    ) -> Option<Self> {
+    pub(super) fn read<'a>(reading: &mut Reading<'a>, position: usize, field: &Field<'a>) -> Option<Self> {
         Some(Self {
             object: ObjectRef::read(reading, field, GATEWAY)?,
             section_name: reading.text(field, "sectionName").cloned(),
@@ -409,19 +402,18 @@ pub(crate) struct GrantSpec {
 }
 
 impl View for GrantSpec {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         let spec = object.root().get("spec");
         let entries = reading.items(&spec.get("from"));
         let from = entries.map(|entry| {
-            let [group, kind] = group_kind(&mut reading, &entry);
+            let [group, kind] = group_kind(reading, &entry);
             let namespace = reading.required_string(&entry, "namespace");
             [group, kind, namespace.cloned().unwrap_or_default()]
         });
         let from = from.collect();
         let entries = reading.items(&spec.get("to"));
         let to = entries.map(|entry| {
-            let kind = group_kind(&mut reading, &entry);
+            let kind = group_kind(reading, &entry);
             (kind, reading.text(&entry, "name").cloned())
         });
         let to = to.collect();
@@ -430,7 +422,7 @@ impl View for GrantSpec {
 }
 
 /// Group and kind of an entry of a grant.
-fn group_kind<'a>(reading: &mut Reading<'a, '_>, entry: &Field<'a>) -> [Text; 2] {
+fn group_kind<'a>(reading: &mut Reading<'a>, entry: &Field<'a>) -> [Text; 2] {
     let group = reading.group(entry, "");
     let kind = reading.required_string(entry, "kind").cloned();
     [group, kind.unwrap_or_default()]

@@ -152,10 +152,13 @@ pub fn read(object: &Object) -> (Option<ClusterOverlay>, Vec<Finding>) {
     let value = with_required(object.value.clone());
     let schema::Typed { file, violations, .. } = schema::typed::<Document>(schema::overlay(), &value);
     let empty = without_selection(&value);
+    let misspelled: Vec<String> = violations.iter().filter_map(violation::meant).collect();
+    let is_misspelled =
+        |at: &str| misspelled.iter().any(|meant| meant == at) && object.value.pointer(at).is_none();
     let mut wrong = violations;
-    wrong.retain(|violation| Some(violation.pointer.as_str()) != empty);
+    wrong.retain(|violation| Some(violation.pointer.as_str()) != empty && !is_misspelled(&violation.pointer));
     let mut check = Check::new(object, Code::OVERLAY_INVALID, &wrong);
-    if let Some(at) = empty {
+    if let Some(at) = empty.filter(|at| !is_misspelled(at)) {
         let message = "`clusters` selects nothing: give `names`, `labelSelector`, or `claimSelector`";
         check.invalid(at, message, "");
     }

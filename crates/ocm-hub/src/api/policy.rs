@@ -3,7 +3,7 @@
 
 use super::gateway::{AdmittedNamespaces, GROUP};
 use super::{Reading, Typed, View};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Selector};
@@ -43,16 +43,15 @@ pub struct TargetRef {
 }
 
 impl View for Targets {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         Some(Self {
-            references: target_refs(object, &mut reading),
-            selectors: target_selectors(object, &mut reading),
+            references: target_refs(object, reading),
+            selectors: target_selectors(object, reading),
         })
     }
 }
 
-fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<TargetRef> {
+fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Vec<TargetRef> {
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));
     if single.is_present() && plural.is_present() {
@@ -62,18 +61,18 @@ fn target_refs<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<Tar
         reading.wrong(finding.related(other, "the other form").help("keep one of them"));
     }
     let references = if single.is_present() {
-        reading.mapping(&single);
         vec![single]
     } else {
         reading.items(&plural).collect()
     };
     let references = references.iter();
-    let references = references.filter_map(|reference| read_reference(reading, object, reference));
+    let references =
+        references.filter_map(|reference| reading.part(|reading| read_reference(reading, object, reference)));
     references.collect()
 }
 
 fn read_reference<'a>(
-    reading: &mut Reading<'a, '_>,
+    reading: &mut Reading<'a>,
     object: &'a Object,
     reference: &Field<'a>,
 ) -> Option<TargetRef> {
@@ -130,29 +129,36 @@ pub struct TargetSelector {
     pub pointer: String,
 }
 
-fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a, '_>) -> Vec<TargetSelector> {
+fn target_selectors<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Vec<TargetSelector> {
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
-    let selectors = entries.filter_map(|entry| {
-        let kind = reading.required_string(&entry, "kind")?.clone();
-        let group = reading.group(&entry, GROUP);
-        let section_name = reading.text(&entry, "sectionName").cloned();
-        let pointer = entry.pointer();
-        let Some(selector) = Selector::read(&entry) else {
-            let (field, identity) = (dotted(&pointer), object.identity());
-            let message = format!("`{field}` of {identity} is not a label selector");
-            let help = "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist";
-            let finding = Finding::new(Code::POLICY_INVALID, object.place(&pointer), message);
-            reading.wrong(finding.help(help));
-            return None;
-        };
-        Some(TargetSelector {
-            group,
-            kind,
-            selector,
-            namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
-            section_name,
-            pointer,
-        })
-    });
+    let selectors =
+        entries.filter_map(|entry| reading.part(|reading| read_selector(reading, object, &entry)));
     selectors.collect()
+}
+
+fn read_selector<'a>(
+    reading: &mut Reading<'a>,
+    object: &'a Object,
+    entry: &Field<'a>,
+) -> Option<TargetSelector> {
+    let kind = reading.required_string(entry, "kind")?.clone();
+    let group = reading.group(entry, GROUP);
+    let section_name = reading.text(entry, "sectionName").cloned();
+    let pointer = entry.pointer();
+    let Some(selector) = Selector::read(entry) else {
+        let (field, identity) = (dotted(&pointer), object.identity());
+        let message = format!("`{field}` of {identity} is not a label selector");
+        let help = "write `matchLabels`, or `matchExpressions` with In, NotIn, Exists or DoesNotExist";
+        let finding = Finding::new(Code::POLICY_INVALID, object.place(&pointer), message);
+        reading.wrong(finding.help(help));
+        return None;
+    };
+    Some(TargetSelector {
+        group,
+        kind,
+        selector,
+        namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
+        section_name,
+        pointer,
+    })
 }

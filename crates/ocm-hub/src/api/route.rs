@@ -3,7 +3,6 @@
 
 use super::gateway::{GROUP, ObjectRef, ParentRef};
 use super::{Reading, Typed, View};
-use crate::diagnostic::Findings;
 use crate::object::Object;
 use apimachinery::{Field, core_group};
 use kube_json::Text;
@@ -71,29 +70,23 @@ pub struct BackendRef {
 }
 
 impl View for RouteSpec {
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self> {
-        let mut reading = Reading::new(object, findings);
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self> {
         let spec = object.root().get("spec");
         let written = reading.items(&spec.get("parentRefs")).enumerate();
-        let parents = written.filter_map(|(at, parent)| ParentRef::read(&mut reading, at, &parent));
+        let parents = written.filter_map(|(at, parent)| ParentRef::read(reading, at, &parent));
         let parents = parents.collect();
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
             return None;
         }
-        let mut of_others = Findings::new();
-        let mut reading = if is_known {
-            reading
-        } else {
-            Reading::new(object, &mut of_others)
-        };
+        reading.is_silent = !is_known;
         let fields = reading.items(&spec.get("hostnames"));
         let hostnames = fields.filter_map(|field| reading.hostname(&field).cloned());
         let hostnames = hostnames.collect();
         let field = spec.get("rules");
         let written = reading.items(&field).enumerate();
-        let rules = written.map(|(at, rule)| route_rule(&mut reading, at, &rule));
+        let rules = written.map(|(at, rule)| route_rule(reading, at, &rule));
         let mut rules: Vec<RouteRule> = rules.collect();
         if is_known && object.kind == "HTTPRoute" && !field.is_present() {
             rules.push(RouteRule::default());
@@ -108,7 +101,7 @@ impl View for RouteSpec {
     }
 }
 
-fn route_rule<'a>(reading: &mut Reading<'a, '_>, rule: usize, field: &Field<'a>) -> RouteRule {
+fn route_rule<'a>(reading: &mut Reading<'a>, rule: usize, field: &Field<'a>) -> RouteRule {
     let references = reading.items(&field.get("backendRefs"));
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
     for (position, reference) in references.enumerate() {
@@ -130,7 +123,7 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, rule: usize, field: &Field<'a>)
 
 /// RequestMirror filters send traffic to a backend too.
 fn mirrors<'a>(
-    reading: &mut Reading<'a, '_>,
+    reading: &mut Reading<'a>,
     (rule, backend): (usize, Option<usize>),
     holder: &Field<'a>,
     backends: &mut Vec<BackendRef>,
@@ -149,7 +142,7 @@ fn mirrors<'a>(
 
 impl BackendRef {
     fn read<'a>(
-        reading: &mut Reading<'a, '_>,
+        reading: &mut Reading<'a>,
         at: (usize, Option<usize>, Option<usize>),
         field: &Field<'a>,
     ) -> Option<Self> {

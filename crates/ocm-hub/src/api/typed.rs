@@ -14,7 +14,7 @@ use kube_json::{Text, Value};
 /// The interpreted fields of a kind.
 pub trait View: Any + Send + Sync + Sized {
     /// Reads the object; `None` if something essential is wrong, which is then a finding.
-    fn read(object: &Object, findings: &mut Findings) -> Option<Self>;
+    fn read<'a>(object: &'a Object, reading: &mut Reading<'a>) -> Option<Self>;
 }
 
 /// A view, and the mistakes in the value.
@@ -68,28 +68,39 @@ impl<'a, T: View> Typed<'a, T> {
 
 fn checked<T: View>(object: &Object) -> &Checked<T> {
     object.view(|object| {
-        let mut mistakes = Findings::new();
-        let view = T::read(object, &mut mistakes);
-        Checked { view, mistakes }
+        let mut reading = Reading::new(object);
+        let view = T::read(object, &mut reading);
+        Checked {
+            view,
+            mistakes: reading.findings,
+        }
     })
 }
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
-pub struct Reading<'a, 'f> {
+pub struct Reading<'a> {
     object: &'a Object,
-    findings: &'f mut Findings,
+    findings: Findings,
     wrong: bool,
+    /// Whether nothing else counts as wrong, as in fields that may mean something else in another kind.
+    pub(super) is_silent: bool,
 }
 
-impl<'a, 'f> Reading<'a, 'f> {
+impl<'a> Reading<'a> {
     /// Starts reading `object`.
-    pub fn new(object: &'a Object, findings: &'f mut Findings) -> Self {
+    pub fn new(object: &'a Object) -> Self {
         Self {
             object,
-            findings,
+            findings: Findings::default(),
             wrong: false,
+            is_silent: false,
         }
+    }
+
+    /// What is wrong with the object.
+    pub fn into_findings(self) -> Findings {
+        self.findings
     }
 
     /// Whether anything was wrong so far.
@@ -99,8 +110,10 @@ impl<'a, 'f> Reading<'a, 'f> {
 
     /// Notes a finding about the object.
     pub fn wrong(&mut self, finding: Finding) {
-        self.wrong = true;
-        self.findings.push(finding);
+        if !self.is_silent {
+            self.wrong = true;
+            self.findings.push(finding);
+        }
     }
 
     /// The string of the member `key` of `holder`, or `None` when it is absent or wrong.
@@ -128,7 +141,7 @@ impl<'a, 'f> Reading<'a, 'f> {
     pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a Text> {
         self.checked(field.string());
         let name = field.value()?.as_text().filter(|name| !name.is_empty())?;
-        if first_variable(name).is_some() {
+        if first_variable(name).is_some() && !self.is_silent {
             let message = format!("`{name}` of {} is not a hostname", self.object.identity());
             let place = self.object.place(&field.pointer());
             let finding = Finding::new(Code::OBJECT_SCHEMA, place, message);
@@ -143,8 +156,24 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.checked(holder.present(key)?.integer())
     }
 
+    /// Reads a part of the object. If anything in it is wrong, there is none of it: a check that reads the rest of the
+    /// part would report the same mistake again.
+    pub(crate) fn part<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let was_wrong = std::mem::take(&mut self.wrong);
+        let part = read(self).filter(|_| !self.wrong);
+        self.wrong |= was_wrong;
+        part
+    }
+
     /// The string of the member `key` of `holder`; that it is absent or empty is a finding.
     pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a Text> {
+        // If the mapping itself is wrong or absent, that is the mistake.
+        if !self.mapping(holder) {
+            if !holder.is_present() {
+                self.missing(&holder.pointer());
+            }
+            return None;
+        }
         let found = self.text(holder, key);
         // What is wrong with any other value has been reported.
         if found.is_none() && matches!(holder.member(key), None | Some(Value::Null | Value::String(_))) {

@@ -62,7 +62,8 @@ fn entries_findings(
         let (identity, found) = (object.identity(), mismatch.found);
         let message = format!("`metadata.{section}` of {identity} must be a mapping, not {found}");
         let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&entries.pointer()), message);
-        wrong.push(finding.help(format!("write `{section}:` and one `key: value` a line below it")));
+        let help = format!("write `{section}:` and one `key: value` a line below it");
+        wrong.push(finding.help(help).settles_field());
         return;
     }
     for (key, field) in entries.entries() {
@@ -87,7 +88,7 @@ fn entries_findings(
                 let message = format!("`{key}` in `metadata.{section}` of {identity} must be a string");
                 let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message);
                 let label = format!("YAML reads this as {}", mismatch.found);
-                wrong.push(finding.label(label).help("put it in quotes"));
+                wrong.push(finding.label(label).help("put it in quotes").settles_field());
             }
         }
     }

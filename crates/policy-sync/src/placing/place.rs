@@ -85,7 +85,7 @@ impl Placing<'_> {
         findings: &mut Findings,
     ) -> Option<Arc<[String]>> {
         let Some(name) = gateway.placement.as_deref() else {
-            findings.push(not_placed(gateway));
+            findings.extend(not_placed(gateway));
             return None;
         };
         let namespace = gateway.object.namespace_or_empty();
@@ -219,8 +219,11 @@ fn holds_no_work(cluster: &Object) -> Option<Finding> {
     })
 }
 
-fn not_placed(gateway: &Gateway<'_>) -> Finding {
+/// The finding that a Gateway has no placement label, unless its labels cannot be read, which is the mistake then.
+fn not_placed(gateway: &Gateway<'_>) -> Option<Finding> {
     let labels = gateway.object.root().get("metadata").get("labels");
+    labels.mapping().ok()?;
+    labels.get(PLACEMENT_LABEL).string().ok()?;
     let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
     let object = gateway.object;
     let message = format!(
@@ -228,14 +231,14 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
         object.identity()
     );
     let finding = |place| Finding::new(Code::GATEWAY_NOT_PLACED, place, message);
-    match near {
+    Some(match near {
         Some(near) => finding(object.key_place(&labels.get(near).pointer()))
             .severity(Severity::Error)
             .help(format!("did you mean `{PLACEMENT_LABEL}`?")),
         None => finding(object.place(&labels.pointer())).help(format!(
             "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
         )),
-    }
+    })
 }
 
 /// All PlacementDecisions, by namespace and placement: the clusters, sorted, each once.
@@ -270,7 +273,7 @@ pub(super) fn report_decisions(hub: &Hub, findings: &mut Findings) {
     let managed: Vec<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     let known = LazyCell::new(|| NameIndex::new(managed.iter().copied()));
     for (object, _) in decisions(hub) {
-        let mut reading = Reading::new(object, findings);
+        let mut reading = Reading::new(object);
         for decision in reading.items(&object.root().get("status").get("decisions")) {
             let name = reading.string(&decision, "clusterName");
             let Some(name) = name.map(Text::as_str).filter(|name| !name.is_empty()) else {
@@ -298,6 +301,7 @@ pub(super) fn report_decisions(hub: &Hub, findings: &mut Findings) {
                 });
             }
         }
+        findings.extend(reading.into_findings());
     }
 }
 

@@ -146,7 +146,12 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
         }
         None => {
             let field = names().next().unwrap_or("targetRef");
-            finding(object.place("/spec")).help(format!("add `{field}`"))
+            let finding = finding(object.place("/spec")).help(format!("add `{field}`"));
+            // A schema that requires the field, or an entry of it, reports the same.
+            let empty = names().filter(|_| spec.value().is_some_and(Value::is_object));
+            empty.fold(finding, |finding, name| {
+                finding.follows_from(object.place(&pointer::child("/spec", name)))
+            })
         }
     }
 }

@@ -332,7 +332,8 @@ impl<'a> Resolver<'_, 'a> {
             None => ("kind", kind),
         };
         let place = policy.object.place(&format!("{}/{field}", declared.pointer));
-        let finding = Finding::new(Code::POLICY_INVALID, place, what.clone()).help(match near {
+        let finding = Finding::new(Code::POLICY_INVALID, place, what.clone());
+        let finding = unless_group_is_required(policy.object, declared, finding).help(match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("target one of: {}", names.join(", ")),
         });
@@ -437,6 +438,7 @@ impl<'a> Resolver<'_, 'a> {
         let target = declared.describe(namespace);
         let message = format!("may not target {target}, which is in another namespace");
         let finding = object.finding(Code::POLICY_REF_NOT_PERMITTED, &pointer, message);
+        let finding = unless_group_is_required(object, declared, finding);
         let (from, to) = (referrer(object), referent(declared));
         self.findings
             .push(match self.grants.almost_permit(from, namespace, to) {
@@ -502,6 +504,10 @@ impl<'a> Resolver<'_, 'a> {
         let note = unlisted.and_then(|known| known.note(&declared.group, &declared.kind));
         let finding = note.into_iter().fold(finding, Finding::note);
         let sections = found.map(|found| self.sections(&found));
+        // A Gateway or a ListenerSet without listeners has an error of its own.
+        if word == "listener" && sections.as_ref().is_some_and(Vec::is_empty) {
+            return;
+        }
         let section = declared.section.as_deref().unwrap_or_default();
         let (lacked, near) = match &sections {
             Some(_) => {
@@ -554,6 +560,18 @@ impl<'a> Resolver<'_, 'a> {
         let sections = self.topology.sections(*node).into_iter();
         let names = sections.filter_map(|section| self.topology.section(section));
         names.map(str::to_owned).collect()
+    }
+}
+
+/// The finding about a target, which another group would make another object. A definition may require a group that the
+/// target lacks: that is the mistake then.
+fn unless_group_is_required(policy: &Object, declared: &Declared, finding: Finding) -> Finding {
+    let group = format!("{}/group", declared.pointer);
+    let is_written = policy.value.pointer(&group).is_some_and(|group| !group.is_null());
+    if is_written {
+        finding
+    } else {
+        finding.follows_from(policy.place(&group))
     }
 }
 

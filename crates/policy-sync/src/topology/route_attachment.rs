@@ -289,17 +289,19 @@ pub(super) fn missing_parents<'a>(
         };
         let finding = match (parent_node, parent.section_name.as_deref()) {
             (Some(node), Some(section)) => {
+                let sections = topology.sections(node).into_iter();
+                let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
+                // A Gateway or a ListenerSet without listeners has an error of its own.
+                if names.is_empty() {
+                    continue;
+                }
                 let finding = not_found("sectionName", format!("{identity} has no listener `{section}`"));
                 let near = sources
                     .get(&identity)
                     .and_then(|parent| Suggestion::section(parent, section));
-                let sections = topology.sections(node).into_iter();
-                let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
                 let what = format!("listener `{section}` of {identity}");
                 match near {
                     Some(near) => near.explain(finding, &what, reference),
-                    // The Gateway is here, so the listener is nowhere else.
-                    None if names.is_empty() => finding.help("correct the name, or add the listener"),
                     None => finding.help(format!("it has: {}", names.join(", "))),
                 }
                 .severity(Severity::Error)

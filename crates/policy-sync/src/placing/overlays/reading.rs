@@ -397,11 +397,12 @@ fn path_not_found(
         matches => format!("{identity} has {matches} entries `{path}`"),
     };
     let place = overlay.place(&pointer::child(&field.pointer, "path"));
-    let finding = Finding::new(Code::OVERLAY_PATH_NOT_FOUND, place, message);
+    let there = object.place(&lacks.pointer);
+    let finding = Finding::new(Code::OVERLAY_PATH_NOT_FOUND, place, message).follows_from(there.clone());
     let names = lacks.names.iter().map(|name| format!("`{name}`"));
     let finding = match first_items(names, MOST_NAMES) {
-        names if names.is_empty() => finding.related(object.place(&lacks.pointer), "here"),
-        names => finding.related(object.place(&lacks.pointer), format!("it has {names}")),
+        names if names.is_empty() => finding.related(there, "here"),
+        names => finding.related(there, format!("it has {names}")),
     };
     let finding = match nearest(&lacks.step, lacks.names.iter().map(String::as_str)) {
         Some(near) if lacks.matches == 0 => finding.help(format!("did you mean `{near}`?")),
