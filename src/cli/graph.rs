@@ -68,12 +68,9 @@ impl GraphCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let request = self.clusters.request(&self.options)?;
         let cluster = self.cluster.as_deref();
-        evaluate(
-            &self.options,
-            &request,
-            cluster,
-            |loaded, _, _, view, findings| self.draw(loaded, view, findings),
-        )
+        evaluate(&self.options, &request, cluster, |loaded, _, view, findings| {
+            self.draw(loaded, view, findings)
+        })
     }
 
     fn draw(&self, loaded: &Loaded, view: &PolicyView<'_>, mut findings: Findings) -> anyhow::Result<Status> {

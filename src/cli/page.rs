@@ -129,7 +129,6 @@ impl PageCommand {
             title: self.title(),
             source_url: self.source_url.clone(),
             rendered: &rendered,
-            spokes: &spokes,
             view: &view,
             locate: &sources,
             findings: &findings,

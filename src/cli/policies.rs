@@ -115,7 +115,7 @@ impl ReportOptions {
             options,
             &request,
             cluster,
-            |loaded, analysis, _, view, mut findings| {
+            |loaded, analysis, view, mut findings| {
                 let named_only = view.without_objects();
                 let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
                 // Of several clusters that have an object of one name, the first that is asked about.
@@ -184,39 +184,33 @@ impl Policies {
         }
         let (options, reporting) = (&self.options, &self.report.reporting);
         let (request, cluster) = (options.request()?, self.report.cluster.as_deref());
-        evaluate(
-            options,
-            &request,
-            cluster,
-            |loaded, analysis, spokes, view, mut findings| {
-                if self.coverage {
-                    return self.cover(loaded, view, findings);
-                }
-                let answer = reporting.answer();
-                if let Some(too_much) = view.too_much_to_list() {
-                    findings.push(too_much);
-                    return answer.finish(loaded, findings, options, whole(""));
-                }
-                let is_text = reporting.format == ReportFormat::Text;
-                let report = kept(if is_text {
-                    PolicyReport::of(view)
-                } else {
-                    analysis.policy_report(spokes, view)
-                });
-                let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
-                let status = answer.finish(loaded, findings, options, |out| {
-                    let text =
-                        |report: &PolicyReport| policies_text(report, paths.as_deref(), print::width());
-                    reporting.write(out, &*report, text)
-                })?;
-                if report.policies.is_empty() && cluster.is_none() {
-                    let next = "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in \
+        evaluate(options, &request, cluster, |loaded, _, view, mut findings| {
+            if self.coverage {
+                return self.cover(loaded, view, findings);
+            }
+            let answer = reporting.answer();
+            if let Some(too_much) = view.too_much_to_list() {
+                findings.push(too_much);
+                return answer.finish(loaded, findings, options, whole(""));
+            }
+            let is_text = reporting.format == ReportFormat::Text;
+            let report = kept(if is_text {
+                PolicyReport::of(view)
+            } else {
+                PolicyReport::new(view, &loaded.sources.root_relative())
+            });
+            let paths = self.effective.then(|| effective_paths(view, &loaded.sources));
+            let status = answer.finish(loaded, findings, options, |out| {
+                let text = |report: &PolicyReport| policies_text(report, paths.as_deref(), print::width());
+                reporting.write(out, &*report, text)
+            })?;
+            if report.policies.is_empty() && cluster.is_none() {
+                let next = "next: add a policy: an object with `targetRef`, of a kind that is built in or whose CRD is in \
                                 the input";
-                    reporting::nothing_to_show(loaded, "policies", &[next], options.speech);
-                }
-                Ok(status)
-            },
-        )
+                reporting::nothing_to_show(loaded, "policies", &[next], options.speech);
+            }
+            Ok(status)
+        })
     }
 }
 
@@ -307,7 +301,7 @@ impl Explain {
         let request = Request::parse(&self.object, &self.headers)
             .map_err(|wrong| Refusal::new(Status::Usage, &wrong.reason, wrong.help))?;
         let (input, cluster) = (options.request()?, self.report.cluster.as_deref());
-        evaluate(options, &input, cluster, |loaded, _, _, view, findings| {
+        evaluate(options, &input, cluster, |loaded, _, view, findings| {
             let relative = loaded.sources.root_relative();
             let locate = reporting.locate(&loaded.sources, &relative);
             let explanation = explain_request(view, &request, locate);

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Locate, Severity, counted, one_or_many, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Summary};
-use spokewright::pipeline::{Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, Spokes, start};
+use spokewright::pipeline::{Analysis, CONFIG_NAME, EmptyResult, Loaded, Request, start};
 use spokewright::report::PolicyView;
 use spokewright::source::{RootRelative, Sources};
 
@@ -154,7 +154,7 @@ pub(crate) fn evaluate(
     options: &ReadOptions,
     request: &Request,
     cluster: Option<&str>,
-    answer: impl FnOnce(&Loaded, &Analysis<'_>, &Spokes<'_>, &PolicyView<'_>, Findings) -> anyhow::Result<Status>,
+    answer: impl FnOnce(&Loaded, &Analysis<'_>, &PolicyView<'_>, Findings) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let loaded = kept(options.load(request, EmptyResult::Refused)?);
     print::read(&loaded, options.speech);
@@ -167,7 +167,7 @@ pub(crate) fn evaluate(
     let (received, spokes) = analysis.received(cluster);
     let spokes = kept(spokes);
     let view = kept(analysis.policies(received, &spokes, &mut findings));
-    answer(&loaded, &analysis, &spokes, &view, findings)
+    answer(&loaded, &analysis, &view, findings)
 }
 
 /// How an answer about an input is printed.

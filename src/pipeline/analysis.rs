@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::progress::Stage;
 use crate::report::PolicyView;
 use crate::sync::{
-    self, PlacedGateway, SyncedObjects, Syncing, Variant, Withheld, report_not_synced, report_other_versions,
+    self, PlacedGateway, SyncedObjects, Syncing, Variant, report_not_synced, report_other_versions,
 };
 use apimachinery::Identity;
 
@@ -38,16 +38,6 @@ pub struct Spokes<'a> {
     pub(super) by_hub: Vec<SpokesOfHub<'a>>,
     /// The one cluster that is looked at.
     pub(super) cluster: Option<&'a str>,
-}
-
-impl<'a> Spokes<'a> {
-    /// What is withheld of the hub as it is written.
-    pub(super) fn withheld(&self) -> &[Withheld<'a>] {
-        self.by_hub
-            .first()
-            .map(|hub| hub.withheld.as_slice())
-            .unwrap_or_default()
-    }
 }
 
 /// The synced objects, and their variants: of the hub as it is written, then of those that ClusterOverlays make of it.
@@ -195,7 +185,12 @@ impl<'a> Analysis<'a> {
         {
             hubs.swap(0, position);
         }
-        evaluate(&hubs, spokes.cluster, findings)
+        let view = evaluate(&hubs, spokes.cluster, findings);
+        let written = spokes.by_hub.first();
+        PolicyView {
+            withheld: written.map_or(view.withheld, |written| &written.withheld),
+            ..view
+        }
     }
 
     fn synced(&self) -> Received<'_> {

@@ -12,7 +12,7 @@ use apimachinery::{Identity, Work};
 use indexmap::IndexMap;
 use ocm_placement::{Detail, evaluate};
 
-use super::analysis::{Analysis, Spokes};
+use super::analysis::Analysis;
 use super::stages::Rendered;
 use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -24,9 +24,7 @@ use crate::parallel;
 use crate::placing::inventory;
 use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
-use crate::report::{
-    Aggregated, Compared, FleetPage, Page, PlacementOnPage, PolicyReport, PolicyView, Without,
-};
+use crate::report::{Aggregated, Compared, FleetPage, Page, PlacementOnPage, PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
 
 /// At most so many pairs of a Placement and a cluster are explained.
@@ -41,8 +39,6 @@ pub struct PageInput<'p> {
     pub source_url: Option<String>,
     /// The rendering.
     pub rendered: &'p Rendered,
-    /// The objects that the clusters receive.
-    pub spokes: &'p Spokes<'p>,
     /// The policies, evaluated there.
     pub view: &'p PolicyView<'p>,
     /// The places of the input, relative to its root.
@@ -56,15 +52,6 @@ pub struct PageInput<'p> {
 }
 
 impl Analysis<'_> {
-    /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
-    pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
-        PolicyReport::new(
-            view,
-            spokes.withheld(),
-            &self.placed.loaded.sources.root_relative(),
-        )
-    }
-
     /// The data of a page. Equal input gives equal data.
     pub fn page<'p>(&'p self, input: PageInput<'p>) -> FleetPage<'p> {
         let loaded = self.placed.loaded;
@@ -95,7 +82,6 @@ impl Analysis<'_> {
             source_url: input.source_url,
             view: input.view,
             plan: &input.rendered.plan,
-            withheld: input.spokes.withheld(),
             hub,
             sources: &loaded.sources,
             locate: input.locate,

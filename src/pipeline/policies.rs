@@ -243,6 +243,7 @@ pub(super) fn evaluate<'a>(
     let Some(SpokesOfHub {
         placed: input,
         attached,
+        withheld,
         ..
     }) = hubs.first()
     else {
@@ -327,6 +328,7 @@ pub(super) fn evaluate<'a>(
     PolicyView {
         hub: attachments,
         hub_effective: hub,
+        withheld,
         refusals: refusals(attachments, &spokes),
         overlays: Vec::new(),
         spokes,

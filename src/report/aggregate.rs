@@ -12,21 +12,20 @@ use kube_json::{Text, Value};
 use serde::Serialize;
 
 use super::exported::{AppliedWork, ExportedWork, ExportedWorks, Feedback, Ownership, Parents, Pool};
+use crate::api::condition::{Condition, ConditionMessage};
 use crate::api::gateway::Gateway;
 use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
-use crate::hub::{Hub, OurClass, OurGatewayId, Ours, Table};
-use crate::object::Object;
+use crate::hub::{Hub, OurClass, OurGateway, Ours, Table};
+use crate::object::{Object, Origin};
 use crate::outcome::status::{UNKNOWN, class_status, handled, no_listeners, programmed_on};
 use crate::outcome::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, OnCluster, PolicyView,
-    StatusGroup, UnknownOnCluster, WorkOnCluster, WorkState, exception,
+    StatusGroup, UnknownOnCluster, WorkOnCluster, WorkState,
 };
-use crate::policy::{Condition, ConditionMessage, Outcome, PolicyId};
 use crate::render::{
     MANIFEST_KEY_LABEL, Plan, RBAC_WORK, Rights, WorkId, is_agents_own, manifest_key, policy_conditions,
 };
-use crate::topology::RouteId;
 use instance::{
     Instance, PlacedWork, PlannedWork, Resources, judged, lacking, of_folders, remains, state_of,
 };
@@ -100,14 +99,14 @@ pub struct WorkProblem {
 /// The exported works by cluster and by their names in the plan.
 type Exported<'x> = BTreeMap<(&'x str, &'x str), &'x ExportedWork>;
 
-/// What of the hub a manifest was made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Subject {
-    /// Position in [`Ours::gateways`].
-    Gateway(OurGatewayId),
-    Policy(PolicyId),
-    /// Number in the topology.
-    Route(RouteId),
+/// Where the object that a manifest was made from is in the input: that is how the plan knows it.
+type HubPlace<'x> = (DocumentId, &'x str);
+
+/// What is on clusters of each object of the hub, by cluster.
+type Instances<'x> = HashMap<HubPlace<'x>, Vec<Instance<'x>>>;
+
+fn place(origin: &Origin) -> HubPlace<'_> {
+    (origin.document, &origin.pointer)
 }
 
 impl Aggregation<'_, '_> {
@@ -133,8 +132,8 @@ impl Aggregation<'_, '_> {
         let works = self.summary(&placed, &exported, gone);
         let instances = self.instances(&placed);
         let mut objects: Vec<ObjectStatus> = self.ours.classes.values().map(class_status).collect();
-        for (id, ours) in self.ours.gateways.iter() {
-            let instances = instances.get(&Subject::Gateway(id));
+        for ours in self.ours.gateways.rows() {
+            let instances = instances.get(&place(&ours.gateway.object.origin));
             let instances = instances.map(Vec::as_slice).unwrap_or_default();
             if let Some(class) = self.ours.classes.get(&*ours.gateway.class_name) {
                 objects.push(gateway_status(&ours.gateway, class, instances, findings));
@@ -247,16 +246,16 @@ impl Aggregation<'_, '_> {
                 deletable.extend(rights.iter().cloned());
             }
         }
-        let subjects = self.subjects();
+        let ours = self.ours.gateways.rows().iter();
+        let ours = ours.map(|ours| (place(&ours.gateway.object.origin), ours));
+        let ours: HashMap<HubPlace<'_>, &OurGateway<'_>> = ours.collect();
         let mut wanted: BTreeMap<&str, Resources<'_>> = BTreeMap::new();
         for work in placed.iter() {
             let manifests = self.plan.works.get(work.id).manifests.iter();
             let origins = manifests.flat_map(|manifest| &manifest.origins);
             for origin in origins {
-                let subject = subjects.get(&(origin.document, origin.pointer.as_str()));
-                if let Some(Subject::Gateway(id)) = subject {
-                    let params = &self.ours.gateways.get(*id).params;
-                    let custom = params.listed();
+                if let Some(ours) = ours.get(&place(origin)) {
+                    let custom = ours.params.listed();
                     let custom = custom.filter(|(group, resource)| !is_agents_own(group, resource));
                     wanted.entry(work.cluster).or_default().extend(custom);
                 }
@@ -294,18 +293,14 @@ impl Aggregation<'_, '_> {
         }
     }
 
-    /// The instances of every Gateway, route and policy, by cluster.
-    fn instances<'x>(&'x self, placed: &'x [PlacedWork<'x>]) -> HashMap<Subject, Vec<Instance<'x>>> {
-        let subjects = self.subjects();
-        let mut instances: HashMap<Subject, Vec<Instance<'x>>> = HashMap::new();
+    fn instances<'x>(&'x self, placed: &'x [PlacedWork<'x>]) -> Instances<'x> {
+        let mut instances = Instances::new();
         for work in placed {
             // From the plan to the works, never the other way: what is missing is part of the answer, and a manifest
             // there bears the names of the spoke, from which no hub object can be told.
             for (position, manifest) in self.plan.works.get(work.id).manifests.iter().enumerate() {
-                let of = manifest.origins.iter();
-                let of = of.filter_map(|at| subjects.get(&(at.document, at.pointer.as_str())));
-                for subject in of {
-                    instances.entry(*subject).or_default().push(Instance {
+                for origin in &manifest.origins {
+                    instances.entry(place(origin)).or_default().push(Instance {
                         work,
                         position,
                         manifest: work.exported.and_then(|exported| exported.manifest(manifest)),
@@ -314,19 +309,6 @@ impl Aggregation<'_, '_> {
             }
         }
         instances
-    }
-
-    /// Gateways and policies by where they are in the input: that is how the plan knows them.
-    fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
-        let gateways = self.ours.gateways.iter();
-        let gateways = gateways.map(|(id, ours)| (ours.gateway.object, Subject::Gateway(id)));
-        let policies = self.view.hub.policies.iter();
-        let policies = policies.map(|(id, policy)| (policy.object, Subject::Policy(id)));
-        let routes = self.view.routes.iter();
-        let routes = routes.map(|(number, route)| (route.object, Subject::Route(number)));
-        let all = gateways.chain(policies).chain(routes);
-        all.map(|(object, subject)| ((object.origin.document, object.origin.pointer.as_str()), subject))
-            .collect()
     }
 
     /// Works of ours, or of MGC, that the plan places nowhere.
@@ -353,10 +335,10 @@ impl Aggregation<'_, '_> {
     }
 
     /// The routes that are on some cluster: with the conditions that the parameters' feedback brings back.
-    fn routes(&self, instances: &HashMap<Subject, Vec<Instance<'_>>>) -> Vec<ObjectStatus> {
+    fn routes(&self, instances: &Instances<'_>) -> Vec<ObjectStatus> {
         let shipped = self.view.routes.iter();
-        let statuses = shipped.filter_map(|(number, route)| {
-            let instances = instances.get(&Subject::Route(number))?;
+        let statuses = shipped.filter_map(|(_, route)| {
+            let instances = instances.get(&place(&route.object.origin))?;
             let reported = |kind: &&str| instances.iter().any(|instance| instance.reports(kind));
             let kinds = ["Accepted", "ResolvedRefs", "Programmed"].into_iter();
             let kinds: Vec<&str> = kinds.filter(reported).collect();
@@ -375,15 +357,12 @@ impl Aggregation<'_, '_> {
     }
 
     /// The policies that are on some cluster, or kept from one by what lives there.
-    fn policies(
-        &self,
-        instances: &HashMap<Subject, Vec<Instance<'_>>>,
-        admits: impl Fn(&str) -> bool,
-    ) -> Vec<ObjectStatus> {
+    fn policies(&self, instances: &Instances<'_>, admits: impl Fn(&str) -> bool) -> Vec<ObjectStatus> {
         let mut statuses = Vec::new();
         for (id, policy) in self.view.hub.policies.iter() {
-            let instances = instances.get(&Subject::Policy(id)).map(Vec::as_slice);
-            let overridden = self.overridden(id, &admits);
+            let instances = instances.get(&place(&policy.object.origin)).map(Vec::as_slice);
+            let mut overridden = self.view.overridden_on(id);
+            overridden.retain(|(cluster, _)| admits(cluster));
             if instances.is_none() && overridden.is_empty() {
                 continue;
             }
@@ -425,26 +404,6 @@ impl Aggregation<'_, '_> {
             statuses.push(status);
         }
         statuses
-    }
-
-    /// The clusters where others took the place of a policy, with the condition that it would have.
-    fn overridden(&self, id: PolicyId, admits: impl Fn(&str) -> bool) -> Vec<(&str, Condition)> {
-        let hub = self.view.hub;
-        let policy = hub.policy(id);
-        let everywhere = self.view.fates.of(&policy.locator());
-        let fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
-        let mut found: Vec<(&str, Condition)> = Vec::new();
-        for fate in fates {
-            let total = fate.total();
-            if total.outcome() == Outcome::Overridden {
-                let condition = exception(&policy.object.kind, hub.profile(id).status, &total);
-                let clusters = fate.clusters.iter().filter(|cluster| admits(cluster));
-                let there = clusters.filter_map(|cluster| Some((cluster.as_ref(), condition.clone()?)));
-                found.extend(there);
-            }
-        }
-        found.sort_by_key(|(cluster, _)| *cluster);
-        found
     }
 }
 

@@ -1,14 +1,14 @@
-//! `graph`: what is attached to what, as nodes and edges. `build` makes a [`Graph`] of everything; here it is reduced to a part
+//! `graph`: what is attached to what, as nodes and edges. The [`AttachmentGraph`] has everything; here it is reduced to a part
 //! ([`Only`]), similar nodes are collapsed until it is small enough to read, and it is written for mermaid or Graphviz.
-
-mod build;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use apimachinery::named_parts;
 
-use crate::diagnostic::{first_names, one_line, plural};
+use crate::diagnostic::{Code, Finding, Place, first_names, one_line, plural};
+use crate::outcome::PolicyView;
+use crate::outcome::attachment_graph::{AttachmentGraph, Edge, Layer, Link, State, Vertex};
 
 /// At most so many characters of one name are drawn: as many as a name may have, and its namespace.
 const MOST_OF_A_NAME: usize = 320;
@@ -24,117 +24,73 @@ pub struct Graph {
     edges: Vec<Edge>,
 }
 
-/// What a node is, from the top of the hierarchy down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Layer {
-    Class,
-    Namespace,
-    Gateway,
-    ListenerSet,
-    Listener,
-    Route,
-    Backend,
-    Policy,
-    Cluster,
-}
-
-/// How a node is colored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
-    /// As its part of the hierarchy is.
-    Plain,
-    /// Of another controller's class: it is not rendered.
-    Aside,
-    /// A policy all of which holds.
-    Holds,
-    /// A policy some of which lost somewhere.
-    Partial,
-    /// A policy nothing of which holds.
-    Overridden,
-    /// A policy that is not accepted.
-    Refused,
-    /// A policy whose kind the class does not sync.
-    NotSynced,
-    /// A policy that is on no path.
-    NoPath,
-}
-
-impl State {
-    /// A name for style sheets, of which none is a word of mermaid's or of DOT's; fill and line. Dark text is readable on
-    /// every fill; the state is in words too, for readers who see no colors.
-    const fn style(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Plain => ("plain", "#ffffff", "#57606a"),
-            Self::Aside => ("aside", "#f6f8fa", "#afb8c1"),
-            Self::Holds => ("holds", "#d3f2d3", "#1a7f37"),
-            Self::Partial => ("partial", "#fff3c4", "#9a6700"),
-            Self::Overridden => ("overridden", "#dfe3e8", "#57606a"),
-            Self::Refused => ("refused", "#ffd8d3", "#cf222e"),
-            Self::NotSynced => ("notSynced", "#e8dcff", "#8250df"),
-            Self::NoPath => ("noPath", "#ffffff", "#8c959f"),
-        }
+/// A name for style sheets, of which none is a word of mermaid's or of DOT's; fill and line. Dark text is readable on
+/// every fill; the state is in words too, for readers who see no colors.
+const fn style(state: State) -> (&'static str, &'static str, &'static str) {
+    match state {
+        State::Plain => ("plain", "#ffffff", "#57606a"),
+        State::Aside => ("aside", "#f6f8fa", "#afb8c1"),
+        State::Holds => ("holds", "#d3f2d3", "#1a7f37"),
+        State::Partial => ("partial", "#fff3c4", "#9a6700"),
+        State::Overridden => ("overridden", "#dfe3e8", "#57606a"),
+        State::Refused => ("refused", "#ffd8d3", "#cf222e"),
+        State::NotSynced => ("notSynced", "#e8dcff", "#8250df"),
+        State::NoPath => ("noPath", "#ffffff", "#8c959f"),
     }
 }
 
-/// A node: one thing, or several that are counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Vertex {
-    part: Layer,
-    /// The kind in words: `HTTPRoute`, `listener`, `cluster`.
-    what: String,
-    /// `namespace/name` of each thing that it stands for.
-    names: Vec<String>,
-    state: State,
-    /// A second line: the state in words.
-    note: String,
+/// The lines of the label, printable but not escaped. No line begins with text of the input: readers that take
+/// a label for Markdown find no list and no heading in it.
+fn lines(vertex: &Vertex) -> Vec<String> {
+    let kind = shown(&vertex.kind);
+    let first = match vertex.names.as_slice() {
+        [] => kind,
+        [name] => format!("{kind} {}", shown(name)),
+        several => {
+            let distinct: BTreeSet<&String> = several.iter().collect();
+            let names = first_names(distinct.into_iter().map(|name| shown(name)), MOST_NAMES);
+            format!("{} {}: {names}", several.len(), plural(&kind))
+        }
+    };
+    let note = Some(&vertex.note).filter(|note| !note.is_empty());
+    [first].into_iter().chain(note.map(|note| shown(note))).collect()
 }
 
-impl Vertex {
-    fn new(part: Layer, what: &str, name: impl Into<String>) -> Self {
-        Self {
-            part,
-            what: what.to_owned(),
-            names: vec![name.into()],
-            state: State::Plain,
-            note: String::new(),
-        }
-    }
+/// So many edges from Gateways to clusters are drawn: more is nothing that any program lays out.
+const MOST_DRAWN: usize = 200_000;
 
-    /// The lines of the label, printable but not escaped. No line begins with text of the input: readers that take
-    /// a label for Markdown find no list and no heading in it.
-    fn lines(&self) -> Vec<String> {
-        let what = shown(&self.what);
-        let first = match self.names.as_slice() {
-            [] => what,
-            [name] => format!("{what} {}", shown(name)),
-            several => {
-                let distinct: BTreeSet<&String> = several.iter().collect();
-                let names = first_names(distinct.into_iter().map(|name| shown(name)), MOST_NAMES);
-                format!("{} {}: {names}", several.len(), plural(&what))
-            }
+impl Graph {
+    /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
+    /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
+    /// would have more edges than anybody can follow, unless each shall have one (`with_each_cluster`).
+    ///
+    /// # Errors
+    /// If a node for each cluster would be too much.
+    pub fn new(
+        view: &PolicyView<'_>,
+        admits: impl Fn(&str) -> bool,
+        with_each_cluster: bool,
+    ) -> Result<Self, Box<Finding>> {
+        let Some(graph) = AttachmentGraph::new(view, &admits) else {
+            return Ok(Self::default());
         };
-        let note = Some(&self.note).filter(|note| !note.is_empty());
-        [first].into_iter().chain(note.map(|note| shown(note))).collect()
+        match graph.drawn() {
+            edges if with_each_cluster && edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
+            edges => {
+                let (vertices, edges) = graph.build(!with_each_cluster && edges > MOST_EDGES);
+                Ok(Self { vertices, edges })
+            }
+        }
     }
 }
 
-/// From one node to another.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge {
-    from: usize,
-    to: usize,
-    link: Link,
-    /// The section that a policy targets, where it is no node of its own.
-    label: Option<String>,
-}
-
-/// What an edge means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Link {
-    /// The second is attached to the first, or goes there.
-    Leads,
-    /// The policy is attached there.
-    Targets,
+fn too_many(edges: usize) -> Finding {
+    let message = format!(
+        "the graph would have {edges} edges from Gateways to clusters; at most {MOST_DRAWN} are drawn"
+    );
+    Finding::new(Code::INPUT_TOO_COSTLY, Place::Run, message)
+        .note("without `--all`, clusters that receive the same Gateways are one node")
+        .help("leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)")
 }
 
 impl Graph {
@@ -152,20 +108,6 @@ impl Graph {
     /// How many edges there are.
     pub fn edges(&self) -> usize {
         self.edges.len()
-    }
-
-    fn add(&mut self, vertex: Vertex) -> usize {
-        self.vertices.push(vertex);
-        self.vertices.len().saturating_sub(1)
-    }
-
-    fn link(&mut self, from: usize, to: usize, link: Link, label: Option<String>) {
-        self.edges.push(Edge {
-            from,
-            to,
-            link,
-            label,
-        });
     }
 
     fn tidy(&mut self) {
@@ -220,7 +162,7 @@ impl Only {
             return namespaces.any(|(namespace, _)| namespace == self.name);
         }
         let is_named = |name: &String| *name == self.name || name.rsplit('/').next() == Some(&self.name);
-        vertex.what.to_lowercase() == self.kind && names.any(is_named)
+        vertex.kind.to_lowercase() == self.kind && names.any(is_named)
     }
 }
 
@@ -424,10 +366,10 @@ impl Graph {
             match known.and_then(|known| Some((known, kept.get_mut(known)?))) {
                 Some((known, first)) => {
                     first.names.extend_from_slice(&vertex.names);
-                    if first.what != vertex.what {
+                    if first.kind != vertex.kind {
                         // Routes of several kinds.
-                        let what = if part == Layer::Route { "route" } else { "object" };
-                        what.clone_into(&mut first.what);
+                        let kind = if part == Layer::Route { "route" } else { "object" };
+                        kind.clone_into(&mut first.kind);
                     }
                     moved.push(known);
                 }
@@ -454,7 +396,7 @@ impl Graph {
 }
 
 fn alike(vertex: &Vertex) -> Alike {
-    (vertex.what.clone(), vertex.state, vertex.note.clone())
+    (vertex.kind.clone(), vertex.state, vertex.note.clone())
 }
 
 impl Graph {
@@ -463,7 +405,7 @@ impl Graph {
         let mut text = String::from("flowchart LR\n");
         for (position, vertex) in self.vertices.iter().enumerate() {
             let (open, close) = mermaid_shape(vertex.part);
-            let lines: Vec<String> = vertex.lines().iter().map(|line| mermaid_escaped(line)).collect();
+            let lines: Vec<String> = lines(vertex).iter().map(|line| mermaid_escaped(line)).collect();
             let _ = writeln!(text, "  {}{open}\"{}\"{close}", id(position), lines.join("<br/>"));
         }
         for edge in &self.edges {
@@ -477,7 +419,7 @@ impl Graph {
             let _ = writeln!(text, "  {} {arrow}{label} {}", id(edge.from), id(edge.to));
         }
         for state in self.states() {
-            let (name, fill, line) = state.style();
+            let (name, fill, line) = style(state);
             let dashes = match state {
                 State::NoPath | State::Aside => ",stroke-dasharray:4 3",
                 _ => "",
@@ -528,8 +470,8 @@ impl Graph {
              node [fontname=\"Helvetica\", fontcolor=\"#1f2328\"]\n  edge [fontname=\"Helvetica\", color=\"#57606a\"]\n",
         );
         for (position, vertex) in self.vertices.iter().enumerate() {
-            let lines: Vec<String> = vertex.lines().iter().map(|line| dot_escaped(line)).collect();
-            let (_, fill, line) = vertex.state.style();
+            let lines: Vec<String> = lines(vertex).iter().map(|line| dot_escaped(line)).collect();
+            let (_, fill, line) = style(vertex.state);
             let style = match (vertex.state, vertex.part) {
                 (State::NoPath | State::Aside, _) => "filled,dashed",
                 (_, Layer::Listener | Layer::ListenerSet | Layer::Route | Layer::Backend) => "filled,rounded",

@@ -5,7 +5,6 @@
 mod aggregate;
 mod coverage;
 pub mod diff;
-mod explain;
 mod exported;
 mod graph;
 mod page;
@@ -16,20 +15,18 @@ mod render_report;
 mod status;
 
 pub use crate::outcome::{
-    Address, CoverageReport, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster,
-    ManifestProblem, ObjectStatus, OverlayChanges, PolicyEntry, PolicyReport, PolicyView, SourceLine,
-    StatusGroup, UnknownOnCluster, WorkOnCluster, WorkState,
+    Address, Answer, AttachedPolicy, ChangePart, ClusterPart, CoverageReport, EffectiveEntry,
+    EffectiveResult, ExplainedLoss, ExplainedPaths, ExplainedSetting, FeedbackOnCluster, ListenerOnCluster,
+    Loser, ManifestProblem, ObjectExplanation, ObjectStatus, OverlaidSetting, OverlayChanges, PolicyEntry,
+    PolicyPart, PolicyReport, PolicyView, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
+    SettingIfDeleted, SourceLine, StatusGroup, UnknownOnCluster, UnknownRule, Winner, WithheldPolicy,
+    WorkOnCluster, WorkState, effective_paths, explain, explain_request,
 };
 /// A request, for [`explain_request`].
-pub use crate::topology::{NoRequest, Request, is_request};
+pub use crate::request_matching::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use coverage::{coverage_markdown, coverage_text};
-pub use explain::{
-    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
-    ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
-    SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
-};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
@@ -40,7 +37,7 @@ pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_
 pub use policies_text::{explanation_text, overlays_line, policies_text, request_text};
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
-pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
+pub use render_report::{RenderReport, kept_by_local_policies};
 pub use status::{Required, StatusReport, StatusSource, status_text, works_in_the_way};
 #[cfg(test)]
 pub(crate) use tests::schemas::schema_documents;

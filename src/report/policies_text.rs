@@ -7,15 +7,14 @@ use apimachinery::Locators;
 use kube_json::Value;
 
 use super::diff::{field_changes, field_line};
-use super::explain::{
-    ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
-};
 use super::status::{alike, below};
 use crate::diagnostic::{
     Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
 };
-use crate::outcome::{OverlayChanges, PolicyEntry, PolicyReport, SourceLine};
-use crate::policy::Rule;
+use crate::outcome::{
+    ChangePart, ExplainedLoss, ExplainedPaths, ObjectExplanation, OverlayChanges, PolicyEntry, PolicyPart,
+    PolicyReport, RequestExplanation, RuleLine, SourceLine,
+};
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
 const MOST_NAMES: usize = 40;
@@ -144,9 +143,8 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
 
 /// Says once why names decide, if they do.
 fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
-    let by_name = [Rule::FirstByName, Rule::LaterChallenger].map(Rule::name);
     let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
-    if losses.any(|loss| by_name.contains(&loss.rule)) {
+    if losses.any(ExplainedLoss::is_decided_by_name) {
         text.blank();
         text.push(
             "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \

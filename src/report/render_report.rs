@@ -1,7 +1,7 @@
 //! `render --report`: what was rendered, where it came from, what was withheld, and why.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -11,11 +11,9 @@ use crate::diagnostic::{
     first_names, one_or_many,
 };
 use crate::object::Origin;
-use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView, SourceLine, overlay_changes};
+use crate::outcome::{ObjectStatus, OverlayChanges, PolicyView, SourceLine, WithheldPolicy, overlay_changes};
 use crate::placing::overlays::Overlays;
-use crate::policy::{Attachments, Outcome};
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
-use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
 #[derive(Debug, Serialize)]
@@ -122,65 +120,21 @@ struct ObjectReport {
     origins: Vec<SourceLine>,
 }
 
-/// A policy that is not shipped although its kind is synced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct WithheldPolicy {
-    /// Locator of the policy.
-    pub policy: String,
-    /// Locator of the target.
-    pub target: String,
-    /// The cluster, if it is withheld from only one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<String>,
-    /// Locator of the policy that wins.
-    pub winner: String,
-    /// The rule that decided, by its stable name.
-    pub rule: &'static str,
-    /// The rule in words.
-    pub because: &'static str,
-}
-
-impl WithheldPolicy {
-    /// The report's entry for one decision.
-    pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
-        Self {
-            policy: attachments.policy(withheld.policy).object.identity().locator(),
-            target: attachments.topology.locator(withheld.node),
-            cluster: withheld.cluster.map(str::to_owned),
-            winner: withheld.winner.identity().locator(),
-            rule: withheld.rule.name(),
-            because: withheld.rule.because(),
-        }
-    }
-}
-
 /// So many policies that give way are named in one line; the rest is counted.
 const MOST_NAMED: usize = 3;
 
 /// Two lines about the policies of which local ones leave nothing on their clusters, shipped or not, and what follows;
 /// `None` if there are none.
 pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
-    let mut pairs: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for (policy, everywhere) in view.fates.iter() {
-        for fate in &everywhere.fates {
-            let total = fate.total();
-            let local = total.by.iter().filter(|(_, winner)| winner.local);
-            for (winner, _) in local.filter(|_| total.outcome() == Outcome::Overridden) {
-                let pair = (key_of(policy).to_owned(), key_of(winner).to_owned());
-                let clusters = fate.clusters.iter().map(ToString::to_string);
-                pairs.entry(pair).or_default().extend(clusters);
-            }
-        }
-    }
-    let clusters: BTreeSet<&str> = pairs.values().flatten().map(String::as_str).collect();
-    let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| policy.as_str()).collect();
+    let pairs = view.overridden_by_local();
+    let clusters: BTreeSet<&str> = pairs.values().flatten().copied().collect();
+    let policies: BTreeSet<&str> = pairs.keys().map(|[policy, _]| policy.as_str()).collect();
     let verb = match policies.len() {
         0 => return None,
         1 => "is overridden by a local one",
         _ => "are overridden by local ones",
     };
-    let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
+    let named = pairs.iter().take(MOST_NAMED).map(|([policy, winner], clusters)| {
         let clusters = first_names(clusters, MOST_NAMED);
         format!("{policy} by {winner} on {clusters}")
     });
@@ -197,11 +151,6 @@ pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
         counted(policies.len(), "policy"),
         named.join("; ")
     ))
-}
-
-/// `namespace/name` of a locator.
-pub(super) fn key_of(locator: &str) -> &str {
-    locator.split_once(':').map_or(locator, |(_, key)| key)
 }
 
 impl WorkReport {

@@ -10,13 +10,13 @@ use kube_json::Value;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
+use crate::api::condition::{Condition, ConditionMessage};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{
     API_VERSION, GAP, Lines, and_more, counted, first_names, hanging, one_line, row, widths,
 };
 use crate::object::Object;
 use crate::outcome::{FeedbackOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState};
-use crate::policy::{Condition, ConditionMessage};
 
 /// The document, kind `StatusReport`.
 #[derive(Debug, Serialize)]

@@ -10,6 +10,7 @@
 pub mod outcome;
 pub mod placing;
 pub mod policy;
+pub mod request_matching;
 pub mod sync;
 pub mod topology;
 

@@ -6,12 +6,12 @@ use kube_json::{Value, json};
 
 use super::instance::{Fault, Instance, PlacedWork, PlannedWork, judged};
 use super::{addresses, gateway_status, listeners, policy_condition};
+use crate::api::condition::Condition;
 use crate::api::gateway::Gateway;
 use crate::diagnostic::{Findings, Place};
 use crate::hub::{Hub, Objects, Ours, Table};
 use crate::object::Object;
 use crate::outcome::{ListenerOnCluster, WorkState};
-use crate::policy::Condition;
 use crate::render::{ManifestSummary, WorkId};
 use crate::report::exported::{ExportedWork, Shared, SpecDigest};
 

@@ -8,10 +8,11 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::side::{Body, ObjectKey, Objects, Side, Which, describe, is_cluster, objects};
+use super::side::{Body, ObjectKey, Objects, Side, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
 use crate::object::Origin;
+use crate::outcome::{Presence, Which};
 use crate::render::{ManifestSummary, list, text};
 
 /// What happened to an object, a work, or a cluster.
@@ -233,21 +234,6 @@ impl Comparison {
         let clusters = describe(&self.clusters, clusters);
         format!("{} on {clusters}{}", change.object, change.what_happens())
     }
-}
-
-/// Whether clusters or paths are on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Presence {
-    /// On both.
-    Both,
-    /// Only on the new side.
-    #[serde(rename = "new")]
-    Joins,
-    /// Only on the old side.
-    #[serde(rename = "gone")]
-    Leaves,
 }
 
 /// Clusters to which the same happens.

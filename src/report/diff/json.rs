@@ -3,13 +3,14 @@
 use kube_json::Value;
 use serde::Serialize;
 
-use super::compare::{Change, Comparison, Counts, Effect, ObjectChange, Presence};
+use super::compare::{Change, Comparison, Counts, Effect, ObjectChange};
 use super::fields::{FieldChange, field_changes};
-use super::report::{DiffReport, EffectiveChange, Exceeded, Titles};
-use super::side::{BothSides, ObjectKey, Which, is_cluster};
+use super::report::{DiffReport, Exceeded, Titles};
+use super::side::{BothSides, ObjectKey, is_cluster};
 use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
+use crate::outcome::{EffectiveChange, Presence, Which};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

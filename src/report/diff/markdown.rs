@@ -7,13 +7,14 @@
 
 use std::fmt::Write as _;
 
-use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
 use super::fields::hunks;
 use super::report::DiffReport;
 use super::side::{BothSides, describe};
 use super::summary::{EffectiveGroup, Point, Word, remaining, remaining_groups, summary, told_at_once};
 use super::text::{places, presence, word};
 use crate::diagnostic::{Lines, and_more, one_line};
+use crate::outcome::Presence;
 
 /// Bytes of a comment by default: safely below GitHub's limit, which counts characters,
 /// and no character is less than a byte.

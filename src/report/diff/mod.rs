@@ -8,8 +8,6 @@
 //! objects are compared, before anything is stored.
 
 mod compare;
-mod effective;
-mod effective_changes;
 mod fields;
 mod json;
 mod markdown;
@@ -22,20 +20,17 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use crate::outcome::{EffectiveChange, EffectiveSettings, Presence, SettingChange, Which};
 pub use compare::{
-    Arrival, Change, ClusterRow, Comparison, Counts, Effect, ObjectChange, Presence, Unreadable, compare,
+    Arrival, Change, ClusterRow, Comparison, Counts, Effect, ObjectChange, Unreadable, compare,
 };
-pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub(super) use fields::{field_changes, field_line};
 pub use json::json;
 pub(super) use json::{Document as DiffDocument, document};
 pub(in crate::report) use markdown::fenced;
 pub use markdown::{DEFAULT_BUDGET, markdown};
-pub use report::{
-    DiffReport, EffectiveChange, Exceeded, Limit, SettingChange, Titles, denied, exceeded, over_budget,
-};
-pub(in crate::report) use report::{conceal, giver};
-pub use side::{BothSides, ObjectKey, Side, Which};
+pub use report::{DiffReport, Exceeded, Limit, Titles, denied, exceeded, over_budget};
+pub use side::{BothSides, ObjectKey, Side};
 pub use terms::{LocalChange, Terms};
 pub use text::{Look, human, semantic};

@@ -1,20 +1,18 @@
 //! The report of a comparison, the budget that a change must not exceed, and the findings about both. A loss that only
 //! the new side's `spokes` deny ([`denied`]) counts against the budget, too.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use kube_json::Value;
 use serde::Serialize;
 
-use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
-use super::effective::prefixes;
+use super::compare::{Change, Comparison, Effect, ObjectChange};
 use super::side::describe;
 use super::terms::Terms;
 use crate::api::config::Budget;
-use crate::diagnostic::{Code, Finding, Findings, Hidden, Place, and_more, counted, one_or_many};
+use crate::diagnostic::{Code, Finding, Findings, Place, and_more, counted, one_or_many};
+use crate::outcome::{EffectiveChange, conceal, key_of};
 use crate::render::REPLICA_SETS;
-use crate::report::render_report::key_of;
 
 /// What the sides are called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,111 +30,10 @@ pub struct Titles {
     pub fleet: Option<String>,
 }
 
-/// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct EffectiveChange {
-    /// Kind of the policy.
-    pub kind: String,
-    /// Its group, because two products may have a kind of the same name.
-    pub group: String,
-    /// Locators from the Gateway to the route, as in a `PolicyReport`.
-    pub path: Vec<String>,
-    /// The path for people.
-    #[serde(skip)]
-    pub label: String,
-    /// The same as it is said in a sentence: `listener a of gw/web`.
-    #[serde(skip)]
-    pub place: String,
-    /// How many paths it stands for: what changes on all paths of a listener is reported once.
-    #[serde(skip)]
-    pub paths: usize,
-    /// Whether both sides have the path.
-    pub presence: Presence,
-    /// The clusters, sorted.
-    pub clusters: Arc<Vec<String>>,
-    /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
-    #[serde(rename = "lost")]
-    pub is_lost: bool,
-    /// The settings that applied and no longer apply, although traffic still takes the path: rules, or JSON pointers.
-    pub lost_settings: Vec<String>,
-    /// The effective settings before the change; none if no policy applied.
-    pub old: Option<Value>,
-    /// The effective settings after the change; none if no policy applies anymore.
-    pub new: Option<Value>,
-    /// Locators of the policies that `old` comes from, sorted.
-    pub old_policies: Vec<String>,
-    /// Locators of the policies that `new` comes from, sorted.
-    pub new_policies: Vec<String>,
-    /// The settings that differ; paths with one change share them.
-    #[serde(skip)]
-    pub settings: Arc<Vec<SettingChange>>,
-}
-
-impl EffectiveChange {
-    /// `namespace/name` of the policies that gave the settings that are lost, sorted.
-    pub(super) fn lost_from(&self) -> Vec<&str> {
-        let gone = self.settings.iter().filter(|setting| setting.new.is_none());
-        let from: BTreeSet<&str> = gone.filter_map(|setting| setting.old_from.as_deref()).collect();
-        from.into_iter().collect()
-    }
-}
-
 /// `namespace/name` of policies, by their locators.
 pub(super) fn keys_of(policies: &[String]) -> String {
     let keys = policies.iter().map(|locator| key_of(locator));
     keys.collect::<Vec<_>>().join(", ")
-}
-
-/// Locator of the policy that gives the new value of a setting, of those that hold then.
-pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p str> {
-    let key = setting.new_from.as_deref()?;
-    let mut policies = policies.iter().map(String::as_str);
-    policies.find(|locator| key_of(locator) == key)
-}
-
-/// A setting that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SettingChange {
-    /// Rule id or JSON pointer.
-    pub setting: String,
-    /// Absent if it was added.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Arc<Value>>,
-    /// Absent if it was removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new: Option<Arc<Value>>,
-    /// `namespace/name` of the policy that gave it.
-    #[serde(skip)]
-    pub old_from: Option<String>,
-    /// `namespace/name` of the policy that gives it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new_from: Option<String>,
-}
-
-/// Hides the values of Secrets in settings, of which each list is shared by many paths.
-pub(in crate::report) fn conceal<'s>(
-    settings: impl Iterator<Item = &'s mut Arc<Vec<SettingChange>>>,
-    hidden: &mut Hidden,
-) {
-    // By the list as it was, which is kept so that no new one has its address.
-    let mut known: HashMap<*const Vec<SettingChange>, [Arc<Vec<SettingChange>>; 2]> = HashMap::new();
-    for settings in settings {
-        let [_, shown] = known.entry(Arc::as_ptr(settings)).or_insert_with(|| {
-            let mut shown = Vec::clone(settings);
-            for value in shown
-                .iter_mut()
-                .flat_map(|setting| [&mut setting.old, &mut setting.new])
-            {
-                *value = value.take().map(|value| Arc::new(hidden.conceal(&value, false)));
-            }
-            [Arc::clone(settings), Arc::new(shown)]
-        });
-        *settings = Arc::clone(shown);
-    }
 }
 
 /// Everything that differs between two sides.
@@ -399,7 +296,7 @@ pub fn denied(
     }
     let losses = on_old_spokes.into_iter().filter_map(|mut change| {
         // What is lost on a listener is lost on all that is behind it.
-        let above = prefixes(&change.path);
+        let above = (1..=change.path.len()).filter_map(|length| change.path.get(..length));
         let same_path = above.filter_map(|path| by_path.get(&(&*change.kind, &*change.group, path)));
         let same_path: Vec<&EffectiveChange> = same_path.flatten().copied().collect();
         let is_counted = |cluster: &String| {

@@ -11,6 +11,7 @@ use crate::diagnostic::{Locate, Part, Span, first_names};
 use crate::hub::RowId as _;
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
+use crate::outcome::Which;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS, manifest_names};
 
@@ -253,35 +254,6 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
     let at = head.find(KEY)?.checked_add(KEY.len())?;
     let after = text.get(at..)?.strip_prefix(&*kube_yaml::scalar(cluster))?;
     after.starts_with('\n').then_some((text.get(..at)?, after))
-}
-
-/// One of the two sides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Which {
-    /// The base.
-    #[default]
-    Old,
-    /// What is compared with it.
-    New,
-}
-
-impl Which {
-    /// The other side.
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::Old => Self::New,
-            Self::New => Self::Old,
-        }
-    }
-
-    /// The one of both that is of this side.
-    pub(super) fn of<T>(self, [old, new]: &[T; 2]) -> &T {
-        match self {
-            Self::Old => old,
-            Self::New => new,
-        }
-    }
 }
 
 /// The texts of both sides, the old one first.

@@ -8,13 +8,14 @@ use apimachinery::pointer;
 use indexmap::IndexMap;
 use kube_json::Value;
 
-use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::compare::{Change, ClusterRow, Comparison, Effect, ObjectChange};
 use super::fields::{FieldChange, field_changes, field_changes_at, field_line};
-use super::report::{DENIED, DiffReport, EffectiveChange, SettingChange, keys_of, listed};
+use super::report::{DENIED, DiffReport, keys_of, listed};
 use super::side::{describe, describe_names};
 use super::terms::LocalChange;
 use crate::diagnostic::{and_more, counted, first_names, one_line, one_or_many};
 use crate::object::well_known::HUB_DIRECTORY;
+use crate::outcome::{EffectiveChange, Presence, SettingChange};
 
 /// So many other objects are named in each part; the folded details have all of them.
 const MOST_OBJECTS: usize = 10;

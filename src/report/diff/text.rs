@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::compare::{Change, Comparison, Effect, ObjectChange, Presence};
+use super::compare::{Change, Comparison, Effect, ObjectChange};
 use super::fields::{field_changes, field_line, hunks};
 use super::report::DiffReport;
 use super::side::{BothSides, describe};
 use super::summary::{arriving, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{not_a_command, one_line, wrapped_hanging};
+use crate::outcome::Presence;
 
 /// Where a text is shown: whether it may be colored, and how wide it may become.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use crate::diagnostic::FindingEntry;
 use crate::outcome::inventory::Inventory;
-use crate::outcome::{ObjectStatus, OverlayChanges, PolicyEntry, SourceLine, WorkState};
+use crate::outcome::{
+    ObjectStatus, OverlayChanges, PolicyEntry, SettingChange, SourceLine, WithheldPolicy, WorkState,
+};
 use crate::report::aggregate::WorkSummary;
-use crate::report::diff::{DiffDocument, SettingChange};
+use crate::report::diff::DiffDocument;
 use crate::report::placement::PlacementOnPage;
-use crate::report::render_report::WithheldPolicy;
 
 /// The data of `spokewright page`.
 #[derive(Debug, Default, Serialize)]

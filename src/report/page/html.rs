@@ -19,7 +19,6 @@ use super::document::FleetPage;
 use crate::diagnostic::{counted, is_unseen};
 use crate::outcome::inventory::{KindEntry, RouteEntry};
 use crate::report::placement::PlacementOnPage;
-use crate::topology::Level;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -245,7 +244,7 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
     }
     let routes = inventory.routes.iter();
     let attached: Vec<&RouteEntry> = routes.filter(|route| !route.attached.is_empty()).collect();
-    for kind in inventory.kinds.iter().filter(|kind| kind.ends == Level::Rule) {
+    for kind in inventory.kinds.iter().filter(|kind| kind.is_about_rules()) {
         let covered = covered_rules(page, kind);
         let is_covered = |route: &&&RouteEntry| {
             let mut listeners = route.attached.iter().map(|attached| &attached.listener);

@@ -16,19 +16,19 @@ use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText,
 use super::aggregate::Aggregated;
 use super::diff::{self, BothSides, DiffReport};
 use super::placement::PlacementOnPage;
-use super::render_report::WithheldPolicy;
 use super::status::spoken;
+use crate::api::condition::Condition;
 use crate::api::gateway::GROUP;
 use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, FindingEntry, Findings, Hidden, Locate, Part, and_more, holds_secret};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
-use crate::outcome::{ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine};
-use crate::policy::Condition;
+use crate::outcome::{
+    ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy, conceal,
+};
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
-use crate::sync::Withheld;
 
 pub use document::FleetPage;
 pub(crate) use document::Without;
@@ -64,7 +64,6 @@ pub(crate) struct Page<'p> {
     pub(crate) source_url: Option<String>,
     pub(crate) view: &'p PolicyView<'p>,
     pub(crate) plan: &'p Plan,
-    pub(crate) withheld: &'p [Withheld<'p>],
     pub(crate) hub: &'p Hub,
     pub(crate) sources: &'p Sources,
     /// The places of the input, relative to its root.
@@ -104,13 +103,13 @@ impl<'p> Page<'p> {
             work: &Work::default(),
             hidden: &mut hidden,
         };
-        let Some(inventory) = Inventory::new(view, self.withheld, self.locate, scope) else {
+        let Some(inventory) = Inventory::new(view, self.locate, scope) else {
             let left_out = vec![html::FLEET.to_owned()];
             return FleetPage { left_out, ..page };
         };
         let mut if_deleted = std::mem::take(&mut self.if_deleted);
         let changes = if_deleted.values_mut().flatten();
-        diff::conceal(changes.map(|change| &mut change.settings), &mut hidden);
+        conceal(changes.map(|change| &mut change.settings), &mut hidden);
         let (policies, policy_texts) = self.policies();
         let mut left_out = Vec::new();
         if !self.explains_placements {
@@ -126,7 +125,7 @@ impl<'p> Page<'p> {
         let backends = rules.map(|rule| (Arc::clone(&rule.rule), rule.listed_backends.clone()));
         let findings = self.findings.iter();
         let findings = findings.filter(|finding| finding.suppressed.is_none());
-        let withheld = self.withheld.iter().filter(|withheld| withheld.cluster.is_some());
+        let withheld = view.withheld.iter().filter(|withheld| withheld.cluster.is_some());
         FleetPage {
             clusters: self.clusters(),
             backends: backends.collect(),

@@ -9,8 +9,8 @@ use zlib_rs::InflateConfig;
 use super::document::{ClusterEntry, FleetPage, ObjectText};
 use super::html::escape_markup;
 use super::shorten;
+use crate::api::condition::{Condition, ConditionMessage};
 use crate::diagnostic::{Code, Finding, FindingEntry, Findings, Place, is_unseen};
-use crate::policy::{Condition, ConditionMessage};
 use crate::source::Sources;
 
 #[test]

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{API_VERSION, FindingList};
 use crate::outcome::effective_policy::{self, EffectivePolicy};
-use crate::outcome::{CoverageReport, PolicyReport};
+use crate::outcome::{CoverageReport, ObjectExplanation, PolicyReport, RequestExplanation};
 use crate::report::diff::DiffDocument;
-use crate::report::explain::{ObjectExplanation, RequestExplanation};
 use crate::report::page::FleetPage;
 use crate::report::placement::{PlacementExplanation, PlacementReport};
 use crate::report::render_report::RenderReport;

@@ -4,6 +4,7 @@
 //! refuse is reported at the field.
 
 pub mod catalog;
+pub mod condition;
 pub mod config;
 pub mod controllers;
 pub mod crd;

@@ -1,8 +1,11 @@
 //! What becomes of policies and of the objects that carry them: settings in effect, and statuses, with their clusters.
 
 mod across_kinds;
+pub mod attachment_graph;
 mod coverage;
 pub mod effective_policy;
+mod effective_settings;
+mod explanation;
 mod in_effect;
 pub mod inventory;
 mod policies;
@@ -13,11 +16,19 @@ pub mod status;
 pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
 pub use coverage::{CoverageReport, CoveredKind, Gap};
+pub use effective_settings::{
+    EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal, giver, key_of,
+};
+pub use explanation::{
+    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
+    ObjectExplanation, OverlaidSetting, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
+    SettingIfDeleted, UnknownRule, Winner, effective_paths, explain, explain_request,
+};
 pub use inventory::SourceLine;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
-    ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, on_paths,
-    overlay_changes, refusals,
+    ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, WithheldPolicy,
+    on_paths, overlay_changes, refusals,
 };
 pub use rules::check_rules;
 pub use status::{

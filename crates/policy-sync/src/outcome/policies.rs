@@ -9,13 +9,14 @@ use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
 use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, on_paths};
+use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
-    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
-    PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
+    AncestorStatus, Attachments, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy, PolicyId,
+    Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
 };
-use crate::sync::{Withheld, is_on_hub_only};
+use crate::sync::is_on_hub_only;
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
@@ -538,8 +539,8 @@ impl PolicyReport {
         }
     }
 
-    /// The whole report; `withheld` are the policies that some cluster does not get.
-    pub fn new<'p>(view: &'p PolicyView<'p>, withheld: &'p [Withheld<'p>], locate: &dyn Locate) -> Self {
+    /// The whole report.
+    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate) -> Self {
         let clusters = view.seen().flat_map(|seen| seen.clusters);
         let clusters: HashSet<&str> = clusters.map(String::as_str).collect();
         let scope = InventoryScope {
@@ -547,7 +548,7 @@ impl PolicyReport {
             work: &Work::unlimited(),
             hidden: &mut Hidden::default(),
         };
-        let inventory = Inventory::new(view, withheld, locate, scope);
+        let inventory = Inventory::new(view, locate, scope);
         let place = |object: &Object| SourceLine::of(locate, object.place(""));
         Self {
             inventory,

@@ -10,16 +10,19 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
+use super::effective_settings::key_of;
 use super::inventory::SourceLine;
+use super::policies::exception;
+use crate::api::condition::Condition;
 use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 use crate::placing::{Clusters, share};
 use crate::policy::{
-    Attachments, AuthoredId, Condition, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
+    Attachments, AuthoredId, Effective, EffectivePolicies, Fates, KindId, Outcome, PathEffective, PolicyId,
     StatusShape, accepted,
 };
-use crate::sync::SyncedRoutes;
+use crate::sync::{SyncedRoutes, Withheld};
 use crate::topology::{Node, RouteId, Start};
 
 /// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
@@ -43,6 +46,8 @@ pub struct PolicyView<'a> {
     pub routes: &'a SyncedRoutes<'a>,
     /// The one cluster that is looked at.
     pub cluster: Option<&'a str>,
+    /// The policies of the hub as it is written that some cluster does not get.
+    pub withheld: &'a [Withheld<'a>],
     /// Policies that clusters refuse, and the hub alone would not.
     pub refusals: Refusals<'a>,
     /// What ClusterOverlays change in objects, on the clusters that get them.
@@ -268,6 +273,47 @@ impl PolicyView<'_> {
         clusters.map(String::as_str).collect()
     }
 
+    /// The policies of which local ones leave nothing on some clusters, shipped or not: `namespace/name` of the policy and
+    /// of the local one, and these clusters.
+    pub fn overridden_by_local(&self) -> BTreeMap<[String; 2], BTreeSet<&str>> {
+        let mut pairs: BTreeMap<[String; 2], BTreeSet<&str>> = BTreeMap::new();
+        for (policy, everywhere) in self.fates.iter() {
+            for fate in &everywhere.fates {
+                let total = fate.total();
+                let local = total.by.iter().filter(|(_, winner)| winner.local);
+                for (winner, _) in local.filter(|_| total.outcome() == Outcome::Overridden) {
+                    let clusters = fate.clusters.iter().map(AsRef::as_ref);
+                    pairs
+                        .entry([policy, winner].map(|locator| key_of(locator).to_owned()))
+                        .or_default()
+                        .extend(clusters);
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The clusters where others leave nothing of a policy, sorted, with the condition that it would have there.
+    pub fn overridden_on(&self, policy: PolicyId) -> Vec<(&str, Condition)> {
+        let (kind, shape) = (
+            &self.hub.policy(policy).object.kind,
+            self.hub.profile(policy).status,
+        );
+        let everywhere = self.fates.of(&self.hub.locator(policy)).into_iter();
+        let mut found: Vec<(&str, Condition)> = Vec::new();
+        for fate in everywhere.flat_map(|everywhere| &everywhere.fates) {
+            let total = fate.total();
+            if total.outcome() == Outcome::Overridden
+                && let Some(condition) = exception(kind, shape, &total)
+            {
+                let clusters = fate.clusters.iter();
+                found.extend(clusters.map(|cluster| (cluster.as_ref(), condition.clone())));
+            }
+        }
+        found.sort_by_key(|(cluster, _)| *cluster);
+        found
+    }
+
     /// The clusters of a Gateway by its `namespace/name` on the hub.
     pub fn clusters_of(&self, gateway: &str) -> &[String] {
         let known = self.clusters.get(gateway);
@@ -340,6 +386,39 @@ impl<'v> ClusterLists<'v> {
             share(lists, names.into_iter().cloned().collect::<Arc<[String]>>())
         });
         Arc::clone(joined)
+    }
+}
+
+/// A policy that is not shipped although its kind is synced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WithheldPolicy {
+    /// Locator of the policy.
+    pub policy: String,
+    /// Locator of the target.
+    pub target: String,
+    /// The cluster, if it is withheld from only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Locator of the policy that wins.
+    pub winner: String,
+    /// The rule that decided, by its stable name.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
+}
+
+impl WithheldPolicy {
+    /// The report's entry for one decision.
+    pub fn new(withheld: &Withheld<'_>, attachments: &Attachments<'_>) -> Self {
+        Self {
+            policy: attachments.policy(withheld.policy).object.identity().locator(),
+            target: attachments.topology.locator(withheld.node),
+            cluster: withheld.cluster.map(str::to_owned),
+            winner: withheld.winner.identity().locator(),
+            rule: withheld.rule.name(),
+            because: withheld.rule.because(),
+        }
     }
 }
 

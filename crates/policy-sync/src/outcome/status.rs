@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::policies::{OnCluster, policies};
 use super::policy_view::{ClusterLists, PolicyView, Seen};
+use crate::api::condition::Condition;
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
 use crate::api::route::stands_for_routes;
@@ -17,7 +18,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
 use crate::hub::{Objects, OurClass, OurGateway, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
-use crate::policy::{AncestorStatus, Condition, affecting};
+use crate::policy::{AncestorStatus, affecting};
 use crate::topology::{GatewayId, Node, Refusal, RouteId, Topology};
 
 /// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).

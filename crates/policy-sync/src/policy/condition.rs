@@ -2,85 +2,12 @@
 //! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status), and the entries of `status.ancestors` that
 //! contain them.
 
-use std::fmt;
-use std::sync::Arc;
-
-use kube_json::Text;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::attachment::Attachments;
 use super::profile::StatusShape;
+use crate::api::condition::Condition;
 use crate::topology::{GatewayId, Node};
-
-/// A Kubernetes condition without its times.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Condition {
-    /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// `True` or `False`.
-    pub status: &'static str,
-    /// A word.
-    pub reason: String,
-    /// A sentence.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub message: ConditionMessage,
-}
-
-/// The message of a condition: as an object carries it, a text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum ConditionMessage {
-    /// A sentence.
-    Sentence(String),
-    /// What each of these clusters says, by cluster: `eu-1 <message>; eu-2 <message>`. Thousands may say the same, so they
-    /// share it.
-    OfClusters(Vec<(Text, Arc<str>)>),
-}
-
-impl From<String> for ConditionMessage {
-    fn from(sentence: String) -> Self {
-        Self::Sentence(sentence)
-    }
-}
-
-impl fmt::Display for ConditionMessage {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sentence(sentence) => formatter.write_str(sentence),
-            Self::OfClusters(messages) => {
-                for (number, (cluster, message)) in messages.iter().enumerate() {
-                    let separator = if number == 0 { "" } else { "; " };
-                    write!(formatter, "{separator}{cluster} {message}")?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Serialize for ConditionMessage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl Condition {
-    /// A condition.
-    pub fn new(kind: &str, status: &'static str, reason: &str, message: impl Into<ConditionMessage>) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            status,
-            reason: reason.to_owned(),
-            message: message.into(),
-        }
-    }
-
-    /// Whether it holds.
-    pub fn is_true(&self) -> bool {
-        self.status == "True"
-    }
-}
 
 /// What became of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,9 +23,7 @@ mod tests;
 
 pub use attachment::Attachments;
 pub use cluster_outcomes::{ClusterSet, Everywhere, Fate, Fates, KeptAway, Tally, Winner};
-pub use condition::{
-    AncestorStatus, Condition, ConditionMessage, Outcome, controller_name, effect_of, nowhere,
-};
+pub use condition::{AncestorStatus, Outcome, controller_name, effect_of, nowhere};
 pub use effective::{Effective, Loss, PathEffective};
 pub(crate) use effective_policies::affecting;
 pub use effective_policies::{EffectivePolicies, Reach, Refinement};

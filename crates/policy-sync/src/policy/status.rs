@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::attachment::Attachments;
-use super::condition::{AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use super::condition::{AncestorStatus, MAX_ANCESTORS, controller_name};
 use super::model::{Declared, PolicyId, Target};
 use super::products::envoy_gateway::status;
 use super::products::envoy_gateway::status::{ACCEPTED, conflicted, reference, refused_merges, rejection};
 use super::profile::StatusShape;
+use crate::api::condition::Condition;
 use crate::topology::{GatewayId, Node};
 
 /// `status.ancestors` of a policy; none for kinds with flat conditions. `gateways` are the

@@ -16,9 +16,10 @@ use crate::diagnostic::{Code, Finding, Findings, Place, first_items, first_names
 use crate::hub::RowId as _;
 use crate::object::Object;
 use crate::parallel;
+use crate::request_matching::Request;
 use crate::topology::{
-    GatewayId, GatewayNode, ListenerId, ListenerNode, Request, RouteId, RouteMatch, RouteNode, RuleId,
-    Topology, covers, items,
+    GatewayId, GatewayNode, ListenerId, ListenerNode, RouteId, RouteMatch, RouteNode, RuleId, Topology,
+    covers, items,
 };
 
 /// Most listeners that one finding names.

@@ -418,7 +418,7 @@ pub struct Topology<'a> {
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
-    pub(super) delegations: Delegations<'a>,
+    pub(crate) delegations: Delegations<'a>,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
@@ -506,14 +506,14 @@ pub struct Delegation<'a> {
     /// The route that takes them.
     pub child: RouteId,
     /// Its rules that take any, each with its matches on this way.
-    pub(super) rules: Vec<(RuleId, Vec<RouteMatch<'a>>)>,
+    pub(crate) rules: Vec<(RuleId, Vec<RouteMatch<'a>>)>,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct Delegations<'a> {
+pub(crate) struct Delegations<'a> {
     /// In the order in which they were found: what is above one is before it.
-    pub(super) all: Table<DelegationId, Delegation<'a>>,
+    pub(crate) all: Table<DelegationId, Delegation<'a>>,
     handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
 }
 

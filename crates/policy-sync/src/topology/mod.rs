@@ -6,7 +6,6 @@ mod hierarchy;
 mod hostname_intersection;
 mod listeners;
 mod names;
-mod request_matching;
 mod route_attachment;
 mod route_match;
 mod sources;
@@ -15,16 +14,15 @@ mod sources;
 mod tests;
 
 pub use hierarchy::{
-    BackendId, ClassId, GatewayId, Level, ListenerId, ListenerNode, ListenerSetId, NamespaceId, Node, Path,
-    RouteId, RuleId, Start, Topology,
+    BackendId, ClassId, DelegationId, GatewayId, Level, ListenerId, ListenerNode, ListenerSetId, NamespaceId,
+    Node, Path, RouteId, RuleId, Start, Topology,
 };
 pub(crate) use hierarchy::{
     GatewayNode, ListenerSetNode, NAMESPACE_NAME_LABEL, ObjectKey, RouteNode, object_key,
 };
 pub(crate) use hostname_intersection::covers;
 pub(crate) use names::Located;
-pub use request_matching::{Candidate, NoRequest, Request, Taken, is_request};
 pub(crate) use route_attachment::{Condition, Refusal};
-pub(crate) use route_match::{RouteMatch, items};
+pub(crate) use route_match::{NamedMatch, RouteMatch, items};
 pub use sources::{Controllers, Original, Seniority, Sources};
 pub(crate) use sources::{Suggestion, Suggestions};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apimachinery::{Identity, Work};
 use indexmap::IndexMap;
 use kube_json::Value;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::diagnostic::{Hidden, Locate, Place};
 use crate::topology::{Level, Node, Topology};
@@ -55,14 +55,14 @@ pub struct KindEntry {
     /// Its API group.
     pub group: String,
     /// Where its paths end: `route rule`.
-    #[serde(serialize_with = "level_name")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub ends: Level,
+    pub ends: &'static str,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn level_name<S: Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(level.name())
+impl KindEntry {
+    /// Whether its paths end at the rules of routes.
+    pub fn is_about_rules(&self) -> bool {
+        self.ends == Level::Rule.name()
+    }
 }
 
 /// A Gateway, or a Service of a mesh.

@@ -13,7 +13,6 @@ use apimachinery::GroupKind;
 use super::{ClusterLists, PolicyView};
 use crate::diagnostic::Locate;
 use crate::policy::{KindId, Profile};
-use crate::sync::Withheld;
 use crate::topology::Level;
 use hierarchy::PlaceLists;
 
@@ -21,13 +20,8 @@ pub use entries::{GatewayEntry, Inventory, InventoryScope, KindEntry, RouteEntry
 pub use hierarchy::shortened;
 
 impl Inventory {
-    /// The inventory of a view; `withheld` are the policies that some cluster does not get. `None` if there is too much.
-    pub fn new<'p>(
-        view: &'p PolicyView<'p>,
-        withheld: &'p [Withheld<'p>],
-        locate: &dyn Locate,
-        scope: InventoryScope<'_>,
-    ) -> Option<Self> {
+    /// The inventory of a view; `None` if there is too much.
+    pub fn new(view: &PolicyView<'_>, locate: &dyn Locate, scope: InventoryScope<'_>) -> Option<Self> {
         let places = view.seen().map(|seen| {
             let listed = seen.clusters.iter().filter(|name| (scope.is_listed)(name));
             listed.cloned().collect()
@@ -41,7 +35,7 @@ impl Inventory {
         let mut hierarchy = hierarchy::Hierarchy::new(view, scope.is_listed, reach_backends, scope.work);
         let policies = outcomes::PolicyNumbers::new(view);
         let found = outcomes::Search::new(view, (&kinds, &policies), locate, scope);
-        let (outcomes, exceptions) = found.run(&mut hierarchy, withheld, &mut lists)?;
+        let (outcomes, exceptions) = found.run(&mut hierarchy, &mut lists)?;
         let (gateways, routes, backends) = hierarchy.entries(locate, &mut lists);
         Some(Self {
             kinds,
@@ -78,7 +72,7 @@ fn kinds(view: &PolicyView<'_>) -> (Vec<KindEntry>, bool) {
         .into_iter()
         .map(|(GroupKind { group, kind }, (profile, there))| {
             let (depth, ends) = end_of(&profile, &there);
-            let (kind, group) = (kind.to_string(), group.to_string());
+            let (kind, group, ends) = (kind.to_string(), group.to_string(), ends.name());
             (depth, KindEntry { kind, group, ends })
         });
     let mut kinds: Vec<(usize, KindEntry)> = kinds.collect();

@@ -227,23 +227,17 @@ impl<'s, 'p> Search<'s, 'p> {
     pub(super) fn run(
         mut self,
         hierarchy: &mut Hierarchy<'p, '_>,
-        withheld: &'p [Withheld<'p>],
         lists: &mut PlaceLists<'_>,
     ) -> Option<Outcomes> {
         for (number, seen) in self.view.seen().enumerate() {
-            self.look((number, seen), hierarchy, withheld);
+            self.look((number, seen), hierarchy);
         }
         self.settle(hierarchy, lists)
     }
 
     /// Records the settings that apply in one place.
-    fn look(
-        &mut self,
-        (number, seen): (usize, Seen<'p>),
-        hierarchy: &mut Hierarchy<'p, '_>,
-        withheld: &'p [Withheld<'p>],
-    ) {
-        let displaced = self.displaced(seen, withheld);
+    fn look(&mut self, (number, seen): (usize, Seen<'p>), hierarchy: &mut Hierarchy<'p, '_>) {
+        let displaced = self.displaced(seen);
         let mut by_spot: HashMap<(usize, Spot), Vec<usize>> = HashMap::new();
         for (position, displaced) in displaced.iter().enumerate() {
             let policy = self.view.hub.policy(displaced.policy.policy);
@@ -289,12 +283,12 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     /// What is kept from a place by what lives there, or by other policies of the hub wherever it would go.
-    fn displaced(&self, seen: Seen<'_>, withheld: &'p [Withheld<'p>]) -> Vec<Displaced> {
+    fn displaced(&self, seen: Seen<'_>) -> Vec<Displaced> {
         let Some(first) = seen.clusters.first() else {
             return Vec::new();
         };
         let is_here = |withheld: &&Withheld<'_>| withheld.cluster.is_none_or(|cluster| cluster == first);
-        let displaced = withheld.iter().filter(is_here).filter_map(|withheld| {
+        let displaced = self.view.withheld.iter().filter(is_here).filter_map(|withheld| {
             let winner = withheld.winner.identity().locator();
             let mut authors = self.view.hub.policy(withheld.policy).authors(withheld.policy);
             let (policy, _) = authors.next()?;

@@ -5,8 +5,9 @@ use kube_json::{Value, json};
 
 use crate::api::gateway::GROUP;
 use crate::policy::Options;
+use crate::request_matching::Request;
 use crate::tests::{SMALL, Seen, hub};
-use crate::topology::{Controllers, Request};
+use crate::topology::Controllers;
 use apimachinery::Work;
 
 const PARENT: &str = "parent";

@@ -9,9 +9,10 @@ use indexmap::IndexMap;
 use super::refusals::{lower_first, sentence};
 use super::scopes::{Parent, Scopes, merged_with, owner, parents_of, route_of, whole};
 use super::{Rejection, SharedPorts, key, unfit, wrong_setting_merged};
+use crate::api::condition::Condition;
 use crate::api::gateway::GROUP;
 use crate::policy::attachment::Attachments;
-use crate::policy::condition::{AncestorRef, AncestorStatus, Condition, MAX_ANCESTORS, controller_name};
+use crate::policy::condition::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
 use crate::policy::model::{Declared, Policy, PolicyId, Target};
 use crate::topology::{GatewayId, ListenerId, Node, Topology};
 

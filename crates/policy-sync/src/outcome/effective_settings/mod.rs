@@ -5,29 +5,62 @@
 //! once ([`NodeNames`]): ten thousand paths lead through one Gateway, which a thousand classes of clusters may have.
 //! Of clusters that are alike on both sides ([`Alike`]), one is compared for all.
 
+mod changes;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{Work, row_ids};
 use kube_json::{Text, Value};
+use serde::Serialize;
 
-use super::side::Which;
+use super::{PolicyView, Seen, share};
+pub use changes::{EffectiveChange, Presence, SettingChange, conceal, giver, key_of};
+
 use crate::diagnostic::Finding;
 use crate::hub::Table;
-use crate::outcome::{PolicyView, Seen, share};
 use crate::policy::{
     Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
     unflatten,
 };
 use crate::topology::{GatewayId, Level, Node, Path, Start, Topology};
 
+/// One of the two sides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Which {
+    /// The base.
+    #[default]
+    Old,
+    /// What is compared with it.
+    New,
+}
+
+impl Which {
+    /// The other side.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Old => Self::New,
+            Self::New => Self::Old,
+        }
+    }
+
+    /// The one of both that is of this side.
+    pub fn of<T>(self, [old, new]: &[T; 2]) -> &T {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+        }
+    }
+}
+
 /// The position of a class of clusters that one side evaluated together.
-pub(super) type Class = usize;
+type Class = usize;
 
 /// The clusters of both sides in groups that are alike.
-pub(super) struct Alike<'s> {
-    pub(super) groups: Vec<Group<'s>>,
+struct Alike<'s> {
+    groups: Vec<Group<'s>>,
     /// By side and class: the positions of the groups that are in it.
     of_class: [Vec<Vec<usize>>; 2],
     /// The names of those that were asked for together.
@@ -35,10 +68,10 @@ pub(super) struct Alike<'s> {
 }
 
 /// Clusters that are in the same classes on both sides: these, ascending, and their names, sorted.
-pub(super) type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
+type Group<'s> = ([Vec<Class>; 2], Vec<&'s str>);
 
 impl<'s> Alike<'s> {
-    pub(super) fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
+    fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
         let mut of_cluster: BTreeMap<&str, [Vec<Class>; 2]> = BTreeMap::new();
         for (side, classes) in sides.into_iter().enumerate() {
             for (class, clusters) in classes.iter().enumerate() {
@@ -71,21 +104,21 @@ impl<'s> Alike<'s> {
     }
 
     /// The positions of the groups that are in some classes of a side.
-    pub(super) fn groups(&self, side: Which, classes: &[Class]) -> BTreeSet<usize> {
+    fn groups(&self, side: Which, classes: &[Class]) -> BTreeSet<usize> {
         let of_class = side.of(&self.of_class);
         let groups = classes.iter().filter_map(|class| of_class.get(*class));
         groups.flatten().copied().collect()
     }
 
     /// The classes of a side that a group is in.
-    pub(super) fn classes(&self, side: Which, group: usize) -> &[Class] {
+    fn classes(&self, side: Which, group: usize) -> &[Class] {
         let group = self.groups.get(group);
         let classes = group.map(|(classes, _)| side.of(classes));
         classes.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The names of the clusters of some groups, sorted, without the one that stands for the hub.
-    pub(super) fn names(&mut self, groups: &[usize]) -> Arc<Vec<String>> {
+    fn names(&mut self, groups: &[usize]) -> Arc<Vec<String>> {
         if let Some(known) = self.joined.get(groups) {
             return Arc::clone(known);
         }
@@ -102,74 +135,74 @@ impl<'s> Alike<'s> {
 }
 
 /// Kind and group of policies.
-pub(super) type KindName = (String, String);
+type KindName = (String, String);
 
 /// The names of the nodes of a path, from its Gateway or Service on.
-pub(super) type PathNames = Box<[NameId]>;
+type PathNames = Box<[NameId]>;
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
-pub(super) type ByPath = HashMap<PathNames, Vec<Held>>;
+type ByPath = HashMap<PathNames, Vec<Held>>;
 
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
 pub struct EffectiveSettings {
     /// The names of what paths lead through.
-    pub(super) names: NodeNames,
-    pub(super) by_kind: BTreeMap<KindName, OfKind>,
+    names: NodeNames,
+    by_kind: BTreeMap<KindName, OfKind>,
     /// The classes of clusters that are alike, each sorted.
-    pub(super) classes: Vec<Vec<String>>,
+    classes: Vec<Vec<String>>,
     /// By class, every path, policies or none, and what is above it. Those of most classes are the same.
-    pub(super) all: Vec<Arc<HashSet<PathNames>>>,
+    all: Vec<Arc<HashSet<PathNames>>>,
     /// The GatewayClass of each Gateway.
-    pub(super) class_of: BTreeMap<NameId, NameId>,
+    class_of: BTreeMap<NameId, NameId>,
     /// Each result once.
-    pub(super) results: HashSet<Arc<Settings>>,
+    results: HashSet<Arc<Settings>>,
 }
 
 /// The settings of one kind.
 #[derive(Debug)]
-pub(super) struct OfKind {
-    pub(super) profile: Arc<Profile>,
-    pub(super) paths: ByPath,
+struct OfKind {
+    profile: Arc<Profile>,
+    paths: ByPath,
     /// What would apply to anything that might come below a node.
-    pub(super) for_any: ByPath,
+    for_any: ByPath,
 }
 
 /// The settings that apply on one path.
 #[derive(Debug)]
-pub(super) struct Held {
+struct Held {
     /// Shared by all paths with one result.
-    pub(super) settings: Arc<Settings>,
+    settings: Arc<Settings>,
     /// Where it applies, ascending: a thousand clusters on each of ten thousand paths would be ten million names.
-    pub(super) classes: Vec<Class>,
+    classes: Vec<Class>,
 }
 
 /// A result.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Settings {
+struct Settings {
     /// By rule id or JSON pointer.
-    pub(super) values: BTreeMap<Arc<str>, Setting>,
+    values: BTreeMap<Arc<str>, Setting>,
     /// The same by the locators of the policies, where each applies as a whole, and wherever it may be compared with that:
     /// of a kind of which nobody knows what two on one target come to, one more or less changes the form.
-    pub(super) by_policy: BTreeMap<Arc<str>, Setting>,
+    by_policy: BTreeMap<Arc<str>, Setting>,
     /// Whether each applies as a whole.
-    pub(super) is_by_policy: bool,
+    is_by_policy: bool,
     /// The whole: the rules, or a spec.
-    pub(super) whole: Value,
+    whole: Value,
     /// Locators of the policies that it comes from, sorted.
-    pub(super) policies: Vec<String>,
+    policies: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Setting {
-    pub(super) value: Arc<Value>,
+struct Setting {
+    value: Arc<Value>,
     /// `namespace/name` of the policy.
-    pub(super) from: String,
+    from: String,
 }
 
 /// The cluster that stands for the hub, where a Gateway goes to no cluster, and where only a mesh leads.
-pub(super) const HUB: &str = "";
+const HUB: &str = "";
 
 impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which is not
@@ -190,7 +223,7 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// That they are too many to be compared.
-    pub(crate) fn with_hub(view: &PolicyView<'_>) -> Result<Self, Box<Finding>> {
+    pub fn with_hub(view: &PolicyView<'_>) -> Result<Self, Box<Finding>> {
         Self::on(view, |_| true, |_| true)
     }
 
@@ -278,7 +311,7 @@ impl EffectiveSettings {
 }
 
 /// A path and what is above it, the shortest first.
-pub(super) fn prefixes<T>(path: &[T]) -> impl DoubleEndedIterator<Item = &[T]> {
+fn prefixes<T>(path: &[T]) -> impl DoubleEndedIterator<Item = &[T]> {
     (1..=path.len()).filter_map(|length| path.get(..length))
 }
 
@@ -336,7 +369,7 @@ impl Settings {
 
 row_ids! {
     /// The name of a node. Another side has other numbers.
-    pub(super) NameId,
+    NameId,
 }
 
 /// What tells a name from all others of its side: what the node is on a path, for a rule and a port whose it is, and its
@@ -345,24 +378,24 @@ type Key = (Level, Option<NameId>, Arc<str>);
 
 /// The names of one side.
 #[derive(Debug, Default)]
-pub(super) struct NodeNames {
+struct NodeNames {
     /// With the part that each is of the label of a path, if that is not its own name.
     names: Table<NameId, (Key, Option<String>)>,
     numbers: HashMap<Key, NameId>,
 }
 
 /// The same names, each by the number that it has on this side.
-pub(super) type Elsewhere = Table<NameId, Option<NameId>>;
+type Elsewhere = Table<NameId, Option<NameId>>;
 
 impl NodeNames {
     /// What a node is on a path.
-    pub(super) fn level(&self, id: NameId) -> Level {
+    fn level(&self, id: NameId) -> Level {
         let ((level, ..), _) = self.names.get(id);
         *level
     }
 
     /// The locator of a node.
-    pub(super) fn locator(&self, id: NameId) -> Cow<'_, str> {
+    fn locator(&self, id: NameId) -> Cow<'_, str> {
         match self.names.get(id) {
             ((_, Some(owner), name), _) => format!("{}#{name}", self.locator(*owner)).into(),
             ((_, None, locator), _) => Cow::Borrowed(locator),
@@ -370,13 +403,13 @@ impl NodeNames {
     }
 
     /// The part that a node is of the label of a path.
-    pub(super) fn label(&self, id: NameId) -> &str {
+    fn label(&self, id: NameId) -> &str {
         let ((.., name), label) = self.names.get(id);
         label.as_deref().unwrap_or(name)
     }
 
     /// What these names are on another side, where it has them.
-    pub(super) fn on(&self, other: &Self) -> Elsewhere {
+    fn on(&self, other: &Self) -> Elsewhere {
         let mut there = Elsewhere::default();
         for ((level, owner, name), _) in self.names.rows() {
             // An owner comes before what is its own.
@@ -390,7 +423,7 @@ impl NodeNames {
     }
 
     /// The names in a topology.
-    pub(super) fn within<'n, 't, 'a>(&'n mut self, topology: &'t Topology<'a>) -> NamesWithin<'n, 't, 'a> {
+    fn within<'n, 't, 'a>(&'n mut self, topology: &'t Topology<'a>) -> NamesWithin<'n, 't, 'a> {
         NamesWithin {
             topology,
             names: self,
@@ -407,8 +440,8 @@ impl NodeNames {
 }
 
 /// The names in one topology, as far as they were asked for.
-pub(super) struct NamesWithin<'n, 't, 'a> {
-    pub(super) topology: &'t Topology<'a>,
+struct NamesWithin<'n, 't, 'a> {
+    topology: &'t Topology<'a>,
     names: &'n mut NodeNames,
     /// Of each node as what it is on a path.
     of_nodes: HashMap<(Level, Node), NameId>,
@@ -416,12 +449,12 @@ pub(super) struct NamesWithin<'n, 't, 'a> {
 
 impl NamesWithin<'_, '_, '_> {
     /// Where a path begins.
-    pub(super) fn start(&mut self, start: Start) -> NameId {
+    fn start(&mut self, start: Start) -> NameId {
         self.node(Path::from(start).end(), start.node())
     }
 
     /// A node, as what it is on a path.
-    pub(super) fn node(&mut self, level: Level, node: Node) -> NameId {
+    fn node(&mut self, level: Level, node: Node) -> NameId {
         if let Some(known) = self.of_nodes.get(&(level, node)) {
             return *known;
         }
@@ -453,13 +486,13 @@ impl NamesWithin<'_, '_, '_> {
     }
 
     /// The nodes of a path.
-    pub(super) fn path(&mut self, path: &Path) -> Box<[NameId]> {
+    fn path(&mut self, path: &Path) -> Box<[NameId]> {
         let nodes = self.topology.levels(path).into_iter();
         nodes.map(|(level, node)| self.node(level, node)).collect()
     }
 
     /// The class of a Gateway.
-    pub(super) fn class(&mut self, gateway: GatewayId) -> NameId {
+    fn class(&mut self, gateway: GatewayId) -> NameId {
         let locator = self.topology.class_locator(gateway).into();
         // No label has it.
         self.names.number((Level::GatewayClass, None, locator), || None)

@@ -1,15 +1,14 @@
-//! A [`Graph`] of everything, from evaluated policies: which things become nodes and edges, in the order of the topology,
+//! The nodes and edges of everything that is attached, from evaluated policies, in the order of the topology,
 //! and the state of a policy in one word.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 
-use super::{Graph, Layer, Link, MOST_EDGES, State, Vertex};
-use crate::diagnostic::{Code, Finding, Place, first_names};
+use super::PolicyView;
+use crate::diagnostic::first_names;
 use crate::hub::Table;
 use crate::object::Object;
-use crate::outcome::PolicyView;
 use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::Identity;
@@ -17,41 +16,103 @@ use apimachinery::Identity;
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
 
-/// So many edges from Gateways to clusters are drawn: more is nothing that any program lays out.
-const MOST_DRAWN: usize = 200_000;
+/// What a node is, from the top of the hierarchy down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// A GatewayClass.
+    Class,
+    /// A Namespace, or the mesh of one.
+    Namespace,
+    /// A Gateway.
+    Gateway,
+    /// A ListenerSet.
+    ListenerSet,
+    /// A listener.
+    Listener,
+    /// A route.
+    Route,
+    /// A backend, or a Service of a mesh.
+    Backend,
+    /// A policy.
+    Policy,
+    /// A cluster.
+    Cluster,
+}
 
-impl Graph {
-    /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
-    /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
-    /// would have more edges than anybody can follow, unless each shall have one (`with_each_cluster`).
-    ///
-    /// # Errors
-    /// If a node for each cluster would be too much.
-    pub fn new(
-        view: &PolicyView<'_>,
-        admits: impl Fn(&str) -> bool,
-        with_each_cluster: bool,
-    ) -> Result<Self, Box<Finding>> {
-        let Some(builder) = Builder::new(view, &admits) else {
-            return Ok(Self::default());
-        };
-        match builder.drawn() {
-            edges if with_each_cluster && edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
-            edges => Ok(builder.build(!with_each_cluster && edges > MOST_EDGES)),
+/// How a node is colored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// As its part of the hierarchy is.
+    Plain,
+    /// Of another controller's class: it is not rendered.
+    Aside,
+    /// A policy all of which holds.
+    Holds,
+    /// A policy some of which lost somewhere.
+    Partial,
+    /// A policy nothing of which holds.
+    Overridden,
+    /// A policy that is not accepted.
+    Refused,
+    /// A policy whose kind the class does not sync.
+    NotSynced,
+    /// A policy that is on no path.
+    NoPath,
+}
+
+/// From one node to another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The position of the first node.
+    pub from: usize,
+    /// The position of the second one.
+    pub to: usize,
+    /// Its meaning.
+    pub link: Link,
+    /// The section that a policy targets, where it is no node of its own.
+    pub label: Option<String>,
+}
+
+/// What an edge means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Link {
+    /// The second is attached to the first, or goes there.
+    Leads,
+    /// The policy is attached there.
+    Targets,
+}
+
+/// A node: one thing, or several that are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vertex {
+    /// What it is.
+    pub part: Layer,
+    /// The kind in words: `HTTPRoute`, `listener`, `cluster`.
+    pub kind: String,
+    /// `namespace/name` of each thing that it stands for.
+    pub names: Vec<String>,
+    /// How it is colored.
+    pub state: State,
+    /// A second line: the state in words.
+    pub note: String,
+}
+
+impl Vertex {
+    /// One thing.
+    pub fn new(part: Layer, kind: &str, name: impl Into<String>) -> Self {
+        Self {
+            part,
+            kind: kind.to_owned(),
+            names: vec![name.into()],
+            state: State::Plain,
+            note: String::new(),
         }
     }
 }
 
-fn too_many(edges: usize) -> Finding {
-    let message = format!(
-        "the graph would have {edges} edges from Gateways to clusters; at most {MOST_DRAWN} are drawn"
-    );
-    Finding::new(Code::INPUT_TOO_COSTLY, Place::Run, message)
-        .note("without `--all`, clusters that receive the same Gateways are one node")
-        .help("leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)")
-}
-
-struct Builder<'b, 'a> {
+/// What is drawn of a view, while it is put together.
+#[derive(Debug)]
+pub struct AttachmentGraph<'b, 'a> {
     view: &'b PolicyView<'a>,
     /// The objects to draw: the hub's, or those of the cluster in view.
     attachments: &'b Attachments<'b>,
@@ -63,13 +124,14 @@ struct Builder<'b, 'a> {
     going: BTreeSet<String>,
     /// The objects that ClusterOverlays change, with the clusters that are drawn and get them changed.
     overlaid: BTreeMap<&'b str, BTreeSet<&'b str>>,
-    graph: Graph,
+    vertices: Vec<Vertex>,
+    edges: BTreeSet<Edge>,
     positions: HashMap<Node, usize>,
 }
 
-impl<'b, 'a> Builder<'b, 'a> {
+impl<'b, 'a> AttachmentGraph<'b, 'a> {
     /// Nothing to draw: the one cluster that is looked at gets nothing.
-    fn new(view: &'b PolicyView<'a>, admits: &dyn Fn(&str) -> bool) -> Option<Self> {
+    pub fn new(view: &'b PolicyView<'a>, admits: &dyn Fn(&str) -> bool) -> Option<Self> {
         let mut overlaid: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for change in view.overlays.iter().filter(|change| change.is_effective()) {
             let clusters = change.clusters.iter().map(String::as_str);
@@ -109,7 +171,8 @@ impl<'b, 'a> Builder<'b, 'a> {
             lists,
             going,
             overlaid,
-            graph: Graph::default(),
+            vertices: Vec::new(),
+            edges: BTreeSet::new(),
             positions: HashMap::new(),
         })
     }
@@ -120,28 +183,43 @@ impl<'b, 'a> Builder<'b, 'a> {
     }
 
     /// How many edges from Gateways to clusters there are.
-    fn drawn(&self) -> usize {
+    #[must_use]
+    pub fn drawn(&self) -> usize {
         let gateways = self.goes_to.ids();
         let edges = gateways.map(|gateway| self.clusters_of(gateway).len());
         edges.fold(0, usize::saturating_add)
     }
 
-    /// `counted`: clusters that receive the same Gateways are one node.
-    fn build(mut self, counted: bool) -> Graph {
+    /// The nodes, and the edges, sorted, each once. `counted`: clusters that receive the same Gateways are one node.
+    #[must_use]
+    pub fn build(mut self, counted: bool) -> (Vec<Vertex>, Vec<Edge>) {
         self.hierarchy();
         self.services();
         self.delegations();
         self.policies();
         self.overlays();
         self.clusters(counted);
-        self.graph.tidy();
-        self.graph
+        (self.vertices, self.edges.into_iter().collect())
     }
 }
 
-impl Builder<'_, '_> {
+impl AttachmentGraph<'_, '_> {
+    fn add(&mut self, vertex: Vertex) -> usize {
+        self.vertices.push(vertex);
+        self.vertices.len().saturating_sub(1)
+    }
+
+    fn link(&mut self, from: usize, to: usize, link: Link, label: Option<String>) {
+        self.edges.insert(Edge {
+            from,
+            to,
+            link,
+            label,
+        });
+    }
+
     fn node(&mut self, node: Node, vertex: Vertex) -> usize {
-        let position = self.graph.add(vertex);
+        let position = self.add(vertex);
         self.positions.insert(node, position);
         position
     }
@@ -163,7 +241,7 @@ impl Builder<'_, '_> {
     /// Draws an edge between two nodes that are both drawn.
     fn lead(&mut self, from: Node, to: Node) {
         if let Some((from, to)) = self.positions.get(&from).zip(self.positions.get(&to)) {
-            self.graph.link(*from, *to, Link::Leads, None);
+            self.link(*from, *to, Link::Leads, None);
         }
     }
 
@@ -315,14 +393,14 @@ impl Builder<'_, '_> {
         if targets.is_empty() && !(nodes.is_empty() && even_without_target) {
             return;
         }
-        let position = self.graph.add(Vertex {
+        let position = self.add(Vertex {
             state,
             note,
             ..Vertex::new(Layer::Policy, &object.kind, object.key())
         });
         self.note_overlays(&object.identity(), position);
         for (target, section) in targets {
-            self.graph.link(position, target, Link::Targets, section);
+            self.link(position, target, Link::Targets, section);
         }
     }
 
@@ -339,7 +417,7 @@ impl Builder<'_, '_> {
     fn note_overlays(&mut self, object: &Identity, position: usize) {
         let clusters = self.overlaid.get(&*object.locator());
         let clusters = clusters.filter(|clusters| !clusters.is_empty());
-        if let Some((clusters, vertex)) = clusters.zip(self.graph.vertices.get_mut(position)) {
+        if let Some((clusters, vertex)) = clusters.zip(self.vertices.get_mut(position)) {
             let changed = format!("changed on {}", first_names(clusters, MOST_CLUSTERS));
             vertex.note = match vertex.note.as_str() {
                 "" => changed,
@@ -460,13 +538,13 @@ impl Builder<'_, '_> {
         let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
         for (cluster, lists) in by_cluster {
             let alike = known.get(&lists).filter(|_| counted);
-            if let Some(vertex) = alike.and_then(|position| self.graph.vertices.get_mut(*position)) {
+            if let Some(vertex) = alike.and_then(|position| self.vertices.get_mut(*position)) {
                 vertex.names.push(cluster.to_owned());
                 continue;
             }
-            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
+            let to = self.add(Vertex::new(Layer::Cluster, "cluster", cluster));
             for from in lists.iter().filter_map(|list| gateways.get(*list)).flatten() {
-                self.graph.link(*from, to, Link::Leads, None);
+                self.link(*from, to, Link::Leads, None);
             }
             known.insert(lists, to);
         }

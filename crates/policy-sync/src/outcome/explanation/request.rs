@@ -11,12 +11,13 @@ use super::{ExplainedPaths, Explainer, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::outcome::{Found, PolicyView, Seen, SourceLine};
 use crate::policy::Fate;
-use crate::topology::{Candidate, GatewayId, Node, Path, Request, Taken, Topology};
+use crate::request_matching::{Candidate, Request, Taken};
+use crate::topology::{GatewayId, Node, Path, Topology};
 use apimachinery::Work;
 
 /// How a request is answered, kind `RequestExplanation`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestExplanation {
     api_version: &'static str,
@@ -35,7 +36,7 @@ pub struct RequestExplanation {
 
 /// How a Gateway answers a request.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     /// Locator of the listener that accepts it.
@@ -72,7 +73,7 @@ pub struct Answer {
 
 /// A policy that some clusters do not get.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithheldThere {
     /// Its locator.
     pub policy: String,
@@ -84,7 +85,7 @@ pub struct WithheldThere {
 
 /// A rule of a route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleLine {
     /// Its locator.
     pub rule: String,
@@ -98,7 +99,7 @@ pub struct RuleLine {
 
 /// A rule of which it is not known whether it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnknownRule {
     /// The rule.
     #[serde(flatten)]

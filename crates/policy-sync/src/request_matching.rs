@@ -10,12 +10,13 @@ use std::num::NonZeroU16;
 
 use apimachinery::{PatternError, Spent, Work};
 
-use super::hierarchy::{DelegationId, GatewayId, ListenerId, ListenerNode, RouteId, RuleId, Topology};
-use super::hostname_intersection::covers;
-use super::route_match::{NamedMatch, RouteMatch};
 use crate::api::gateway::GROUP;
 use crate::api::route::Route;
 use crate::object;
+use crate::topology::{
+    DelegationId, GatewayId, ListenerId, ListenerNode, NamedMatch, RouteId, RouteMatch, RuleId, Topology,
+    covers,
+};
 
 /// A request to a Gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]

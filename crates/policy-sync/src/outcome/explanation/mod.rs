@@ -13,21 +13,22 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::diff::{EffectiveSettings, conceal, giver};
-use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
-use crate::object::Object;
-use crate::outcome::{
+use super::effective_settings::{EffectiveSettings, conceal, giver};
+use super::{
     ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, Seen, SourceLine, on_paths, overlay_changes,
 };
+use crate::api::condition::Condition;
+use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
+use crate::object::Object;
 use crate::placing::overlays::Overlays;
-use crate::policy::{self, Condition, Effective, KindId, Leaf, Loss, Outcome, PolicyId, Reach};
+use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PolicyId, Reach, Rule};
 use crate::topology::Node;
 use apimachinery::Identity;
 use apimachinery::pointer::{dotted, inside};
 
 /// Everything about one object, kind `Explanation`.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectExplanation {
     api_version: &'static str,
@@ -72,7 +73,7 @@ pub struct ObjectExplanation {
 
 /// A policy that targets the object.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttachedPolicy {
     /// Its locator.
     pub policy: String,
@@ -85,7 +86,7 @@ pub struct AttachedPolicy {
 
 /// What is reported about a policy.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyPart {
     /// Its conditions.
@@ -109,7 +110,7 @@ pub struct PolicyPart {
 
 /// A policy that overrides another one.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Winner {
     /// Its locator.
     pub policy: String,
@@ -122,7 +123,7 @@ pub struct Winner {
 
 /// A policy that another one overrides.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loser {
     /// Its locator.
     pub policy: String,
@@ -136,7 +137,7 @@ pub struct Loser {
 
 /// What a policy affects, as locators.
 #[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReachPart {
     /// Cluster names.
     pub clusters: Vec<String>,
@@ -152,7 +153,7 @@ pub struct ReachPart {
 
 /// The state of a policy on one cluster.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterPart {
     /// The cluster.
     pub cluster: String,
@@ -162,7 +163,7 @@ pub struct ClusterPart {
 
 /// Results that would change.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangePart {
     /// The paths, as locators.
     pub paths: Vec<Vec<String>>,
@@ -181,7 +182,7 @@ pub struct ChangePart {
 
 /// One setting that would change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
@@ -198,7 +199,7 @@ pub struct SettingIfDeleted {
 
 /// Paths with one result.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedPaths {
     /// The policy kind.
     pub kind: String,
@@ -226,7 +227,7 @@ pub struct ExplainedPaths {
 
 /// A policy that its controller refuses.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefusedPolicy {
     /// Locator.
     pub policy: String,
@@ -237,7 +238,7 @@ pub struct RefusedPolicy {
 
 /// A setting with its origin.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -255,7 +256,7 @@ pub struct ExplainedSetting {
 
 /// A field of a setting that a ClusterOverlay changed.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlaidSetting {
     /// Where it is in the policy.
     #[serde(rename = "field")]
@@ -275,7 +276,7 @@ pub struct OverlaidSetting {
 
 /// A setting that is overridden.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -293,6 +294,16 @@ pub struct ExplainedLoss {
     pub rule: &'static str,
     /// The rule in words.
     pub because: &'static str,
+}
+
+impl ExplainedLoss {
+    /// Whether the order of names decided.
+    #[must_use]
+    pub fn is_decided_by_name(&self) -> bool {
+        [Rule::FirstByName, Rule::LaterChallenger]
+            .map(Rule::name)
+            .contains(&self.rule)
+    }
 }
 
 /// Explains an object of the input, or something that a route or a policy names; `overlays` are those of the input. `without` is the same input without
@@ -675,8 +686,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
             place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
             policy: whose.locator.to_string(),
             by: by.map(|by| by.locator.to_string()).collect(),
-            rule: rule.map_or("", crate::policy::Rule::name),
-            because: rule.map_or("", crate::policy::Rule::because),
+            rule: rule.map_or("", Rule::name),
+            because: rule.map_or("", Rule::because),
         }
     }
 

@@ -11,18 +11,137 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use apimachinery::pointer;
+use kube_json::Value;
+use serde::Serialize;
 
-use super::compare::Presence;
-use super::effective::{
+use super::Which::{self, New, Old};
+use super::{
     Alike, ByPath, Class, EffectiveSettings, Elsewhere, Held, KindName, NameId, NodeNames, OfKind, PathNames,
     Setting, Settings, prefixes,
 };
-use super::report::{EffectiveChange, SettingChange};
-use super::side::Which::{self, New, Old};
+use crate::diagnostic::Hidden;
 use crate::outcome::share;
 use crate::parallel;
 use crate::policy::Profile;
 use crate::topology::Level;
+
+/// Whether clusters or paths are on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// On both.
+    Both,
+    /// Only on the new side.
+    #[serde(rename = "new")]
+    Joins,
+    /// Only on the old side.
+    #[serde(rename = "gone")]
+    Leaves,
+}
+
+/// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct EffectiveChange {
+    /// Kind of the policy.
+    pub kind: String,
+    /// Its group, because two products may have a kind of the same name.
+    pub group: String,
+    /// Locators from the Gateway to the route, as in a `PolicyReport`.
+    pub path: Vec<String>,
+    /// The path for people.
+    #[serde(skip)]
+    pub label: String,
+    /// The same as it is said in a sentence: `listener a of gw/web`.
+    #[serde(skip)]
+    pub place: String,
+    /// How many paths it stands for: what changes on all paths of a listener is reported once.
+    #[serde(skip)]
+    pub paths: usize,
+    /// Whether both sides have the path.
+    pub presence: Presence,
+    /// The clusters, sorted.
+    pub clusters: Arc<Vec<String>>,
+    /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
+    #[serde(rename = "lost")]
+    pub is_lost: bool,
+    /// The settings that applied and no longer apply, although traffic still takes the path: rules, or JSON pointers.
+    pub lost_settings: Vec<String>,
+    /// The effective settings before the change; none if no policy applied.
+    pub old: Option<Value>,
+    /// The effective settings after the change; none if no policy applies anymore.
+    pub new: Option<Value>,
+    /// Locators of the policies that `old` comes from, sorted.
+    pub old_policies: Vec<String>,
+    /// Locators of the policies that `new` comes from, sorted.
+    pub new_policies: Vec<String>,
+    /// The settings that differ; paths with one change share them.
+    #[serde(skip)]
+    pub settings: Arc<Vec<SettingChange>>,
+}
+
+impl EffectiveChange {
+    /// `namespace/name` of the policies that gave the settings that are lost, sorted.
+    pub fn lost_from(&self) -> Vec<&str> {
+        let gone = self.settings.iter().filter(|setting| setting.new.is_none());
+        let from: BTreeSet<&str> = gone.filter_map(|setting| setting.old_from.as_deref()).collect();
+        from.into_iter().collect()
+    }
+}
+
+/// A setting that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SettingChange {
+    /// Rule id or JSON pointer.
+    pub setting: String,
+    /// Absent if it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Arc<Value>>,
+    /// Absent if it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Arc<Value>>,
+    /// `namespace/name` of the policy that gave it.
+    #[serde(skip)]
+    pub old_from: Option<String>,
+    /// `namespace/name` of the policy that gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_from: Option<String>,
+}
+
+/// Locator of the policy that gives the new value of a setting, of those that hold then.
+pub fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p str> {
+    let key = setting.new_from.as_deref()?;
+    let mut policies = policies.iter().map(String::as_str);
+    policies.find(|locator| key_of(locator) == key)
+}
+
+/// `namespace/name` of a locator.
+pub fn key_of(locator: &str) -> &str {
+    locator.split_once(':').map_or(locator, |(_, key)| key)
+}
+
+/// Hides the values of Secrets in settings, of which each list is shared by many paths.
+pub fn conceal<'s>(settings: impl Iterator<Item = &'s mut Arc<Vec<SettingChange>>>, hidden: &mut Hidden) {
+    // By the list as it was, which is kept so that no new one has its address.
+    let mut known: HashMap<*const Vec<SettingChange>, [Arc<Vec<SettingChange>>; 2]> = HashMap::new();
+    for settings in settings {
+        let [_, shown] = known.entry(Arc::as_ptr(settings)).or_insert_with(|| {
+            let mut shown = Vec::clone(settings);
+            for value in shown
+                .iter_mut()
+                .flat_map(|setting| [&mut setting.old, &mut setting.new])
+            {
+                *value = value.take().map(|value| Arc::new(hidden.conceal(&value, false)));
+            }
+            [Arc::clone(settings), Arc::new(shown)]
+        });
+        *settings = Arc::clone(shown);
+    }
+}
 
 impl EffectiveSettings {
     /// The settings that differ on the new side, by kind and path.
