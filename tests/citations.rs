@@ -75,18 +75,16 @@ fn the_index_lists_every_page_about_a_system() {
     }
 }
 
-/// `path::name` in a page of ours.
+/// `path::name` of a test, or the path of a case, in a page of ours.
 #[test]
 fn a_test_that_a_page_names_exists() {
     let mut missing = Vec::new();
     for path in below(&root().join("docs")) {
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let named = text
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .filter_map(|code| code.split_once(".rs::"));
-        for (file, name) in named {
+        let codes = || text.split('`').skip(1).step_by(2);
+        let is_missing = |case: &&str| case.starts_with("tests/cases/") && !root().join(case).exists();
+        missing.extend(codes().filter(is_missing).map(str::to_owned));
+        for (file, name) in codes().filter_map(|code| code.split_once(".rs::")) {
             let tests = fs::read_to_string(root().join(format!("{file}.rs"))).unwrap_or_default();
             if !tests.contains(&format!("fn {name}(")) {
                 missing.push(format!("{}: {file}.rs::{name}", path.display()));

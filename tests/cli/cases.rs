@@ -96,7 +96,7 @@ fn output(case: &Path) -> String {
 }
 
 /// Runs a line as a shell would that has the binary on its PATH, and `$FIXTURES` and `$EXAMPLES` of the repository.
-fn shell(scratch: &Scratch, line: &str) -> Run {
+pub(crate) fn shell(scratch: &Scratch, line: &str) -> Run {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let binary = Path::new(env!("CARGO_BIN_EXE_spokewright"));
     let programs = binary.parent().expect("a directory").display();

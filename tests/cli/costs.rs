@@ -950,3 +950,36 @@ fn directories_that_link_to_each_other_are_refused_once_in_every_tree() {
     let run = run_with_at_most(&scratch, 1024, &["diff"]);
     run.exits(5).says("takes more work than a run allows");
 }
+
+#[test]
+fn thousands_of_routes_take_no_longer_each() {
+    let time = |count: usize| {
+        let scratch = Scratch::with_worked_example();
+        scratch.edit(
+            "hub/class.yaml",
+            "\"workPer\": \"Gateway\"",
+            "\"resourcesToSync\": [{\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \"httproutes\"}]",
+        );
+        scratch.edit(
+            "hub/gateway.yaml",
+            "    port: 443\n",
+            "    port: 443\n    allowedRoutes: {namespaces: {from: All}}\n",
+        );
+        let routes = (0..count).map(|number| {
+            format!(
+                "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: n{}}}\n\
+                 spec: {{parentRefs: [{{name: prod-web, namespace: gateways}}], rules: [{{backendRefs: [{{name: s, port: 80}}]}}]}}\n",
+                number % 50
+            )
+        });
+        scratch.write("hub/routes.yaml", &routes.collect::<String>());
+        let start = std::time::Instant::now();
+        scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+        start.elapsed()
+    };
+    let (small, large) = (time(500), time(4000));
+    assert!(
+        large < small * 24 + std::time::Duration::from_secs(1),
+        "{small:?}, {large:?}"
+    );
+}

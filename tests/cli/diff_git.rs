@@ -452,3 +452,19 @@ fn a_warning_that_the_base_makes_an_error_of_is_looked_for_in_the_base() {
     let run = scratch.run(&["diff", "-q"]);
     assert!(!run.stderr.contains("route/shadowed"), "{}", run.stderr);
 }
+
+/// The change may be its mend, so the run goes on.
+#[test]
+fn a_document_of_an_unknown_kind_in_the_base_is_reported() {
+    let Some(scratch) = repository() else { return };
+    let unknown = "apiVersion: spokewright.dev/v1alpha1\nkind: FleetWave\nmetadata: {name: eu}\n";
+    scratch.write("hub/own.yaml", unknown);
+    commit(&scratch.path(""));
+    scratch.remove("hub/own.yaml");
+    scratch
+        .run(&["diff", "hub"])
+        .exits(0)
+        .says("this version of spokewright does not know the kind FleetWave")
+        .says("HEAD:hub/own.yaml:2:7")
+        .says("the base `HEAD` has 1 error");
+}

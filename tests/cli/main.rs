@@ -17,16 +17,13 @@ mod bad_input;
 #[cfg(unix)]
 mod beneath;
 mod bombs_cel;
-mod broken_rules;
 #[cfg(target_os = "linux")]
 mod cases;
-mod catalog;
 mod codes;
 #[cfg(feature = "shells")]
 mod completion;
 mod costs;
 mod coverage;
-mod delegation;
 mod deterministic;
 mod diff_budget;
 mod diff_git;
@@ -40,15 +37,10 @@ mod help;
 mod hostile_text;
 mod init;
 mod interrupted;
-mod listener_sets;
-mod mesh;
+#[cfg(target_os = "linux")]
 mod mistakes;
-mod no_effect;
-mod one_set;
 mod output;
 mod overlays;
-mod overlooked;
-mod own_kinds;
 mod packaging;
 mod page;
 mod policies;
@@ -58,22 +50,13 @@ mod pre_commit;
 mod progress;
 #[cfg(feature = "real-crds")]
 mod real_crds;
-mod references;
 mod replica_sets;
 mod repository;
-mod request;
-mod rights;
-mod routes;
 mod rules;
-mod said_and_shipped;
 mod schemas;
 mod scratch;
 mod secrets;
-mod shadowed;
-mod suppressions;
-mod targets;
 mod typos;
-mod updates;
 mod watch;
 mod work_tree;
 mod worked_example;

@@ -19,14 +19,6 @@ pub(crate) struct Run {
     pub stderr: String,
 }
 
-/// A kind of policies that only its CRD tells: `Color`, with `targetRefs` onto anything, also in other namespaces.
-const COLOR_CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
-    metadata: {name: colors.c.io, labels: {gateway.networking.k8s.io/policy: Direct}}\n\
-    spec: {group: c.io, scope: Namespaced, names: {kind: Color, listKind: ColorList, plural: colors, singular: color}, \
-    versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: \
-    {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {targetRefs: {type: array, items: \
-    {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}}]}\n";
-
 impl Scratch {
     pub(crate) fn new() -> Self {
         Self {
@@ -108,16 +100,6 @@ impl Scratch {
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::of(&mut self.command(arguments))
-    }
-
-    /// Teaches the worked example the kind `Color`, syncs it, and adds objects.
-    pub(crate) fn add_colors(&self, objects: &str) -> &Self {
-        self.write("hub/colors.yaml", &format!("{COLOR_CRD}{objects}"));
-        self.edit(
-            "hub/class.yaml",
-            "\"policiesToSync\": [",
-            "\"policiesToSync\": [{\"group\": \"c.io\", \"version\": \"v1\", \"resource\": \"colors\"}, ",
-        )
     }
 
     /// Runs a script in namespaces of its own, `$1` being the binary. `None`, and a word about it, where they cannot be
