@@ -163,7 +163,7 @@ impl<'a> Attached<'a> {
             let there = (&routes.kinds, &placed.gateways());
             let options = on_clusters(options);
             let locals =
-                LocalPolicies::of_clusters((hub, grants, &attachments), there, &options, of_clusters);
+                LocalPolicies::for_clusters((hub, grants, &attachments), there, &options, of_clusters);
             (attachments, locals, routes)
         });
         Self {
@@ -272,7 +272,8 @@ pub(super) fn evaluate<'a>(
             })
         }
     };
-    let mut hub = EffectivePolicies::of(attachments, &work, |start| cluster.is_none() && stays(start));
+    let mut hub =
+        EffectivePolicies::for_starts(attachments, &work, |start| cluster.is_none() && stays(start));
     steps.advance(1);
     let views = parallel::map(&spokes, |(hub, spoke)| {
         // Findings that nobody would see are not computed.

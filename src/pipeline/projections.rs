@@ -111,7 +111,7 @@ impl Projections {
             }
         }
         let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
-        let work = Work::of_definitions(definitions.map(|object| &object.value));
+        let work = Work::for_definitions(definitions.map(|object| &object.value));
         let changed: Vec<(&Object, Vec<usize>)> = changed.into_values().collect();
         let refused = parallel::map(&changed, |(object, _)| hub::check_schema(hub, object, &work));
         let mut by_hub: Vec<Findings> = self.hubs.iter().map(|_| Findings::new()).collect();

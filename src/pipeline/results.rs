@@ -194,7 +194,7 @@ fn report_definitions(loaded: &Loaded, findings: &mut Findings) {
         Some((crd, object))
     });
     let read: Vec<(&Crd, &Object)> = read.collect();
-    let work = Work::of_definitions(read.iter().map(|(_, object)| &object.value));
+    let work = Work::for_definitions(read.iter().map(|(_, object)| &object.value));
     for (crd, object) in &read {
         findings.extend(crd::verify(crd, object, &work));
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::{Change, ChangeKind, INVENTORY, Output, Tree, inventory_bytes, unwanted};
 use crate::parallel;
-use crate::source::{FileTree as _, GitTree, Held, IndexTree, Staged};
+use crate::source::{BlobState, FileTree as _, GitTree, IndexTree, Staged};
 
 /// A wanted tree, and what Git's index has of it.
 #[expect(missing_debug_implementations, reason = "it contains a trait object")]
@@ -40,10 +40,10 @@ impl<'a> InIndex<'a> {
         output: Output<'_>,
         is_up_to_date: bool,
     ) -> Vec<Change> {
-        let kind = |path: &str, wanted: &[u8]| match self.staged.holds(path, wanted) {
-            Held::Same => None,
-            Held::Other => Some(ChangeKind::Changed),
-            Held::Nothing => Some(ChangeKind::Missing),
+        let kind = |path: &str, wanted: &[u8]| match self.staged.compare(path, wanted) {
+            BlobState::Same => None,
+            BlobState::Other => Some(ChangeKind::Changed),
+            BlobState::Nothing => Some(ChangeKind::Missing),
         };
         let numbers: Vec<usize> = (0..self.tree.len()).collect();
         let of_files = parallel::map(&numbers, |number| {

@@ -512,7 +512,7 @@ fn load_exported<T: AsRef<Object> + Send>(
     let kinds = KindTable::built_in();
     let mut sources = std::mem::take(&mut loaded.sources);
     let of_document = |document: source::Document| {
-        let origin = Origin::of_document(document.id);
+        let origin = Origin::from_document(document.id);
         let hub::Exported {
             objects,
             passed_over,

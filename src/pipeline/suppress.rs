@@ -29,7 +29,7 @@ impl Suppressions {
         let mut wrong = Vec::new();
         let mut all = configured.to_vec();
         for object in hub.everywhere() {
-            all.extend(suppression::of_object(object, &mut wrong));
+            all.extend(suppression::from_object(object, &mut wrong));
         }
         findings.extend(wrong);
         all.retain(|suppression| {

@@ -216,7 +216,7 @@ impl Placements<'_> {
         let placed = self.evaluation.placement_reports().map(|evaluated| {
             let names = evaluated.decisions.iter().map(|decision| &decision.cluster_name);
             let selected: BTreeSet<&String> = names.collect();
-            let given = decided.of(&evaluated.namespace, &evaluated.name);
+            let given = decided.for_placement(&evaluated.namespace, &evaluated.name);
             let clusters: BTreeSet<&String> =
                 given.map_or_else(|| selected.clone(), |given| given.iter().collect());
             PlacedPlacement {
@@ -453,7 +453,7 @@ impl<'a> PlacementExplanation<'a> {
             steps.collect()
         };
         let placements = explanations.iter().map(|explanation| {
-            let given = decided.of(&explanation.namespace, &explanation.name);
+            let given = decided.for_placement(&explanation.namespace, &explanation.name);
             let is_given = |given: &[String]| given.iter().any(|name| name == cluster);
             ExplainedPlacement {
                 namespace: &explanation.namespace,

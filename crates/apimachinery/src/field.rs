@@ -156,6 +156,38 @@ impl<'a> Field<'a> {
             .map(move |(key, value)| (key.as_str(), mapping.below(Step::Member(key), Some(value))))
     }
 
+    /// Calls `found` with every field at the end of a path: steps separated by dots, `*` for every entry of a list or a
+    /// mapping, `{a,b}` for either. The empty path ends here.
+    pub fn each(&self, path: &'static str, found: &mut dyn FnMut(&Field<'a>)) {
+        self.walk((path, ""), found);
+    }
+
+    /// Goes on by a path, which `then` follows.
+    fn walk(&self, (path, then): (&'static str, &'static str), found: &mut dyn FnMut(&Field<'a>)) {
+        if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
+            for steps in either.split(',') {
+                self.walk((steps, rest.trim_start_matches('.')), found);
+            }
+            return;
+        }
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        match step {
+            "" if then.is_empty() => found(self),
+            "" => self.walk((then, ""), found),
+            "*" => {
+                let items = self.items().chain(self.entries().map(|(_, entry)| entry));
+                for item in items.filter(Field::is_present) {
+                    item.walk((rest, then), found);
+                }
+            }
+            name => {
+                if let Some(member) = self.present(name) {
+                    member.walk((rest, then), found);
+                }
+            }
+        }
+    }
+
     /// The string here; `None` when absent or of another type.
     pub fn str(&self) -> Option<&'a str> {
         self.value.and_then(Value::as_str)

@@ -34,7 +34,7 @@ impl NameRule {
     ///
     /// Custom resources follow [`NameRule::Rfc1123Subdomain`]. So do ManagedClusters, although a cluster can have no
     /// works if a Namespace cannot have its name: see [`check_cluster_name`].
-    pub fn of_kind(group: &str, kind: &str) -> Self {
+    pub fn for_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {
             ("", "Namespace") => Self::Rfc1123Label,
             ("", "Service") => Self::Rfc1035Label,
@@ -316,7 +316,7 @@ mod tests {
         ] {
             assert!(check_cluster_name(bad).is_err(), "{bad}");
             assert!(check_namespace(bad).is_err(), "{bad}");
-            assert!(NameRule::of_kind("", "Namespace").check(bad).is_err(), "{bad}");
+            assert!(NameRule::for_kind("", "Namespace").check(bad).is_err(), "{bad}");
         }
     }
 
@@ -363,9 +363,9 @@ mod tests {
 
     #[test]
     fn a_service_starts_with_a_letter_and_an_rbac_name_is_a_path_segment() {
-        assert!(NameRule::of_kind("", "Service").check("1a").is_err());
-        assert!(NameRule::of_kind("", "Service").check("a1").is_ok());
-        let rbac = NameRule::of_kind("rbac.authorization.k8s.io", "ClusterRole");
+        assert!(NameRule::for_kind("", "Service").check("1a").is_err());
+        assert!(NameRule::for_kind("", "Service").check("a1").is_ok());
+        let rbac = NameRule::for_kind("rbac.authorization.k8s.io", "ClusterRole");
         assert!(
             rbac.check("open-cluster-management:klusterlet-work:gateway")
                 .is_ok()

@@ -80,7 +80,7 @@ struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    fn of(text: &'t str) -> Result<Self, QuantityError> {
+    fn split(text: &'t str) -> Result<Self, QuantityError> {
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, text.get(1..).unwrap_or_default()),
             Some(b'+') => (false, text.get(1..).unwrap_or_default()),
@@ -131,7 +131,7 @@ impl Quantity {
     /// # Errors
     /// [`QuantityError`] if the text is not a quantity.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
-        let parts = Parts::of(text)?;
+        let parts = Parts::split(text)?;
         let number = parts.number()?;
         let places = i32::try_from(parts.fraction.len()).map_err(|_| QuantityError::Range)?;
         let (format, power) = suffix_of(parts.suffix)?;

@@ -10,7 +10,7 @@ use crate::broken;
 /// The number of a row. Each table has a type of its own for it, so that no Gateway is looked up as a route.
 pub trait RowId: Copy {
     /// The number of the row at this position.
-    fn of_row(row: u32) -> Self;
+    fn from_row(row: u32) -> Self;
 
     /// The position of its row.
     fn row(self) -> u32;
@@ -30,7 +30,7 @@ macro_rules! row_ids {
         $seen struct $name(u32);
 
         impl $crate::RowId for $name {
-            fn of_row(row: u32) -> Self {
+            fn from_row(row: u32) -> Self {
                 Self(row)
             }
 
@@ -51,7 +51,7 @@ pub struct Table<I, T> {
 
 impl<I: RowId, T> Table<I, T> {
     /// The rows in the order of their numbers.
-    pub fn of(rows: Vec<T>) -> Self {
+    pub fn from_rows(rows: Vec<T>) -> Self {
         Self {
             rows,
             numbers: PhantomData,
@@ -69,7 +69,7 @@ impl<I: RowId, T> Table<I, T> {
     pub fn append(&mut self, other: Self) -> impl Fn(I) -> I + use<I, T> {
         let first = self.next().row();
         self.rows.extend(other.rows);
-        move |id| I::of_row(first.saturating_add(id.row()))
+        move |id| I::from_row(first.saturating_add(id.row()))
     }
 
     /// Makes room for so many more rows, and no others.
@@ -85,7 +85,7 @@ impl<I: RowId, T> Table<I, T> {
     /// The number that the next row gets.
     pub fn next(&self) -> I {
         match u32::try_from(self.rows.len()) {
-            Ok(row) => I::of_row(row),
+            Ok(row) => I::from_row(row),
             Err(_) => no_row(u32::MAX, self.rows.len()),
         }
     }
@@ -121,12 +121,12 @@ impl<I: RowId, T> Table<I, T> {
 
     /// A table with the same numbers and other rows.
     pub fn map<'t, U>(&'t self, row: impl FnMut((I, &'t T)) -> U) -> Table<I, U> {
-        Table::of(self.iter().map(row).collect())
+        Table::from_rows(self.iter().map(row).collect())
     }
 
     /// The same from what the rows become.
     pub fn into_map<U>(self, row: impl FnMut(T) -> U) -> Table<I, U> {
-        Table::of(self.rows.into_iter().map(row).collect())
+        Table::from_rows(self.rows.into_iter().map(row).collect())
     }
 
     /// All rows, to change them.
@@ -137,12 +137,12 @@ impl<I: RowId, T> Table<I, T> {
     /// The row that `order` says is the one, in a table that is sorted by it.
     pub fn binary_search_by(&self, order: impl FnMut(&T) -> Ordering) -> Option<I> {
         let row = self.rows.binary_search_by(order).ok()?;
-        u32::try_from(row).ok().map(I::of_row)
+        u32::try_from(row).ok().map(I::from_row)
     }
 
     /// All numbers.
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
-        (0_u32..).take(self.rows.len()).map(I::of_row)
+        (0_u32..).take(self.rows.len()).map(I::from_row)
     }
 
     /// How many rows there are.
@@ -167,7 +167,7 @@ impl<I, T> Default for Table<I, T> {
 
 impl<I: RowId, T> FromIterator<T> for Table<I, T> {
     fn from_iter<V: IntoIterator<Item = T>>(rows: V) -> Self {
-        Self::of(rows.into_iter().collect())
+        Self::from_rows(rows.into_iter().collect())
     }
 }
 

@@ -57,7 +57,7 @@ impl Default for Work {
 
 impl Work {
     /// For what strangers wrote, where these definitions say what is to be done: they bring along something, too.
-    pub fn of_definitions<'v>(definitions: impl Iterator<Item = &'v Value>) -> Self {
+    pub fn for_definitions<'v>(definitions: impl Iterator<Item = &'v Value>) -> Self {
         let bytes = definitions.map(bytes).fold(0, u64::saturating_add);
         Self::with_limit(bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(STOCK))
     }
@@ -281,7 +281,7 @@ mod tests {
         assert!(work.is_spent());
         assert_eq!(Work::unlimited().spend(u64::MAX), Ok(()));
         let definition = Value::from("a".repeat(98));
-        let of_definitions = Work::of_definitions([&definition, &definition].into_iter());
+        let of_definitions = Work::for_definitions([&definition, &definition].into_iter());
         assert_eq!(of_definitions.spend(STOCK + 200 * STEPS_PER_BYTE), Ok(()));
         assert_eq!(of_definitions.spend(1), Err(Spent));
     }

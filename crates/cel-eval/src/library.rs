@@ -201,7 +201,7 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
         _ => url::called(call.name, operands)
             .unwrap_or_else(|| engine::call(call.name, call.target, &call.args.iter().collect::<Vec<_>>())),
     };
-    let value = value.map_err(said)?;
+    let value = value.map_err(without_values)?;
     let bytes = deep(&value, meter)?;
     meter.hold(bytes)?;
     Ok(value)
@@ -245,7 +245,7 @@ fn text_of(value: &Value) -> Result<String, ExecutionError> {
 }
 
 /// An error without the values that it is about: they may be large, and a hash map has no order.
-fn said(error: ExecutionError) -> ExecutionError {
+fn without_values(error: ExecutionError) -> ExecutionError {
     match error {
         ExecutionError::FunctionError { function, message } => ExecutionError::FunctionError {
             function,

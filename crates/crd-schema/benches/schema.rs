@@ -42,12 +42,12 @@ fn object() -> Value {
 #[divan::bench]
 fn compile(bencher: Bencher) {
     let schema = schema();
-    bencher.bench(|| Schema::of_resource(black_box(&schema), true));
+    bencher.bench(|| Schema::from_resource(black_box(&schema), true));
 }
 
 #[divan::bench]
 fn validate(bencher: Bencher) {
-    let (schema, _) = Schema::of_resource(&schema(), true);
+    let (schema, _) = Schema::from_resource(&schema(), true);
     let object = object();
     bencher.bench(|| schema.validate(black_box(&object)));
 }

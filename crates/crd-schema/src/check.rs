@@ -12,7 +12,7 @@ use kube_json::{Map, Text, Value, json};
 
 use crate::compile::{Additional, Below, ListType, Node, Type, compile};
 use crate::format::Format;
-use crate::metadata::{self, Whose};
+use crate::metadata::{self, MetadataOwner};
 use crate::violation::{Path, Violation, ViolationKind, shown};
 
 /// More violations of one value are not collected: more are never read, and a hostile file could ask for many.
@@ -460,9 +460,9 @@ impl Walk<'_, '_> {
                 self.value(self.metadata, metadata, &here, Mode::Strict);
                 if self.violations.len() == before {
                     let whose = if node.embedded {
-                        Whose::Embedded
+                        MetadataOwner::Embedded
                     } else {
-                        Whose::Object
+                        MetadataOwner::Object
                     };
                     for problem in metadata::problems(metadata, whose) {
                         let at = Place {

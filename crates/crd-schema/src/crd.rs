@@ -224,7 +224,7 @@ impl Reader {
     }
 
     fn schema(&mut self, field: &Field<'_>, status_is_separate: bool) -> Option<Schema> {
-        let (schema, problems) = Schema::of_resource(field.value()?, status_is_separate);
+        let (schema, problems) = Schema::from_resource(field.value()?, status_is_separate);
         let at = field.pointer();
         self.problems
             .extend(problems.into_iter().map(|problem| problem.below(&at)));

@@ -90,7 +90,7 @@ impl MetadataProblem {
 
 /// The owner of the metadata.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum MetadataOwner {
     /// An object's that is created: the API server writes some of it anew, whatever is there.
     Object,
     /// An embedded resource's, which is taken as it stands; its name may be missing, and need only be a path segment.
@@ -98,12 +98,12 @@ pub(crate) enum Whose {
 }
 
 /// What Kubernetes refuses in metadata whose types are right.
-pub(crate) fn problems(metadata: &Value, whose: Whose) -> Vec<MetadataProblem> {
+pub(crate) fn problems(metadata: &Value, whose: MetadataOwner) -> Vec<MetadataProblem> {
     let metadata = Field::new(metadata);
     let mut found = Vec::new();
     let rule = match whose {
-        Whose::Object => NameRule::Rfc1123Subdomain,
-        Whose::Embedded => NameRule::PathSegment,
+        MetadataOwner::Object => NameRule::Rfc1123Subdomain,
+        MetadataOwner::Embedded => NameRule::PathSegment,
     };
     for (name, rule) in [
         ("generateName", rule),
@@ -120,7 +120,7 @@ pub(crate) fn problems(metadata: &Value, whose: Whose) -> Vec<MetadataProblem> {
         };
         found.extend(misnamed(|| metadata.get(name), name, text, &checked, rule));
     }
-    if whose == Whose::Embedded
+    if whose == MetadataOwner::Embedded
         && let Some(generation) = metadata.present("generation")
         && let Some(number) = generation.integer().ok().flatten().filter(|number| *number < 0)
     {
@@ -140,7 +140,7 @@ pub(crate) fn problems(metadata: &Value, whose: Whose) -> Vec<MetadataProblem> {
     found.extend(metadata.present("finalizers").iter().flat_map(finalizers));
     let entries = metadata.present("managedFields");
     let entries: Vec<Field<'_>> = entries.iter().flat_map(Field::items).collect();
-    if whose == Whose::Embedded {
+    if whose == MetadataOwner::Embedded {
         found.extend(entries.iter().flat_map(managed_fields));
     }
     let times = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.present(name));

@@ -35,15 +35,15 @@ impl Schema {
     /// checked, because an API server drops them from what is created; unknown fields there still count.
     /// Whatever cannot be understood is left out of the checks and reported; the rest still works. Patterns
     /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
-    pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
-        let (mut schema, problems) = Self::of_value(schema);
+    pub fn from_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
+        let (mut schema, problems) = Self::from_value(schema);
         schema.root.resource = true;
         schema.status_is_separate = status_is_separate;
         (schema, problems)
     }
 
     /// Compiles the schema of a value that is not a Kubernetes object: parameters, configuration.
-    pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
+    pub fn from_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
         let schema = Self {
             root,
@@ -209,7 +209,7 @@ impl Schema {
     }
 
     /// Whether a value may have a field: the schema knows it, or keeps unknown fields there.
-    pub fn takes_field(&self, path: &[&str]) -> bool {
+    pub fn accepts_field(&self, path: &[&str]) -> bool {
         let takes_any =
             |holder: &Node| holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
         self.lacking(path).is_none_or(takes_any)

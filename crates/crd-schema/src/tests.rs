@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::{Schema, ViolationKind, Work};
 
 fn schema(schema: Value) -> Schema {
-    let (schema, problems) = Schema::of_value(&schema);
+    let (schema, problems) = Schema::from_value(&schema);
     assert_eq!(problems, vec![]);
     schema
 }
@@ -236,7 +236,7 @@ fn a_value_that_completion_leaves_alone_is_not_copied() {
 
 #[test]
 fn metadata_is_object_meta_whatever_the_schema_says() {
-    let (of, _) = Schema::of_resource(
+    let (of, _) = Schema::from_resource(
         &json!({"type": "object", "properties": {"metadata": {"type": "object"}}}),
         false,
     );
@@ -269,7 +269,7 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
 #[test]
 fn what_is_said_beside_the_metadata_is_what_is_said_without_what_any_metadata_may_not_be() {
     let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true});
-    let (of, _) = Schema::of_resource(
+    let (of, _) = Schema::from_resource(
         &json!({"type": "object", "properties": {"part": embedded}}),
         false,
     );
@@ -548,7 +548,7 @@ fn values_below_a_separate_status_do_not_count_but_unknown_fields_do() {
     let of = |separate| {
         let schema = json!({"type": "object", "properties": {"status": {"type": "object", "required": ["a"],
             "properties": {"a": {"type": "string"}}}}});
-        let (schema, _) = Schema::of_resource(&schema, separate);
+        let (schema, _) = Schema::from_resource(&schema, separate);
         let mut all = texts(&schema, &json!({"status": {"a": 1, "b": 2}}));
         all.extend(texts(&schema, &json!({"status": 7})));
         all
@@ -654,15 +654,15 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn no_schema_and_no_value_ever_panics(schema in any_json(), value in any_json()) {
-        let (resource, _) = Schema::of_resource(&schema, false);
+        let (resource, _) = Schema::from_resource(&schema, false);
         let _ = resource.validate(&value);
-        let (plain, _) = Schema::of_value(&schema);
+        let (plain, _) = Schema::from_value(&schema);
         let _ = plain.validate(&value);
     }
 
     #[test]
     fn a_check_says_the_same_of_a_value_and_of_its_stored_form(schema in any_json(), value in any_json()) {
-        let (of, _) = Schema::of_value(&schema);
+        let (of, _) = Schema::from_value(&schema);
         let stored = of.defaulted(&value).into_owned();
         let of_stored = of.validate_defaulted(&stored);
         prop_assert_eq!(texts(&of, &value), of_stored.iter().map(ToString::to_string).collect::<Vec<_>>());
@@ -670,7 +670,7 @@ proptest! {
 
     #[test]
     fn completing_twice_changes_nothing_more(schema in any_json(), value in any_json()) {
-        let (of, _) = Schema::of_value(&schema);
+        let (of, _) = Schema::from_value(&schema);
         let once = of.defaulted(&value).into_owned();
         prop_assert_eq!(of.defaulted(&once).into_owned(), once);
     }

@@ -40,6 +40,37 @@ impl Value {
         matches!(self, Self::Null)
     }
 
+    /// The value without the members that are null, as an API server drops those of fields that are not nullable.
+    pub fn without_nulls(&self) -> Cow<'_, Self> {
+        if self.has_null_member() {
+            Cow::Owned(self.pruned())
+        } else {
+            Cow::Borrowed(self)
+        }
+    }
+
+    fn has_null_member(&self) -> bool {
+        match self {
+            Self::Object(map) => map
+                .values()
+                .any(|value| value.is_null() || value.has_null_member()),
+            Self::Array(items) => items.iter().any(Self::has_null_member),
+            _ => false,
+        }
+    }
+
+    fn pruned(&self) -> Self {
+        match self {
+            Self::Object(map) => map
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key.clone(), value.pruned()))
+                .collect(),
+            Self::Array(items) => items.iter().map(Self::pruned).collect(),
+            other => other.clone(),
+        }
+    }
+
     /// Whether this is a boolean.
     pub const fn is_boolean(&self) -> bool {
         matches!(self, Self::Bool(_))
@@ -146,12 +177,12 @@ impl Value {
 
     /// The member of this name, or the item at this position.
     pub fn get(&self, step: impl Step) -> Option<&Self> {
-        step.of(self)
+        step.get_in(self)
     }
 
     /// The member of this name, or the item at this position, to change it.
     pub fn get_mut(&mut self, step: impl Step) -> Option<&mut Self> {
-        step.of_mut(self)
+        step.get_mut_in(self)
     }
 
     /// The value at a JSON pointer; the whole one at `""`.
@@ -203,38 +234,38 @@ pub fn index(step: &str) -> Option<usize> {
 /// A step from a value to a part of it: a name, or a position.
 pub trait Step {
     /// The part.
-    fn of(self, value: &Value) -> Option<&Value>;
+    fn get_in(self, value: &Value) -> Option<&Value>;
     /// The part, to change it.
-    fn of_mut(self, value: &mut Value) -> Option<&mut Value>;
+    fn get_mut_in(self, value: &mut Value) -> Option<&mut Value>;
 }
 
 impl Step for &str {
     #[inline]
-    fn of(self, value: &Value) -> Option<&Value> {
+    fn get_in(self, value: &Value) -> Option<&Value> {
         value.as_object()?.get(self)
     }
 
-    fn of_mut(self, value: &mut Value) -> Option<&mut Value> {
+    fn get_mut_in(self, value: &mut Value) -> Option<&mut Value> {
         value.as_object_mut()?.get_mut(self)
     }
 }
 
 impl<T: AsRef<str>> Step for &T {
-    fn of(self, value: &Value) -> Option<&Value> {
-        self.as_ref().of(value)
+    fn get_in(self, value: &Value) -> Option<&Value> {
+        self.as_ref().get_in(value)
     }
 
-    fn of_mut(self, value: &mut Value) -> Option<&mut Value> {
-        self.as_ref().of_mut(value)
+    fn get_mut_in(self, value: &mut Value) -> Option<&mut Value> {
+        self.as_ref().get_mut_in(value)
     }
 }
 
 impl Step for usize {
-    fn of(self, value: &Value) -> Option<&Value> {
+    fn get_in(self, value: &Value) -> Option<&Value> {
         value.as_array()?.get(self)
     }
 
-    fn of_mut(self, value: &mut Value) -> Option<&mut Value> {
+    fn get_mut_in(self, value: &mut Value) -> Option<&mut Value> {
         value.as_array_mut()?.get_mut(self)
     }
 }
@@ -244,7 +275,7 @@ impl<S: Step> Index<S> for Value {
     type Output = Self;
 
     fn index(&self, step: S) -> &Self {
-        step.of(self).unwrap_or(&NULL)
+        step.get_in(self).unwrap_or(&NULL)
     }
 }
 

@@ -1,8 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Owns: which files are input, what a document says, the typed views of the kinds, and findings about all of it. Flows
-//! in: directories, a Git revision, one stream of text. Flows out: a [`hub::Hub`], [`diagnostic::Findings`]. Must not
-//! know: what follows from the objects (which clusters receive what, which policies win).
+//! Files become documents, documents become objects, and objects become a [`hub::Hub`] with typed views. What follows from
+//! the objects, such as which clusters receive them and which policies win, is decided by the crates that use this one.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]

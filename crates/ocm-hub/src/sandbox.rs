@@ -378,7 +378,7 @@ pub(crate) const MOST_LINKS: usize = 40;
 
 impl RealPaths {
     /// The real path of something that is there; `None` where it is not, or where links lead in a circle.
-    pub(crate) fn of(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn resolve(&self, path: &Path) -> Option<PathBuf> {
         let quick = cfg!(unix).then(|| self.follow(path, MOST_LINKS));
         quick.flatten().or_else(|| fs::canonicalize(path).ok())
     }

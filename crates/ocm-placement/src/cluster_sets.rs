@@ -53,7 +53,7 @@ impl<'a> ClusterSets<'a> {
         let mut all: Vec<&ManagedClusterSet<'_>> = inventory.cluster_sets.iter().collect();
         all.sort_by(|a, b| a.name.cmp(b.name));
         all.dedup_by(|later, first| later.name == first.name);
-        let all: Table<SetId, _> = Table::of(all);
+        let all: Table<SetId, _> = Table::from_rows(all);
         let by_name: HashMap<&str, SetId> = all.iter().map(|(id, set)| (set.name, id)).collect();
         let mut bound: BTreeMap<&str, BTreeSet<SetId>> = BTreeMap::new();
         for binding in &inventory.bindings {
@@ -98,7 +98,7 @@ impl<'a> ClusterSets<'a> {
     }
 
     /// What a Placement may choose from.
-    pub(crate) fn of(&self, placement: PlacementId) -> &Available {
+    pub(crate) fn for_placement(&self, placement: PlacementId) -> &Available {
         &self.available[self.eligible[placement].sets]
     }
 

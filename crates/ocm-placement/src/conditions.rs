@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::outcome::Fault;
-use crate::problems::Lost;
+use crate::problems::EmptiedBy;
 
 /// The status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -46,8 +46,12 @@ fn condition(kind: &str, status: bool, reason: &str, message: impl Into<String>)
 }
 
 /// The conditions of a scheduled Placement: PlacementMisconfigured, then PlacementSatisfied.
-pub(crate) fn conditions(fault: Option<&Fault>, lost: Option<Lost>, unscheduled: usize) -> Vec<Condition> {
-    vec![misconfigured(fault), satisfied(lost, unscheduled)]
+pub(crate) fn conditions(
+    fault: Option<&Fault>,
+    emptied_by: Option<EmptiedBy>,
+    unscheduled: usize,
+) -> Vec<Condition> {
+    vec![misconfigured(fault), satisfied(emptied_by, unscheduled)]
 }
 
 fn misconfigured(fault: Option<&Fault>) -> Condition {
@@ -70,23 +74,23 @@ fn misconfigured(fault: Option<&Fault>) -> Condition {
 /// The first step that leaves no cluster decides, in the order of `newSatisfiedCondition` (open-cluster-management-io/ocm
 /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). A
 /// misconfiguration is not one of them: such a Placement reads NoManagedClusterMatched, because it selected nothing.
-fn satisfied(lost: Option<Lost>, unscheduled: usize) -> Condition {
-    let (reason, message) = match lost {
-        Some(Lost::NotBound { .. }) => {
+fn satisfied(emptied_by: Option<EmptiedBy>, unscheduled: usize) -> Condition {
+    let (reason, message) = match emptied_by {
+        Some(EmptiedBy::NotBound { .. }) => {
             let message = "No valid ManagedClusterSetBindings found in placement namespace".to_owned();
             ("NoManagedClusterSetBindings", message)
         }
-        Some(Lost::NoIntersection { sets }) => {
+        Some(EmptiedBy::NoIntersection { sets }) => {
             let sets = sets.join(",");
             let message = format!("None of ManagedClusterSets [{sets}] is bound to placement namespace");
             ("NoIntersection", message)
         }
-        Some(Lost::EmptySets { sets }) => {
+        Some(EmptiedBy::EmptySets { sets }) => {
             let sets = sets.join(",");
             let message = format!("All ManagedClusterSets [{sets}] have no member ManagedCluster");
             ("AllManagedClusterSetsEmpty", message)
         }
-        Some(Lost::Predicates { .. } | Lost::Taints { .. }) => {
+        Some(EmptiedBy::Predicates { .. } | EmptiedBy::Taints { .. }) => {
             let message = "No ManagedCluster matches any of the cluster predicate".to_owned();
             ("NoManagedClusterMatched", message)
         }

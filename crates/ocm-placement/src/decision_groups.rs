@@ -51,7 +51,10 @@ impl GroupSelectors {
     }
 
     /// The clusters of each of a Placement's `decisionGroups`, regardless of which are selected.
-    pub(crate) fn of(&self, placement: PlacementId) -> impl Iterator<Item = &Result<Bits, FieldFault>> {
+    pub(crate) fn for_placement(
+        &self,
+        placement: PlacementId,
+    ) -> impl Iterator<Item = &Result<Bits, FieldFault>> {
         let selectors = self.of_placement[placement].iter();
         selectors.map(|selector| &self.results[*selector])
     }

@@ -129,9 +129,9 @@ pub(crate) fn snapshot<'a>(plan: &Plan<'a>, state: &State, detail: Detail) -> Ru
         .collect();
     let (outcomes, results): (Vec<_>, Vec<_>) = scheduled.into_iter().unzip();
     Run {
-        outcomes: Table::of(outcomes),
+        outcomes: Table::from_rows(outcomes),
         existing: state.own.clone(),
-        own: Table::of(results),
+        own: Table::from_rows(results),
         rounds: 1,
         converged: false,
         restless: BTreeSet::new(),
@@ -188,7 +188,7 @@ pub(crate) fn rounds<'a>(
                 outcomes.reverse();
             }
             return Run {
-                outcomes: Table::of(outcomes),
+                outcomes: Table::from_rows(outcomes),
                 existing,
                 own,
                 rounds,

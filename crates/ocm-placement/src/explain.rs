@@ -218,7 +218,7 @@ impl<'a> Case<'_, 'a> {
                 format!("no ManagedClusterSetBinding in namespace `{namespace}` names a set that exists");
             return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace")];
         }
-        let eligible = &sets.of(self.placement_id).sets;
+        let eligible = &sets.for_placement(self.placement_id).sets;
         if eligible.is_empty() {
             let text = "none of the Placement's clusterSets is bound to its namespace";
             return vec![self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets")];
@@ -294,11 +294,11 @@ impl<'a> Case<'_, 'a> {
         });
         let Some(chunk) = chunk else {
             let fault = self.outcome.fault.iter().filter(|_| self.ranked().is_some());
-            let lost = fault.map(|fault| {
+            let lost_group = fault.map(|fault| {
                 let text = format!("selected, but lost with its decision group: {}", fault.message);
                 Step::new(Stage::Decision, Bearing::Against, text, fault.at.clone())
             });
-            return lost.collect();
+            return lost_group.collect();
         };
         let object = object_name(self.placement.name, chunk.number);
         let (name, pointer) = match chunk.named {

@@ -61,12 +61,12 @@ pub(crate) struct Bits(Table<ClusterId, bool>);
 impl Bits {
     /// No member.
     pub(crate) fn none(len: usize) -> Self {
-        Self(Table::of(vec![false; len]))
+        Self(Table::from_rows(vec![false; len]))
     }
 
     /// Every member.
     pub(crate) fn all(len: usize) -> Self {
-        Self(Table::of(vec![true; len]))
+        Self(Table::from_rows(vec![true; len]))
     }
 
     pub(crate) fn insert(&mut self, member: ClusterId) {
@@ -145,8 +145,8 @@ impl<'a> Fleet<'a> {
         let decided = decisions.flat_map(|decision| decision.clusters.iter().copied());
         let foreign: BTreeSet<&str> = decided.filter(|name| !known.contains(name)).collect();
         names.extend(foreign);
-        let clusters: Table<ClusterId, _> = Table::of(clusters);
-        let names: Table<NameId, _> = Table::of(names);
+        let clusters: Table<ClusterId, _> = Table::from_rows(clusters);
+        let names: Table<NameId, _> = Table::from_rows(names);
         let ids = names.iter().map(|(id, name)| (*name, id)).collect();
         let mut live = Bits::none(clusters.len());
         let mut tainted = Bits::none(clusters.len());
@@ -201,7 +201,7 @@ impl<'a> Fleet<'a> {
     /// The cluster of a name; `None` for one that only decisions mention.
     pub(crate) fn cluster_of(&self, name: NameId) -> Option<ClusterId> {
         let position = name.position();
-        (position < self.clusters.len()).then(|| ClusterId::of_row(name.row()))
+        (position < self.clusters.len()).then(|| ClusterId::from_row(name.row()))
     }
 
     pub(crate) fn cluster_id(&self, name: &str) -> Option<ClusterId> {
@@ -302,9 +302,9 @@ mod tests {
     fn members_come_back_in_ascending_order() {
         let mut bits = Bits::none(200);
         for member in [199, 0, 64, 63, 64] {
-            bits.insert(ClusterId::of_row(member));
+            bits.insert(ClusterId::from_row(member));
         }
-        assert_eq!(bits.to_list(), [0, 63, 64, 199].map(ClusterId::of_row));
-        assert!(bits.contains(ClusterId::of_row(63)) && !bits.contains(ClusterId::of_row(65)));
+        assert_eq!(bits.to_list(), [0, 63, 64, 199].map(ClusterId::from_row));
+        assert!(bits.contains(ClusterId::from_row(63)) && !bits.contains(ClusterId::from_row(65)));
     }
 }

@@ -57,7 +57,7 @@ impl<I: RowId, K: Clone + Eq + Hash> Distinct<I, K> {
         if let Some(id) = self.ids.get(&key) {
             return *id;
         }
-        let id = I::of_row(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
+        let id = I::from_row(u32::try_from(self.keys.len()).unwrap_or(u32::MAX));
         self.keys.push(key.clone());
         self.ids.insert(key, id);
         id

@@ -119,8 +119,8 @@ impl<'a> Inventory<'a> {
             }
         }
         inventory.rejected.sort();
-        inventory.placements = Table::of(placements);
-        inventory.decisions = Table::of(decisions);
+        inventory.placements = Table::from_rows(placements);
+        inventory.decisions = Table::from_rows(decisions);
         all.sort_by_key(|invalid: &InvalidField| invalid.at.object);
         (inventory, all)
     }

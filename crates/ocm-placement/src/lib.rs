@@ -45,7 +45,7 @@ pub use evaluate::{Evaluation, evaluate};
 pub use explain::{Bearing, Explanation, Step};
 pub use input::{Detail, Input, Inventory, Mode, Options};
 pub use outcome::{SchedulerStatus, Stage};
-pub use problems::{Difference, Lost, Problem, ProblemKind};
+pub use problems::{Difference, EmptiedBy, Problem, ProblemKind};
 pub use report::{
     Decision, DecisionGroupReport, DecisionObject, FilterReport, PlacementReport, PrioritizerReport, Ranked,
     Report,

@@ -151,7 +151,7 @@ pub(crate) fn given(
         .iter()
         .map(|(id, placement)| ((placement.namespace, placement.name), id))
         .collect();
-    let mut counts: Table<NameId, u32> = Table::of(vec![0; fleet.names.len()]);
+    let mut counts: Table<NameId, u32> = Table::from_rows(vec![0; fleet.names.len()]);
     let mut own: Table<PlacementId, (Vec<NameId>, BTreeMap<usize, ObjectState>)> =
         placements.ids().map(|_| Default::default()).collect();
     for (id, decision) in inventory.decisions.iter() {

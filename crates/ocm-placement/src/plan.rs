@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         placement: PlacementId,
         available: &Arc<[ClusterId]>,
     ) -> Result<&Filtered, &FieldFault> {
-        let predicate = match self.predicates.of(placement) {
+        let predicate = match self.predicates.for_placement(placement) {
             Some(Err(fault)) if !available.is_empty() => return Err(fault),
             Some(Ok(predicate)) => Some(predicate),
             _ => None,

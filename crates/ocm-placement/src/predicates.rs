@@ -37,7 +37,7 @@ impl Predicates {
         let of_placement: Table<PlacementId, Option<PredicatesId>> = of_placement.collect();
         let mut lists = lists.map(|list| (list, Bits::none(fleet.len())));
         for (placement, list) in of_placement.iter() {
-            if let (Some(list), Ok(clusters)) = (list, &sets.of(placement).clusters) {
+            if let (Some(list), Ok(clusters)) = (list, &sets.for_placement(placement).clusters) {
                 let (_, needed) = &mut lists[*list];
                 clusters.iter().for_each(|cluster| needed.insert(*cluster));
             }
@@ -71,7 +71,7 @@ impl Predicates {
     }
 
     /// The clusters that fit a Placement's predicates; `None` without predicates.
-    pub(crate) fn of(&self, placement: PlacementId) -> Option<&Result<Bits, FieldFault>> {
+    pub(crate) fn for_placement(&self, placement: PlacementId) -> Option<&Result<Bits, FieldFault>> {
         self.of_placement[placement].map(|list| &self.results[list])
     }
 }

@@ -269,7 +269,7 @@ pub(crate) struct AddOnColumn {
 impl AddOnColumn {
     fn new(score: &AddOnScore<'_>, objects: &AddOnObjects<'_>, input: &Input<'_>, fleet: &Fleet<'_>) -> Self {
         let mut column = Self {
-            values: Table::of(vec![0; fleet.len()]),
+            values: Table::from_rows(vec![0; fleet.len()]),
             expired: Bits::none(fleet.len()),
             unsure: Bits::none(fleet.len()),
         };

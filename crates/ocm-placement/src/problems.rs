@@ -58,7 +58,7 @@ pub enum ProblemKind {
     /// It requests clusters and selects none.
     SelectsNothing {
         /// The step that lost the last one.
-        lost: Lost,
+        emptied_by: EmptiedBy,
     },
     /// Which clusters it gets depends on the order in which OCM happens to schedule Placements.
     OrderDependent {
@@ -74,7 +74,7 @@ pub enum ProblemKind {
 /// The step that lost the last cluster of a Placement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Lost {
+pub enum EmptiedBy {
     /// No ManagedClusterSetBinding of its namespace names a cluster set that exists. `sets` are the sets that it asks for.
     NotBound {
         /// `spec.clusterSets`; empty for all that are bound.
@@ -136,37 +136,37 @@ impl Evaluation<'_> {
             let is_told = outcome.fault.is_some() || outcome.keeps();
             if !is_told
                 && placement.number_of_clusters != Some(0)
-                && let Some(lost) = self.lost(id, outcome)
+                && let Some(emptied_by) = self.emptied_by(id, outcome)
             {
                 let at = placement.object.at("/metadata/name");
-                problems.push(problem(placement, at, ProblemKind::SelectsNothing { lost }));
+                problems.push(problem(placement, at, ProblemKind::SelectsNothing { emptied_by }));
             }
         }
         problems
     }
 
     /// The step that lost the last cluster, in the order in which OCM comes to them; `None` if some are left.
-    pub(crate) fn lost(&self, id: PlacementId, outcome: &Outcome<'_>) -> Option<Lost> {
+    pub(crate) fn emptied_by(&self, id: PlacementId, outcome: &Outcome<'_>) -> Option<EmptiedBy> {
         let placement = &self.plan.input.inventory.placements[id];
         let asked = || {
             let sets = placement.cluster_sets.iter();
             sets.map(|set| (*set).to_owned()).collect()
         };
-        let eligible = self.plan.sets.names(&self.plan.sets.of(id).sets);
+        let eligible = self.plan.sets.names(&self.plan.sets.for_placement(id).sets);
         Some(if !self.plan.sets.eligible[id].bound {
-            Lost::NotBound { sets: asked() }
+            EmptiedBy::NotBound { sets: asked() }
         } else if eligible.is_empty() {
-            Lost::NoIntersection { sets: asked() }
+            EmptiedBy::NoIntersection { sets: asked() }
         } else if outcome.available.is_empty() {
-            Lost::EmptySets { sets: eligible }
+            EmptiedBy::EmptySets { sets: eligible }
         } else if outcome.selected > 0 {
             return None;
         } else if outcome.matched == 0 {
             let clusters = outcome.available.len();
-            Lost::Predicates { clusters }
+            EmptiedBy::Predicates { clusters }
         } else {
             let clusters = outcome.matched;
-            Lost::Taints { clusters }
+            EmptiedBy::Taints { clusters }
         })
     }
 

@@ -218,7 +218,7 @@ impl Evaluation<'_> {
 
     fn placement_report(&self, id: PlacementId, outcome: &Outcome<'_>) -> PlacementReport {
         let placement = &self.plan.input.inventory.placements[id];
-        let eligible_cluster_sets = self.plan.sets.names(&self.plan.sets.of(id).sets);
+        let eligible_cluster_sets = self.plan.sets.names(&self.plan.sets.for_placement(id).sets);
         let fault = outcome.fault.as_ref();
         let message = |fault: &Fault| fault.message.clone();
         let misconfigured = fault.filter(|_| outcome.status == SchedulerStatus::Misconfigured);
@@ -242,7 +242,7 @@ impl Evaluation<'_> {
         }
         self.trace(&outcome.trace, &mut report);
         self.decide(id, placement, outcome, &mut report);
-        report.conditions = conditions(fault, self.lost(id, outcome), outcome.unscheduled);
+        report.conditions = conditions(fault, self.emptied_by(id, outcome), outcome.unscheduled);
         report
     }
 
@@ -352,7 +352,10 @@ impl Evaluation<'_> {
         report.number_of_selected_clusters = report.decisions.len();
         if outcome.status == SchedulerStatus::Skipped {
             let conditions = placement.object.root().get("status").get("conditions");
-            report.conditions = conditions.items().map(|condition| kept(&condition)).collect();
+            report.conditions = conditions
+                .items()
+                .map(|condition| existing_condition(&condition))
+                .collect();
         }
     }
 }
@@ -403,7 +406,7 @@ fn decision_object(namespace: &str, object: &DecisionObject) -> Value {
     })
 }
 
-fn kept(condition: &Field<'_>) -> Condition {
+fn existing_condition(condition: &Field<'_>) -> Condition {
     let text = |name| condition.text(name).unwrap_or_default().to_owned();
     Condition {
         kind: text("type"),

@@ -70,7 +70,7 @@ pub(crate) fn schedule<'a>(
             ..Outcome::default()
         };
     }
-    let available = match &plan.sets.of(id).clusters {
+    let available = match &plan.sets.for_placement(id).clusters {
         Ok(available) => available,
         Err(bad) => {
             let pointer = bad.error.origin.pointer();
@@ -303,7 +303,7 @@ impl<'a> Run<'_, 'a> {
         outcome.groups = decision_groups::group(
             self.placement.group_strategy.clusters_per_group,
             selected,
-            self.plan.group_selectors.of(self.id),
+            self.plan.group_selectors.for_placement(self.id),
         );
         if let (Some(fault), None) = (&outcome.groups.fault, &outcome.fault) {
             outcome.fault = Some(self.fault(Stage::Decision, fault.clone()));

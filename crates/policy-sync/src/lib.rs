@@ -1,8 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Owns: the clusters of each Gateway, the attachment of routes and policies, who wins, what each cluster receives, and
-//! what applies there. Flows in: an [`ocm_hub::hub::Hub`]. Flows out: what each cluster receives, and what becomes of each
-//! policy. Must not know: files, or what carries an object to its cluster.
+//! The stages from a hub to the contents of its clusters are pure functions. How an object gets to its cluster, and as
+//! which file, is decided by the crates that use this one.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(test, allow(clippy::get_unwrap, clippy::string_slice, clippy::unreachable))]

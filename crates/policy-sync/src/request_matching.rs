@@ -335,7 +335,7 @@ impl Topology<'_> {
             .listeners
             .iter()
             .copied()
-            .filter(|id| self.listeners.get(*id).hears(request))
+            .filter(|id| self.listeners.get(*id).receives(request))
             .min_by_key(|id| Reverse(self.listeners.get(*id).specificity()))?;
         let mut taken = Taken {
             listener,
@@ -376,15 +376,15 @@ impl Topology<'_> {
         let Some(hostname) = hostname_of(&route.route, &request.host) else {
             return;
         };
-        let asked = Asked {
+        let matching = Matching {
             matches,
             request,
             work,
             hostname,
         };
         for (position, rule) in route.rules.iter().copied().enumerate() {
-            let listed = RouteMatch::of_route(object, position);
-            self.match_rule((None, id, rule), &listed, &asked, taken);
+            let listed = RouteMatch::from_route(object, position);
+            self.match_rule((None, id, rule), &listed, &matching, taken);
         }
     }
 
@@ -393,14 +393,14 @@ impl Topology<'_> {
         &self,
         (via, id, rule): (Option<DelegationId>, RouteId, RuleId),
         listed: &[RouteMatch<'_>],
-        asked: &Asked<'_>,
+        matching: &Matching<'_>,
         taken: &mut Taken,
     ) {
         let mut delegates = false;
-        for (way, child) in self.handed_on(via, rule) {
+        for (way, child) in self.delegations_from(via, rule) {
             delegates = true;
             for (rule, listed) in &self.delegations.all.get(way).rules {
-                self.match_rule((Some(way), child, *rule), listed, asked, taken);
+                self.match_rule((Some(way), child, *rule), listed, matching, taken);
             }
         }
         if delegates {
@@ -411,11 +411,11 @@ impl Topology<'_> {
         let mut best: Option<Rank> = None;
         let mut unknown: Option<String> = None;
         for (which, listed) in listed.iter().enumerate() {
-            match (asked.matches)(listed, asked.request, asked.work) {
+            match (matching.matches)(listed, matching.request, matching.work) {
                 Ok(Some(rank)) => {
                     let rank = Rank {
-                        whole_hostname: Reverse(asked.hostname.0),
-                        hostname: Reverse(asked.hostname.1),
+                        whole_hostname: Reverse(matching.hostname.0),
+                        hostname: Reverse(matching.hostname.1),
                         route: route.rank.clone(),
                         position: (position, which),
                         ..rank
@@ -440,7 +440,7 @@ impl Topology<'_> {
 }
 
 /// The criteria that a request is compared by.
-struct Asked<'q> {
+struct Matching<'q> {
     matches: Match,
     request: &'q Request,
     work: &'q Work,
@@ -579,7 +579,7 @@ fn fits(kind: &str, wanted: &str, there: &str, work: &Work) -> Result<bool, Stri
 
 impl ListenerNode<'_> {
     /// Whether a request comes to it: by port, protocol, and hostname.
-    pub(crate) fn hears(&self, request: &Request) -> bool {
+    pub(crate) fn receives(&self, request: &Request) -> bool {
         let protocols: &[&str] = if request.scheme.is_encrypted() {
             &["HTTPS", "TLS"]
         } else {
@@ -670,7 +670,7 @@ mod tests {
         let request = Request::parse(request, &["x-user=alice".to_owned(), "x-team=red".to_owned()])
             .expect("a request");
         let rule = json!({"matches": [listed]});
-        http_match(&RouteMatch::of_rule("HTTPRoute", &rule)[0], &request, work)
+        http_match(&RouteMatch::from_rule("HTTPRoute", &rule)[0], &request, work)
     }
 
     #[test]

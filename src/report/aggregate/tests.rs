@@ -80,7 +80,7 @@ fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>])
                 .map(|work| ExportedWork::read(work, &Shared::default(), &mut findings))
         })
         .collect();
-    let mut clusters: Table<WorkId, &str> = Table::of(Vec::new());
+    let mut clusters: Table<WorkId, &str> = Table::from_rows(Vec::new());
     let placed: Vec<PlacedWork<'_>> = works
         .iter()
         .zip(&exported)

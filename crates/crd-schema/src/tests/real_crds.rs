@@ -153,7 +153,7 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
         let versions = definition["spec"]["versions"].as_array().expect("versions");
         for version in versions {
             let raw = &version["schema"]["openAPIV3Schema"];
-            let (ours, problems) = Schema::of_value(raw);
+            let (ours, problems) = Schema::from_value(raw);
             assert_eq!(problems, vec![]);
             let theirs = jsonschema::options()
                 .should_validate_formats(true)
@@ -216,7 +216,7 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
     for (path, definition) in &crds {
         for version in definition["spec"]["versions"].as_array().expect("versions") {
             let raw = &version["schema"]["openAPIV3Schema"];
-            let (ours, _) = Schema::of_value(raw);
+            let (ours, _) = Schema::from_value(raw);
             let theirs = kube_cel::compile_schema(&raw.into());
             for _ in 0..20 {
                 let value = ours.defaulted(&dice.value(raw, 0)).into_owned();

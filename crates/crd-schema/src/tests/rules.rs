@@ -174,7 +174,7 @@ fn times_durations_and_bytes_have_their_own_types() {
 
 #[test]
 fn a_rule_that_does_not_compile_is_the_schemas_problem_alone() {
-    let (of, problems) = Schema::of_value(&json!({"x-kubernetes-validations": [
+    let (of, problems) = Schema::from_value(&json!({"x-kubernetes-validations": [
         {"rule": "self.("}, {"rule": ""}, {"rule": "true", "messageExpression": "'"}, {"rule": 7}, {"rule": "true"},
     ]}));
     let at = |problems: Vec<crate::SchemaProblem>| -> Vec<String> {

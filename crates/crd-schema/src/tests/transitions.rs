@@ -204,7 +204,7 @@ fn a_rule_without_an_answer_refuses() {
 fn the_status_is_not_ours() {
     let status = under_f(immutable(json!({"type": "integer"})));
     let (of, _) =
-        crate::Schema::of_resource(&json!({"type": "object", "properties": {"status": status}}), true);
+        crate::Schema::from_resource(&json!({"type": "object", "properties": {"status": status}}), true);
     let sides = [1, 2].map(|value| json!({"status": {"f": value}}));
     assert_eq!(of.transitions(&sides[0], &sides[1], &Work::unlimited()), vec![]);
 }

@@ -162,11 +162,11 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         return (RenderConfig::default(), findings);
     }
     let value = with_off(value);
-    let unknown = own_kinds::unknown(&Origin::of_document(document), &value);
+    let unknown = own_kinds::unknown(&Origin::from_document(document), &value);
     let schema::Typed { file, violations, .. } = schema::typed::<RenderConfig>(&schema::config(), &value);
     for violation in violation::without_misspelled(violations.iter()) {
         let help = violation::help(violation);
-        findings.push(violation::of_file(violation, document, "", FILE_NAME, help));
+        findings.push(violation::file_finding(violation, document, "", FILE_NAME, help));
     }
     let mut config = file.unwrap_or_else(|error| {
         let (place, message) = (Place::value(document, ""), format!("{FILE_NAME}: {error}"));
@@ -175,7 +175,8 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     });
     let accepted = take(&mut config.severities);
     config.findings = severities(value.get("findings"), &accepted, document, &mut findings);
-    config.suppress = suppression::of_configuration(&take(&mut config.suppressions), document, &mut findings);
+    config.suppress =
+        suppression::from_configuration(&take(&mut config.suppressions), document, &mut findings);
     config.written = value;
     // A file that is something else is one mistake.
     let findings = unknown.map_or(findings, |unknown| vec![unknown]);

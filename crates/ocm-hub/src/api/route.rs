@@ -20,7 +20,7 @@ const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.
 
 /// Whether a reference of this kind means other routes instead of a backend: one by name, all of a namespace (`*`), or
 /// those with a label. Requests are handed on to them (docs/systems/other-policies.md#route-delegation).
-pub fn stands_for_routes(group: &str, kind: &str) -> bool {
+pub fn is_reference_to_routes(group: &str, kind: &str) -> bool {
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
 }
 
@@ -56,7 +56,7 @@ pub struct RouteRule {
     pub name: Option<Text>,
     /// Backends of the rule, those of RequestMirror filters included.
     pub backends: Vec<BackendRef>,
-    /// A reference to other routes in the place of a backend ([`stands_for_routes`]).
+    /// A reference to other routes in the place of a backend ([`is_reference_to_routes`]).
     pub delegates: Vec<BackendRef>,
 }
 
@@ -106,7 +106,7 @@ fn route_rule<'a>(reading: &mut Reading<'a>, rule: usize, field: &Field<'a>) -> 
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
     for (position, reference) in references.enumerate() {
         match BackendRef::read(reading, (rule, Some(position), None), &reference) {
-            Some(routes) if stands_for_routes(&routes.object.group, &routes.object.kind) => {
+            Some(routes) if is_reference_to_routes(&routes.object.group, &routes.object.kind) => {
                 delegates.push(routes);
             }
             backend => backends.extend(backend),

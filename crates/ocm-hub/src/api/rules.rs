@@ -4,11 +4,9 @@
 //! for all others. They do not cover types, enums, lengths, and required fields.
 
 mod complaints;
-mod envoy_gateway;
 mod gateway_policies;
-mod kuadrant;
 mod listeners;
-mod other_policies;
+mod policies;
 mod routes;
 
 #[cfg(test)]
@@ -30,15 +28,7 @@ pub fn broken(object: &Object) -> Vec<Finding> {
         (group, kind) if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
         (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
         (X_GROUP, "XBackendTrafficPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_traffic),
-        ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
-        ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
-        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, other_policies::nginx),
-        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, other_policies::kgateway),
-        ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io" | "networking.istio.io", _) => {
-            by(Code::POLICY_INVALID, other_policies::istio)
-        }
-        ("networking.gke.io", _) => by(Code::POLICY_INVALID, other_policies::gke),
-        _ => Vec::new(),
+        _ => by(Code::POLICY_INVALID, policies::policy),
     }
 }
 

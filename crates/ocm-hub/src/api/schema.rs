@@ -33,14 +33,14 @@ pub(super) fn config() -> Schema {
     if let Some(profile) = schema.pointer_mut(PROFILE) {
         *profile = Value::Bool(true);
     }
-    Schema::of_value(&schema).0
+    Schema::from_value(&schema).0
 }
 
 /// The schema of the parameters.
 pub(super) fn params() -> &'static Schema {
     // They are read again for each hub that ClusterOverlays make of one.
     static COMPILED: LazyLock<Schema> =
-        LazyLock::new(|| Schema::of_value(&PARAMS.parse().unwrap_or_default()).0);
+        LazyLock::new(|| Schema::from_value(&PARAMS.parse().unwrap_or_default()).0);
     &COMPILED
 }
 
@@ -63,13 +63,13 @@ fn without_required(schema: &str) -> Schema {
     if let Some(Value::Object(spec)) = schema.pointer_mut("/properties/spec") {
         spec.remove("required");
     }
-    Schema::of_value(&schema).0
+    Schema::from_value(&schema).0
 }
 
 /// The schema of one of the configuration's profiles.
 pub fn profile() -> Schema {
     let schema: Value = CONFIG.parse().unwrap_or_default();
-    Schema::of_value(schema.pointer(PROFILE).unwrap_or(&Value::Null)).0
+    Schema::from_value(schema.pointer(PROFILE).unwrap_or(&Value::Null)).0
 }
 
 /// A list whose items keep their positions: one that the schema refuses leaves a gap.
@@ -239,7 +239,7 @@ mod tests {
     fn our_own_schemas_compile_without_problems() {
         for text in [CONFIG, PARAMS, OVERLAY, RULE] {
             let schema: Value = serde_json::from_str(text).expect("JSON");
-            let (_, problems) = Schema::of_value(&schema);
+            let (_, problems) = Schema::from_value(&schema);
             assert_eq!(problems, vec![]);
         }
     }

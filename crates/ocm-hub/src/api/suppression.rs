@@ -94,7 +94,7 @@ pub struct Entry {
 
 /// The entries of `suppress` in the configuration. Entries that its schema refuses are left out, because they have been
 /// reported.
-pub(crate) fn of_configuration(
+pub(crate) fn from_configuration(
     entries: &List<Entry>,
     document: DocumentId,
     findings: &mut Vec<Finding>,
@@ -167,7 +167,7 @@ fn moment(text: &str) -> Option<Timestamp> {
 
 /// The suppressions in the annotation of an object: entries of a code, a colon, and a reason, one on each line or with
 /// `;` between them.
-pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppression> {
+pub fn from_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppression> {
     let Some(text) = object.annotation(SUPPRESS_ANNOTATION) else {
         return Vec::new();
     };

@@ -82,9 +82,9 @@ pub struct Targeting {
     /// The fields that name targets, as it has them.
     pub fields: Vec<TargetField>,
     /// What a reference may name: `targetRef`, `targetRefs`.
-    pub named: Taken,
+    pub named: AcceptedKinds,
     /// What `targetSelectors` may select.
-    pub selected: Taken,
+    pub selected: AcceptedKinds,
     /// Whether a policy without a target is refused.
     pub is_required: bool,
     /// Whether a target may have a `sectionName`, regardless of its kind.
@@ -94,7 +94,7 @@ pub struct Targeting {
 /// Which kinds a definition takes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Taken {
+pub struct AcceptedKinds {
     /// Of those that were asked for, the ones that it takes; none where it takes any.
     pub kinds: Vec<AllowedTarget>,
     /// Whether it refuses others.
@@ -130,31 +130,31 @@ pub const KNOWN: [(&str, &str); 23] = [
 ];
 
 /// A group and a kind that no definition names.
-const UNHEARD_OF: (&str, &str) = ("unheard-of.example", "UnheardOf");
+const UNKNOWN: (&str, &str) = ("unheard-of.example", "UnheardOf");
 
 impl Targeting {
     /// Asks a schema about the known kinds and about `further` ones. `None`: it has no field for targets.
     ///
     /// Where rules are not run, nothing but types and enums restricts a target.
-    pub fn of_schema(schema: &Schema, further: &BTreeSet<(String, String)>, work: &Work) -> Option<Self> {
+    pub fn from_schema(schema: &Schema, further: &BTreeSet<(String, String)>, work: &Work) -> Option<Self> {
         let names = |field: &TargetField| schema.has_field(&["spec", field.name()]);
         if !TargetField::ALL.iter().any(names) {
             return None;
         }
-        let takes = |field: &TargetField| schema.takes_field(&["spec", field.name()]);
+        let takes = |field: &TargetField| schema.accepts_field(&["spec", field.name()]);
         let fields: Vec<TargetField> = TargetField::ALL.into_iter().filter(takes).collect();
         let mut asked: Vec<(&str, &str)> = KNOWN.to_vec();
         let further = further.iter();
         asked.extend(further.map(|(group, kind)| (group.as_str(), kind.as_str())));
-        let asking = |is_asked: fn(TargetField) -> bool| Asking {
+        let asking = |is_asked: fn(TargetField) -> bool| Probe {
             schema,
             fields: fields.iter().copied().filter(|field| is_asked(*field)).collect(),
             allowance: work.allowance_of(0),
         };
         let mut all = asking(|_| true);
         Some(Self {
-            named: asking(|field| field != TargetField::TargetSelectors).taken(&asked),
-            selected: asking(|field| field == TargetField::TargetSelectors).taken(&asked),
+            named: asking(|field| field != TargetField::TargetSelectors).accepted_kinds(&asked),
+            selected: asking(|field| field == TargetField::TargetSelectors).accepted_kinds(&asked),
             is_required: !all.violations(&json!({})).is_empty(),
             has_sections: all.fields.iter().any(|field| all.has_of(*field, "sectionName")),
             fields,
@@ -178,7 +178,7 @@ impl Targeting {
     }
 }
 
-impl Taken {
+impl AcceptedKinds {
     fn or(self, other: Self) -> Self {
         let is_restricted = self.is_restricted && other.is_restricted;
         let mut kinds = self.kinds;
@@ -193,16 +193,16 @@ impl Taken {
 }
 
 /// A schema that is asked.
-struct Asking<'s> {
+struct Probe<'s> {
     schema: &'s Schema,
     fields: Vec<TargetField>,
     allowance: Allowance<'s>,
 }
 
-impl Asking<'_> {
+impl Probe<'_> {
     /// Which kinds are taken by any of the fields.
-    fn taken(&mut self, asked: &[(&str, &str)]) -> Taken {
-        let is_restricted = !self.fields.is_empty() && self.takes(UNHEARD_OF.0, UNHEARD_OF.1).is_none();
+    fn accepted_kinds(&mut self, asked: &[(&str, &str)]) -> AcceptedKinds {
+        let is_restricted = !self.fields.is_empty() && self.accepts(UNKNOWN.0, UNKNOWN.1).is_none();
         let mut kinds: Vec<AllowedTarget> = Vec::new();
         for (group, kind) in asked.iter().filter(|_| is_restricted) {
             if self.allowance.work().is_spent() {
@@ -211,11 +211,11 @@ impl Asking<'_> {
             if kinds.iter().any(|known| known.is(group, kind)) {
                 continue;
             }
-            let Some(sections) = self.takes(group, kind) else {
+            let Some(sections) = self.accepts(group, kind) else {
                 continue;
             };
-            let any_group = self.takes(UNHEARD_OF.0, kind).is_some();
-            let any_kind = self.takes(group, UNHEARD_OF.1).is_some();
+            let any_group = self.accepts(UNKNOWN.0, kind).is_some();
+            let any_kind = self.accepts(group, UNKNOWN.1).is_some();
             kinds.push(AllowedTarget {
                 group: if any_group { ANY } else { group }.to_owned(),
                 kind: if any_kind { ANY } else { kind }.to_owned(),
@@ -223,14 +223,14 @@ impl Asking<'_> {
             });
         }
         // Where nothing is taken, it was not asked in the way that its references are written.
-        Taken {
+        AcceptedKinds {
             is_restricted: is_restricted && !kinds.is_empty(),
             kinds,
         }
     }
 
     /// Whether a target of this kind is taken by any field; whether it may then have a section.
-    fn takes(&mut self, group: &str, kind: &str) -> Option<bool> {
+    fn accepts(&mut self, group: &str, kind: &str) -> Option<bool> {
         let mut taken = None;
         for field in self.fields.clone() {
             for mut target in self.targets(field, group, kind) {
@@ -284,6 +284,6 @@ impl Asking<'_> {
     }
 
     fn has_of(&self, field: TargetField, part: &str) -> bool {
-        self.schema.takes_field(&["spec", field.name(), part])
+        self.schema.accepts_field(&["spec", field.name(), part])
     }
 }

@@ -24,7 +24,7 @@ const TEXT: &str = include_str!("updates.json");
 static RULES: LazyLock<Vec<(Schema, Rules)>> = LazyLock::new(|| {
     let rules: Vec<Rules> =
         serde_json::from_str(TEXT).unwrap_or_else(|error| broken(format_args!("updates.json: {error}")));
-    let compiled = |rules: Rules| (Schema::of_value(&rules.schema).0, rules);
+    let compiled = |rules: Rules| (Schema::from_value(&rules.schema).0, rules);
     rules.into_iter().map(compiled).collect()
 });
 

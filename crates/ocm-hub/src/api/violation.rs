@@ -47,7 +47,7 @@ pub fn help(violation: &Violation) -> Option<String> {
 }
 
 /// The finding about a field of the configuration, which the schema of a part of it, at `holder`, refuses.
-pub fn of_file(
+pub fn file_finding(
     violation: &Violation,
     document: DocumentId,
     holder: &str,

@@ -1,7 +1,5 @@
-//! The collector that all stages fill: one run reports everything that is wrong, in a stable order.
-//!
-//! Owns: severities as configured, repeats. Flows in: findings of every stage. Flows out: [`Findings`], sorted, and the
-//! exit status that they call for. Must not know: which findings explain others, how positions are found, output formats.
+//! The collector that all stages fill: one run reports everything that is wrong, in a stable order. It applies the
+//! configured severities and decides the exit status; which findings explain others is decided in `explained`.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -59,7 +59,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         })
     };
     for document in documents {
-        let origin = Origin::of_document(document.id);
+        let origin = Origin::from_document(document.id);
         if document.room == Room::Definitions {
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) || is_of_definition(&document) {
@@ -89,7 +89,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     };
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
-    let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
+    let work = Work::for_definitions(definitions.map(|(_, object)| &object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked = parallel::map_each(drafts.objects, |(room, object)| {

@@ -78,7 +78,7 @@ pub fn soften(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     findings.extend(
         twice
             .into_iter()
-            .filter_map(|((directories, _), group)| of_duplicates(directories, &group)),
+            .filter_map(|((directories, _), group)| duplicate_finding(directories, &group)),
     );
 }
 
@@ -109,7 +109,7 @@ fn is_of_no_known_kind(finding: &Finding, hub: &Hub, objects: &ObjectsByPlace<'_
 }
 
 /// One finding for all duplicates of two directories, which is about one that rendering uses, if there is any.
-fn of_duplicates([one, other]: [&str; 2], group: &[(bool, Arc<Finding>)]) -> Option<Finding> {
+fn duplicate_finding([one, other]: [&str; 2], group: &[(bool, Arc<Finding>)]) -> Option<Finding> {
     let (is_used, first) = group
         .iter()
         .find(|(is_used, _)| *is_used)
@@ -357,12 +357,12 @@ impl<'h> Chain<'h> {
             (GROUP, "GatewayClass") => spec
                 .text("controllerName")
                 .is_none_or(|name| name == self.controller_name),
-            (GROUP, "Gateway") => return self.of_class(spec.text("gatewayClassName"), depth),
+            (GROUP, "Gateway") => return self.relation_of_class(spec.text("gatewayClassName"), depth),
             (GROUP, "ReferenceGrant") | (ocm_work::GROUP | own_kinds::GROUP, _) => true,
             (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => true,
             (crd::GROUP, crd::KIND) => self.is_of_definition(object),
             (group, kind) if is_route(group, kind) || refers(&object.value) => {
-                return self.of_references(object, depth);
+                return self.relation_of_references(object, depth);
             }
             // A synced kind that names no target has a mistake there.
             _ => self.synced.contains(&object.group_kind()) || self.named.contains(object.name.as_str()),
@@ -370,7 +370,7 @@ impl<'h> Chain<'h> {
     }
 
     /// A Gateway by the name of its class. One that is not in the input may be ours.
-    fn of_class(&self, name: Option<&str>, depth: usize) -> Relation {
+    fn relation_of_class(&self, name: Option<&str>, depth: usize) -> Relation {
         let classes = name.and_then(|name| self.by_name.get(&(GROUP, "GatewayClass", name)));
         Relation::ours_if(classes.is_none_or(|classes| {
             let mut relations = classes.iter().map(|class| self.relation(class, depth));
@@ -396,7 +396,7 @@ impl<'h> Chain<'h> {
     }
 
     /// A policy by its targets, a route or a ListenerSet by its parents.
-    fn of_references(&self, object: &Object, depth: usize) -> Relation {
+    fn relation_of_references(&self, object: &Object, depth: usize) -> Relation {
         let spec = object.value.get("spec");
         let fields = [
             ("targetRef", ("", "")),
@@ -411,7 +411,7 @@ impl<'h> Chain<'h> {
                 Some(one) => std::slice::from_ref(one),
                 None => &[],
             };
-            let of_each = move |reference| self.of_reference(object, reference, default, depth);
+            let of_each = move |reference| self.relation_of_reference(object, reference, default, depth);
             references.iter().map(of_each)
         });
         // A route of Gateway API that names no parent has a mistake there.
@@ -424,7 +424,7 @@ impl<'h> Chain<'h> {
         relations.min().unwrap_or(of_none)
     }
 
-    fn of_reference(
+    fn relation_of_reference(
         &self,
         object: &Object,
         reference: &Value,
@@ -440,7 +440,7 @@ impl<'h> Chain<'h> {
         match (group, kind) {
             ("", "Namespace") if self.named.contains(name) => return Relation::Ours,
             ("", "Namespace") => return Relation::Unknown,
-            (GROUP, "GatewayClass") => return self.of_class(Some(name), depth),
+            (GROUP, "GatewayClass") => return self.relation_of_class(Some(name), depth),
             _ => {}
         }
         let found = self.by_name.get(&(group, kind, name)).into_iter().flatten();

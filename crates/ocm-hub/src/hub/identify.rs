@@ -12,7 +12,7 @@ use apimachinery::names::{InvalidName, NameRule, check_namespace};
 /// Findings about the metadata of an object.
 pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
     let mut wrong = Vec::new();
-    let rule = NameRule::of_kind(&object.api_version.group, &object.kind);
+    let rule = NameRule::for_kind(&object.api_version.group, &object.kind);
     if let Err(error) = rule.check(&object.name) {
         wrong.push(invalid_name(object, "/metadata/name", &object.name, &error));
     }

@@ -30,7 +30,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin of an object that is a whole document.
-    pub const fn of_document(document: DocumentId) -> Self {
+    pub const fn from_document(document: DocumentId) -> Self {
         let pointer = String::new();
         Self { document, pointer }
     }
@@ -168,7 +168,7 @@ impl Object {
 
     /// The object that a value is, as if it was alone in the first file of the input.
     pub fn alone(value: Value) -> Self {
-        Self::from_value(value, Origin::of_document(DocumentId::FIRST))
+        Self::from_value(value, Origin::from_document(DocumentId::FIRST))
     }
 
     /// An object of this group, version, kind, and name, from this place, with another value.

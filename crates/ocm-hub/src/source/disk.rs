@@ -1,6 +1,6 @@
 //! The disk as a tree of files. Real paths are canonical, so one file has one path whatever links lead to it.
 //!
-//! A path on the command line may lead anywhere. Everything below it is read beneath the directory that was opened for
+//! A path on the command line may lead anywhere. Everything below it is read below the directory that was opened for
 //! it, so a link that somebody adds in the meantime leads nowhere.
 
 use std::collections::BTreeMap;
@@ -48,8 +48,8 @@ impl Disk {
         disk
     }
 
-    /// The open directory that a canonical path lies beneath, the innermost, and the rest of the path.
-    fn beneath<'p>(&self, path: &'p Path) -> io::Result<(&SandboxDir, &'p Path)> {
+    /// The open directory that a canonical path lies below, the innermost, and the rest of the path.
+    fn below_root<'p>(&self, path: &'p Path) -> io::Result<(&SandboxDir, &'p Path)> {
         path.ancestors()
             .find_map(|root| Some((self.roots.get(root)?, path.strip_prefix(root).ok()?)))
             .ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is not below a named path"))
@@ -61,7 +61,7 @@ impl Disk {
         if is_descriptor(path) {
             return File::open(path);
         }
-        let (root, path) = self.beneath(path)?;
+        let (root, path) = self.below_root(path)?;
         root.file(path)
     }
 }
@@ -113,7 +113,7 @@ impl FileTree for Disk {
     }
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
-        let listed = self.beneath(directory);
+        let listed = self.below_root(directory);
         let listed = listed.and_then(|(root, directory)| entries(root, directory));
         listed.map_err(|error| refused(&error))
     }
@@ -130,7 +130,7 @@ impl FileTree for Disk {
         match fs::metadata(path) {
             Ok(metadata) => {
                 // A pipe that a shell names (`/dev/fd/63`) can be read, and has no path of its own.
-                let real = (!is_descriptor(path)).then(|| self.real_paths.of(path));
+                let real = (!is_descriptor(path)).then(|| self.real_paths.resolve(path));
                 let real = real.flatten().unwrap_or_else(|| path.to_owned());
                 Ok(Lead::To(real, Entry::from(metadata).into()))
             }

@@ -56,7 +56,7 @@ const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk"
 
 /// The entry of the index at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum BlobState {
     /// A file of these bytes.
     Same,
     /// Something else.
@@ -324,19 +324,23 @@ impl<'i> Staged<'i> {
 
     /// What it has at a path, relative to the directory, compared with these bytes: the bytes themselves, or what Git LFS
     /// puts there for them. No blob is read: ids are compared.
-    pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
+    pub fn compare(&self, path: &str, bytes: &[u8]) -> BlobState {
         let whole = [&self.before, path].concat();
         let Some(item) = self.entries.files.get(&whole) else {
             let before = [&whole, "/"].concat();
             let is_directory = self.entries.files_from(&before, &before).next().is_some();
-            return if is_directory { Held::Other } else { Held::Nothing };
+            return if is_directory {
+                BlobState::Other
+            } else {
+                BlobState::Nothing
+            };
         };
         let is_blob_of = |content: &[u8]| is_blob_of(self.entries.kind, item.id, content);
         let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(&whole);
         if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
-            Held::Same
+            BlobState::Same
         } else {
-            Held::Other
+            BlobState::Other
         }
     }
 

@@ -50,15 +50,15 @@ impl Rules {
 
     /// Whether an entry is left out. A hidden one is included if a rule requests it.
     pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
-        self.said(path, is_dir).unwrap_or_else(|| is_hidden(path))
+        self.verdict(path, is_dir).unwrap_or_else(|| is_hidden(path))
     }
 
     /// Whether Git leaves an entry out: a hidden one is like any other to it.
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
-        self.said(path, is_dir).unwrap_or_default()
+        self.verdict(path, is_dir).unwrap_or_default()
     }
 
-    fn said(&self, path: &Path, is_dir: bool) -> Option<bool> {
+    fn verdict(&self, path: &Path, is_dir: bool) -> Option<bool> {
         // The innermost rule that matches decides (https://git-scm.com/docs/gitignore).
         self.0
             .iter()

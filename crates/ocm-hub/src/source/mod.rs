@@ -25,7 +25,7 @@ pub use documents::{Document, STDIN};
 pub use exported::{Make, read_exported};
 pub use files::{Files, in_repository, repository_around, repository_or};
 pub use git::{GitError, GitTree};
-pub use git_index::{Held, IndexError, IndexTree, Staged};
+pub use git_index::{BlobState, IndexError, IndexTree, Staged};
 pub use source_map::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};

@@ -408,7 +408,7 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 /// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
-    kept: Mutex<Kept>,
+    kept: Mutex<LookupCache>,
 }
 
 /// A copy of the texts computes it again: a copy may have other names.
@@ -419,7 +419,7 @@ impl Clone for Lookups {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LookupCache {
     /// By document and, for a text inside one of its fields, the pointer of that field.
     documents: HashMap<(DocumentId, Option<String>), Arc<Found>>,
     bytes: usize,
@@ -429,7 +429,7 @@ struct Kept {
     made: usize,
 }
 
-impl Kept {
+impl LookupCache {
     fn make_room(&mut self, bytes: usize) {
         self.made = self.made.saturating_add(1);
         if self.bytes.saturating_add(bytes) > MOST_BYTES {
@@ -459,11 +459,11 @@ impl Lookups {
         find: impl FnOnce() -> Found,
     ) -> Arc<Found> {
         let key = (document, inside.map(str::to_owned));
-        if let Some(found) = self.kept().documents.get(&key) {
+        if let Some(found) = self.cache().documents.get(&key) {
             return Arc::clone(found);
         }
         let found = Arc::new(find());
-        let mut kept = self.kept();
+        let mut kept = self.cache();
         kept.make_room(bytes);
         kept.documents.insert(key, Arc::clone(&found));
         found
@@ -471,18 +471,18 @@ impl Lookups {
 
     /// The lines of a file.
     pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
-        let mut kept = self.kept();
+        let mut kept = self.cache();
         let lines = kept.lines.entry(source);
         Arc::clone(lines.or_insert_with(|| Arc::new(Lines::new(text))))
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn cache(&self) -> std::sync::MutexGuard<'_, LookupCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(test)]
     pub(super) fn made(&self) -> usize {
-        self.kept().made
+        self.cache().made
     }
 }
 

@@ -307,7 +307,7 @@ fn what_is_wrong_becomes_problems_with_places() {
     );
     let nothing = |yaml: &[&str]| {
         let problems = problems(&yaml.concat());
-        let [(ProblemKind::SelectsNothing { lost }, pointer)] = problems.as_slice() else {
+        let [(ProblemKind::SelectsNothing { emptied_by }, pointer)] = problems.as_slice() else {
             panic!("{problems:?}");
         };
         assert_eq!(pointer, "/metadata/name");
@@ -315,22 +315,31 @@ fn what_is_wrong_becomes_problems_with_places() {
     };
     let all = placement("p", "{}");
     let sets = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(nothing(&[&one, &all]), Lost::NotBound { sets: Vec::new() });
+    assert_eq!(nothing(&[&one, &all]), EmptiedBy::NotBound { sets: Vec::new() });
     let other = placement("p", "{clusterSets: [other]}");
     let asked = sets(&["other"]);
-    assert_eq!(nothing(&[&one, &other]), Lost::NotBound { sets: asked.clone() });
+    assert_eq!(
+        nothing(&[&one, &other]),
+        EmptiedBy::NotBound { sets: asked.clone() }
+    );
     assert_eq!(
         nothing(&[BOUND, &one, &other]),
-        Lost::NoIntersection { sets: asked }
+        EmptiedBy::NoIntersection { sets: asked }
     );
-    assert_eq!(nothing(&[BOUND, &all]), Lost::EmptySets { sets: sets(&["s"]) });
+    assert_eq!(
+        nothing(&[BOUND, &all]),
+        EmptiedBy::EmptySets { sets: sets(&["s"]) }
+    );
     let picky = "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {no: one}}}}]}";
     assert_eq!(
         nothing(&[BOUND, &one, &placement("p", picky)]),
-        Lost::Predicates { clusters: 1 }
+        EmptiedBy::Predicates { clusters: 1 }
     );
     let tainted = cluster("a", "spec: {taints: [{key: gpu, effect: NoSelect}]}");
-    assert_eq!(nothing(&[BOUND, &tainted, &all]), Lost::Taints { clusters: 1 });
+    assert_eq!(
+        nothing(&[BOUND, &tainted, &all]),
+        EmptiedBy::Taints { clusters: 1 }
+    );
     let mode = placement("p", "{prioritizerPolicy: {mode: Fair}}");
     let message = "incorrect prioritizer policy mode: Fair".to_owned();
     assert_eq!(

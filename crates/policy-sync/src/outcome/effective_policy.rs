@@ -176,7 +176,7 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
     let targets = nodes.iter().filter(is_whole).filter_map(|node| {
         let target = topology.identity(*node).group_kind;
         match profile.targeting.judge(&target.group, &target.kind) {
-            Verdict::Taken { sections, .. } => Some((*node, section_of(*node).filter(|_| sections))),
+            Verdict::Accepted { sections, .. } => Some((*node, section_of(*node).filter(|_| sections))),
             Verdict::Refused => None,
         }
     });

@@ -64,7 +64,7 @@ pub fn check_rules(hub: &Hub, view: &PolicyView<'_>, admits: impl Fn(&str) -> bo
     let Some(first) = objects.first() else {
         return Vec::new();
     };
-    let work = Work::of_definitions(objects.iter().map(|object| &object.value));
+    let work = Work::for_definitions(objects.iter().map(|object| &object.value));
     let mut findings = Vec::new();
     let mut rules = Vec::new();
     for object in objects {

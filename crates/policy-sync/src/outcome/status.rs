@@ -13,7 +13,7 @@ use super::policy_view::{ClusterLists, PolicyView, Seen};
 use crate::api::condition::Condition;
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
-use crate::api::route::stands_for_routes;
+use crate::api::route::is_reference_to_routes;
 use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
 use crate::hub::{Objects, OurClass, OurGateway, OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -446,7 +446,7 @@ fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
         let (gateway, _) = topology.parent(own, parent).ok()?;
         let why = topology.listeners_for(node.route, parent, node.assumed).err()?;
         let who = topology.gateways.get(gateway).known_as().identity();
-        Some(((gateway, why), (why.reason(), format!("{who} {}", why.said()))))
+        Some(((gateway, why), (why.reason(), format!("{who} {}", why.text()))))
     });
     refused.collect()
 }
@@ -463,7 +463,7 @@ fn unresolved_backends(topology: &Topology<'_>, route: RouteId) -> BTreeSet<(&'s
     let permitted: BTreeMap<Identity, bool> = permitted.collect();
     let backends = node.route.rules.iter().flat_map(|rule| &rule.backends);
     let backends = backends.map(|backend| &backend.object);
-    let backends = backends.filter(|backend| !stands_for_routes(&backend.group, &backend.kind));
+    let backends = backends.filter(|backend| !is_reference_to_routes(&backend.group, &backend.kind));
     let unresolved = backends.filter_map(|backend| {
         let named = backend.identity(own);
         if !may_be_backend(&backend.group, &backend.kind) {

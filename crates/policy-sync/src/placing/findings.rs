@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use apimachinery::{Field, GroupKind, Identity};
 use ocm_placement::{
-    CLUSTER_SET_LABEL, Difference, Evaluation, InvalidField, Inventory, Location, Lost, Object as Placed,
-    ObjectId, Problem, ProblemKind,
+    CLUSTER_SET_LABEL, Difference, EmptiedBy, Evaluation, InvalidField, Inventory, Location,
+    Object as Placed, ObjectId, Problem, ProblemKind,
 };
 
 use crate::api::ocm::{GROUP, refusals, validate};
@@ -67,8 +67,8 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             .help("correct the Placement; until then, it selects nothing and earlier decisions are removed"),
         ProblemKind::MisconfiguredGroups { message } => misconfigured(hub, problem, message)
             .help("correct the decision groups; the clusters of this group and of later ones are lost"),
-        ProblemKind::SelectsNothing { lost } => {
-            let (reason, help) = reason(&problem.namespace, lost);
+        ProblemKind::SelectsNothing { emptied_by } => {
+            let (reason, help) = reason(&problem.namespace, emptied_by);
             let message = format!("Placement {key} selects no cluster: {reason}");
             Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message).help(help)
         }
@@ -97,7 +97,7 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
 }
 
 /// Why a Placement selects nothing, and what to do.
-fn reason(namespace: &str, lost: &Lost) -> (String, String) {
+fn reason(namespace: &str, lost: &EmptiedBy) -> (String, String) {
     let listed = |sets: &[String]| first_names(sets, MOST_NAMES);
     let bind = |sets: &[String]| {
         let set = sets.first().map_or("SET", String::as_str);
@@ -106,15 +106,15 @@ fn reason(namespace: &str, lost: &Lost) -> (String, String) {
         )
     };
     match lost {
-        Lost::NotBound { sets } => (
+        EmptiedBy::NotBound { sets } => (
             format!("no ManagedClusterSetBinding in namespace `{namespace}` names a cluster set that exists"),
             bind(sets),
         ),
-        Lost::NoIntersection { sets } => {
+        EmptiedBy::NoIntersection { sets } => {
             let because = format!("none of its cluster sets is bound to namespace `{namespace}`");
             (format!("{because}: {}", listed(sets)), bind(sets))
         }
-        Lost::EmptySets { sets } => {
+        EmptiedBy::EmptySets { sets } => {
             let label = match sets.as_slice() {
                 [set] => format!("`{CLUSTER_SET_LABEL}: {set}`"),
                 _ => format!("`{CLUSTER_SET_LABEL}` with the name of one of them"),
@@ -124,16 +124,16 @@ fn reason(namespace: &str, lost: &Lost) -> (String, String) {
         }
         lost => {
             let because = match lost {
-                Lost::Predicates { clusters: 1 } => {
+                EmptiedBy::Predicates { clusters: 1 } => {
                     "the only cluster of its sets does not match its predicates".to_owned()
                 }
-                Lost::Predicates { clusters } => {
+                EmptiedBy::Predicates { clusters } => {
                     format!("none of the {clusters} clusters of its sets matches its predicates")
                 }
-                Lost::Taints { clusters: 1 } => {
+                EmptiedBy::Taints { clusters: 1 } => {
                     "the only cluster that matches has a taint that it does not tolerate".to_owned()
                 }
-                Lost::Taints { clusters } => format!(
+                EmptiedBy::Taints { clusters } => format!(
                     "each of the {clusters} clusters that match has a taint that it does not tolerate"
                 ),
                 // A step that a later version of the scheduler knows.

@@ -319,7 +319,7 @@ impl<'a> Decided<'a> {
     }
 
     /// The clusters that are decided for a Placement; `None` where the evaluation decides.
-    pub fn of<'s>(&'s self, namespace: &'s str, placement: &'s str) -> Option<&'s [String]> {
+    pub fn for_placement<'s>(&'s self, namespace: &'s str, placement: &'s str) -> Option<&'s [String]> {
         self.0.get(&(namespace, placement)).map(AsRef::as_ref)
     }
 }

@@ -22,6 +22,7 @@ use super::targets::resolve_targets;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
+use crate::parallel;
 use crate::topology::{
     BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
@@ -83,11 +84,10 @@ impl<'a> Attachments<'a> {
             }
         }
         let unread: Vec<_> = unread.iter().collect();
-        let mut of_policies = Findings::new();
-        let mut read = || {
-            of_policies.of_each(&unread, |(id, (object, kind, local)), findings| {
+        let read = || {
+            parallel::map(&unread, |(id, (object, kind, local))| {
                 let profile = &attachments.kinds.get(*kind).profile;
-                let mut policy = read_policy(object, (*id, *kind, *local), profile, options, findings);
+                let (mut policy, found) = read_policy(object, (*id, *kind, *local), profile, options);
                 if !local
                     && !copied.is_empty()
                     && let Some(copied) = copied.get(&object.identity())
@@ -95,7 +95,7 @@ impl<'a> Attachments<'a> {
                     policy.authored.clone_from(&copied.authored);
                     policy.settings.clone_from(&copied.settings);
                 }
-                policy
+                (policy, found)
             })
         };
         let unknown = Controllers::default();
@@ -103,21 +103,29 @@ impl<'a> Attachments<'a> {
         let sources_by_age = (sources, options.seniority());
         // Gateways are linked one after the other, and policies are read in parallel beside that. This thread links: the
         // allocator keeps what a thread freed for that thread, and this one has read the input.
-        let (mut policies, mut topology) = (Vec::new(), Topology::default());
+        let (mut read_policies, mut linked) = (Vec::new(), <(Topology<'_>, Findings)>::default());
         rayon::in_place_scope(|scope| {
-            scope.spawn(|_| policies = read());
-            topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
+            scope.spawn(|_| read_policies = read());
+            linked = Topology::new(sources_by_age, grants, (options.routes, controllers));
         });
+        let (mut topology, found) = linked;
+        findings.extend(found);
         attachments.merging_classes = merging_classes(&topology, sources);
-        findings.extend(of_policies);
+        let (mut policies, found): (Vec<_>, Vec<_>) = read_policies.into_iter().unzip();
+        findings.extend(found.into_iter().flatten());
         let kinds = &attachments.kinds;
         let unresolved = policies.iter_mut();
         let unresolved = unresolved.map(|policy| {
             let profile = kinds.get(policy.kind).profile.as_ref();
             (policy, profile)
         });
-        resolve_targets(unresolved, (&mut topology, sources), grants, options, findings);
-        attachments.policies = Table::of(policies);
+        findings.extend(resolve_targets(
+            unresolved,
+            (&mut topology, sources),
+            grants,
+            options,
+        ));
+        attachments.policies = Table::from_rows(policies);
         attachments.topology = topology;
         // A policy that targets a waypoint applies to the Services that it serves.
         let mut kinds = attachments.kinds.rows().iter();
@@ -321,7 +329,7 @@ impl<'a> Attachments<'a> {
     /// Which policies of a kind are under which.
     pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
         let known = self.kinds.get(kind);
-        let scopes = || Scopes::of(&self.topology, &known.nodes, &self.policies, kind);
+        let scopes = || Scopes::new(&self.topology, &known.nodes, &self.policies, kind);
         known.scopes.get_or_init(scopes)
     }
 

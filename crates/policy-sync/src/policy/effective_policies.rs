@@ -24,11 +24,11 @@ pub struct EffectivePolicies {
 impl EffectivePolicies {
     /// Computes them for every Gateway of any class and every Service of a mesh, in parallel.
     pub fn new(attachments: &Attachments<'_>, work: &Work) -> Self {
-        Self::of(attachments, work, |_| true)
+        Self::for_starts(attachments, work, |_| true)
     }
 
     /// Computes them for the starts that `wanted` chooses.
-    pub fn of(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
+    pub fn for_starts(attachments: &Attachments<'_>, work: &Work, wanted: impl Fn(Start) -> bool) -> Self {
         let starts = attachments.topology.starts();
         let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
         let by_start = parallel::map(&starts, |start| {
@@ -37,7 +37,7 @@ impl EffectivePolicies {
                 let [paths, _] = paths_from(attachments, kind, (*start, false), work);
                 paths
             });
-            (*start, Table::of(paths.collect()))
+            (*start, Table::from_rows(paths.collect()))
         });
         Self {
             by_start: by_start.into_iter().collect(),

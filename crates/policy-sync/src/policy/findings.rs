@@ -529,7 +529,7 @@ fn host_paths(
         return Vec::new();
     }
     let rules = topology::items(node.object.value.pointer("/spec/rules")).iter();
-    let matches = rules.flat_map(|rule| RouteMatch::of_rule("HTTPRoute", rule));
+    let matches = rules.flat_map(|rule| RouteMatch::from_rule("HTTPRoute", rule));
     let paths: BTreeSet<String> = matches.map(|one| one.path().to_owned()).collect();
     let hosts = listener.common_hostnames(node.route).into_iter();
     let paths = || paths.iter().cloned();

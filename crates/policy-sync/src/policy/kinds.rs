@@ -71,7 +71,7 @@ impl Options<'_> {
 /// run spends, none of them says anything.
 pub fn learn_targets(profiles: &mut Profiles, hub: &Hub, findings: &mut Findings) {
     let definitions = || hub.objects.iter().filter(|object| crd::is_one(object));
-    let work = Work::of_definitions(definitions().map(|object| &object.value));
+    let work = Work::for_definitions(definitions().map(|object| &object.value));
     let mut crds: Vec<_> = hub.crds.iter().collect();
     crds.sort_by_key(|(kind, _)| *kind);
     for (kind, crd) in crds {

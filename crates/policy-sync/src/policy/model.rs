@@ -146,7 +146,7 @@ pub struct Declared {
     pub target: Target,
     /// Whether the policy does not name it: it applies there because of its namespace or of labels of workloads
     /// (Istio).
-    pub(super) is_held: bool,
+    pub(super) is_implicit: bool,
     /// Of a selector, what it selects by.
     pub(super) selector: Option<Box<TargetSelector>>,
 }
@@ -347,7 +347,7 @@ impl<'a> Policy<'a> {
 
     /// Whether it names or selects targets, instead of applying only because of its namespace or its labels.
     pub(super) fn has_targets(&self) -> bool {
-        self.targets.iter().any(|declared| !declared.is_held)
+        self.targets.iter().any(|declared| !declared.is_implicit)
     }
 
     /// The pointer of its first target, or of its spec.

@@ -82,7 +82,7 @@ pub(crate) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: 
 }
 
 /// A place on the way: its level, its node, who is there.
-type Stop<'l> = (Level, Node, &'l [Entry]);
+type PathStep<'l> = (Level, Node, &'l [Entry]);
 
 /// Who is on the way, and the listener and the kind of the route where they make a difference.
 type OnTheWay<'l> = (Vec<(Level, Node)>, Option<ListenerId>, Option<&'l str>);
@@ -143,13 +143,13 @@ impl<'l, 'a> Walk<'l, 'a> {
         self.attachments.placed(self.kind?, node)
     }
 
-    fn stop(&self, level: Level, node: Node) -> Stop<'l> {
+    fn stop(&self, level: Level, node: Node) -> PathStep<'l> {
         let entries = self.placed(node).map(NodePolicies::counting);
         (level, node, entries.unwrap_or_default())
     }
 
     /// A stop as it counts at a listener.
-    fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
+    fn at_listener(&self, stop: PathStep<'l>, listener: ListenerId) -> PathStep<'l> {
         let (level, node, _) = stop;
         let placed = self.placed(node);
         let refused = placed.and_then(|placed| placed.refused_at.get(&listener));
@@ -158,7 +158,7 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// What holds at the waypoint of a Service, of kinds that hold for workloads: for its class, for itself, for the
     /// Service (docs/systems/other-policies.md#waypoints).
-    fn waypoint(&self, level: Level, service: BackendId) -> Vec<Stop<'l>> {
+    fn waypoint(&self, level: Level, service: BackendId) -> Vec<PathStep<'l>> {
         let waypoint = self.attachments.waypoints.get(&service);
         let nodes = waypoint.map(|waypoint| {
             let class = self.topology.gateways.get(waypoint.gateway).class;
@@ -171,7 +171,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// The stops of what holds for the mesh.
-    fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
+    fn mesh(&self) -> impl Iterator<Item = PathStep<'l>> {
         let root = self.attachments.mesh.into_iter();
         root.map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
     }
@@ -191,7 +191,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         } else {
             vec![self.stop(Level::Service, Node::Backend(service))]
         };
-        let head: Vec<Stop<'l>> = self.mesh().chain(own).collect();
+        let head: Vec<PathStep<'l>> = self.mesh().chain(own).collect();
         for route in &self.topology.backends.get(service).meshed {
             if self.work.is_spent() {
                 return;
@@ -211,7 +211,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
         let own = self.stop(Level::Gateway, Node::Gateway(id));
         let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
-        let head: Vec<Stop<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
+        let head: Vec<PathStep<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
             // What holds at the workloads of a backend is not one of the Gateway's business.
             self.mesh().collect()
         } else if self.profile.of_workloads && is_waypoint {
@@ -223,7 +223,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         self.emit_if(self.ends(Level::Gateway), path, &head);
         let ignored = ignored_listeners(self.profile, self.topology, id);
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
-        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
+        let listeners: BTreeMap<ListenerId, Vec<PathStep<'l>>> = gateway
             .listeners
             .iter()
             // No traffic comes to one that gives way.
@@ -236,14 +236,14 @@ impl<'l, 'a> Walk<'l, 'a> {
                 (*listener, set.into_iter().chain([own]).collect())
             })
             .collect();
-        let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
+        let named = |stops: &Vec<PathStep<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
         let also_below_gateway = self.ends(Level::Gateway);
         for (listener, stops) in &listeners {
             let mut path = path;
             path.listener = Some(*listener);
             if self.ends(Level::Listener) || (also_below_gateway && (self.is_refined || named(stops))) {
                 let stops = join(&head, stops.iter().copied()).into_iter();
-                let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
+                let stops: Vec<PathStep<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
             } else {
                 self.emit_if(false, path, &join(&head, stops.iter().copied()));
@@ -280,8 +280,8 @@ impl<'l, 'a> Walk<'l, 'a> {
     fn listeners_without_routes(
         &mut self,
         (id, gateway): (GatewayId, &GatewayNode<'_>),
-        head: &[Stop<'l>],
-        listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>,
+        head: &[PathStep<'l>],
+        listeners: &BTreeMap<ListenerId, Vec<PathStep<'l>>>,
     ) {
         if self.ends(Level::Gateway) || self.ends(Level::Listener) || self.profile.of_workloads {
             return;
@@ -317,7 +317,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         routes.into_iter().map(|route| (None, route)).collect()
     }
 
-    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
+    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[PathStep<'l>]) {
         let namespace = self.stop(Level::RouteNamespace, Node::Namespace(node.namespace));
         // No workload is a route.
         let namespace = (!self.profile.of_workloads).then_some(namespace);
@@ -325,12 +325,12 @@ impl<'l, 'a> Walk<'l, 'a> {
         let above = join(above, namespace.into_iter().chain([own]));
         self.emit_if(self.ends(Level::Route), path, &above);
         let topology = self.topology;
-        let hands_on = |rule: &RuleId| topology.handed_on(path.via, *rule).next().is_some();
+        let hands_on = |rule: &RuleId| topology.delegations_from(path.via, *rule).next().is_some();
         let rules = topology.rules_on(path.via, route).into_iter();
         let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = rules.partition(hands_on);
         for rule in handing_on {
             let above = join(&above, [self.stop(Level::Rule, Node::Rule(route, rule))]);
-            for (way, child) in topology.handed_on(path.via, rule) {
+            for (way, child) in topology.delegations_from(path.via, rule) {
                 if self.work.is_spent() {
                     return;
                 }
@@ -343,9 +343,9 @@ impl<'l, 'a> Walk<'l, 'a> {
             let stop = self.stop(Level::Rule, Node::Rule(route, *rule));
             (*rule, at_rule(path, *rule), join(&above, [stop]))
         });
-        let rules: Vec<(RuleId, Path, Vec<Stop<'l>>)> = rules.collect();
+        let rules: Vec<(RuleId, Path, Vec<PathStep<'l>>)> = rules.collect();
         // Nothing is joined to what is above a rule without policies.
-        let is_named = |stops: &[Stop<'l>]| stops.len() > above.len();
+        let is_named = |stops: &[PathStep<'l>]| stops.len() > above.len();
         for (_, path, stops) in &rules {
             let is_end = self.ends(Level::Rule);
             let always = self.profile.class == Class::Inherited || !self.ends(Level::Route);
@@ -376,7 +376,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
     }
 
-    fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
+    fn backend(&mut self, path: Path, backend: BackendId, above: &[PathStep<'l>]) {
         let mut path = path;
         path.backend = Some(backend);
         let known = self.topology.backends.get(backend);
@@ -403,7 +403,7 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
     /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
-    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
+    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<PathStep<'l>> {
         let own = Node::Backend(backend);
         if !self.profile.of_workloads {
             return vec![self.stop(Level::Backend, own)];
@@ -420,7 +420,7 @@ impl<'l, 'a> Walk<'l, 'a> {
 
     /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint
     /// nevertheless.
-    fn without_backend(&mut self, path: Path, rules: &[RuleId], above: &[Stop<'l>]) {
+    fn without_backend(&mut self, path: Path, rules: &[RuleId], above: &[PathStep<'l>]) {
         if !self.profile.of_workloads || path.gateway().is_some() {
             return;
         }
@@ -434,7 +434,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// Adds a path that ends there, or else, in full detail, what applies to anything that might come below.
-    fn emit_if(&mut self, is_end: bool, path: Path, stops: &[Stop<'l>]) {
+    fn emit_if(&mut self, is_end: bool, path: Path, stops: &[PathStep<'l>]) {
         if is_end {
             self.emit(path, stops);
         } else if self.is_refined {
@@ -445,7 +445,7 @@ impl<'l, 'a> Walk<'l, 'a> {
     }
 
     /// Adds a path if any policy counts on it.
-    fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
+    fn emit(&mut self, path: Path, stops: &[PathStep<'l>]) {
         if self.kind.is_none() {
             if self.work.pay(1, STEPS_PER_PATH) {
                 self.all.push(path);
@@ -454,8 +454,8 @@ impl<'l, 'a> Walk<'l, 'a> {
         }
         let end = path.end();
         let counts =
-            |(level, _, entries): &&Stop<'l>| !entries.is_empty() && self.profile.counts(*level, end);
-        let occupied: Vec<&Stop<'l>> = stops.iter().filter(counts).collect();
+            |(level, _, entries): &&PathStep<'l>| !entries.is_empty() && self.profile.counts(*level, end);
+        let occupied: Vec<&PathStep<'l>> = stops.iter().filter(counts).collect();
         if occupied.is_empty() || !self.work.pay(1, STEPS_PER_PATH) {
             return;
         }
@@ -495,7 +495,7 @@ fn at_rule(mut path: Path, rule: RuleId) -> Path {
 }
 
 /// The stops above and more, but for those where nobody is.
-fn join<'l>(above: &[Stop<'l>], more: impl IntoIterator<Item = Stop<'l>>) -> Vec<Stop<'l>> {
+fn join<'l>(above: &[PathStep<'l>], more: impl IntoIterator<Item = PathStep<'l>>) -> Vec<PathStep<'l>> {
     let all = above.iter().copied().chain(more);
     all.filter(|(_, _, entries)| !entries.is_empty()).collect()
 }
@@ -503,7 +503,7 @@ fn join<'l>(above: &[Stop<'l>], more: impl IntoIterator<Item = Stop<'l>>) -> Vec
 fn combine(
     (profile, filled): (&Profile, Option<&Filled>),
     attachments: &Attachments<'_>,
-    (start, listener, stops): (Node, Option<ListenerId>, &[&Stop<'_>]),
+    (start, listener, stops): (Node, Option<ListenerId>, &[&PathStep<'_>]),
     work: &Work,
 ) -> Effective {
     let levels = || stops.iter().map(|(level, _, entries)| (*level, *entries));
@@ -598,7 +598,7 @@ type Generation<'l> = (Inherited, Vec<&'l [Entry]>);
 fn generations<'l>(
     profile: &Profile,
     topology: &Topology<'_>,
-    (start, stops): (Node, &[&Stop<'l>]),
+    (start, stops): (Node, &[&PathStep<'l>]),
 ) -> Vec<Generation<'l>> {
     let mut owned: Vec<(Option<Node>, Generation<'l>)> = Vec::new();
     for (level, node, entries) in stops {
@@ -631,7 +631,7 @@ fn generations<'l>(
 }
 
 /// How many steps below the start of the path each policy first is: policies of one step are peers.
-fn steps_of(stops: &[&Stop<'_>]) -> HashMap<PolicyId, usize> {
+fn steps_of(stops: &[&PathStep<'_>]) -> HashMap<PolicyId, usize> {
     let mut steps = HashMap::new();
     let mut last: Option<(Level, Node)> = None;
     let mut step = 0_usize;

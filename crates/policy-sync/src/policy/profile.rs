@@ -375,7 +375,7 @@ impl Profile {
     }
 
     /// The profile of a kind whose class alone is known.
-    pub fn of_class(kind: &GroupKind, class: Class) -> Self {
+    pub fn from_class(kind: &GroupKind, class: Class) -> Self {
         match class {
             Class::Direct => Self::direct(&kind.group, &kind.kind),
             Class::Inherited => Self::inherited(&kind.group, &kind.kind),
@@ -394,7 +394,7 @@ impl Profile {
         Self {
             status: self.status,
             in_mesh: self.in_mesh,
-            ..Self::of_class(&self.group_kind(), self.class)
+            ..Self::from_class(&self.group_kind(), self.class)
         }
     }
 

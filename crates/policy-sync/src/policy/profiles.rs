@@ -14,7 +14,7 @@ use super::profile::{
     Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Open, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
 };
-use super::targeting::{Says, Targeting, known_targets};
+use super::targeting::{Targeting, TargetingSource, known_targets};
 use crate::api::crd::Crd;
 use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::{catalog, schema, targeting as api, violation};
@@ -29,11 +29,11 @@ pub struct Profiles {
     /// The targets that the definitions of the input allow, by kind and version.
     defined: BTreeMap<GroupKind, BTreeMap<String, api::Targeting>>,
     /// The answers so far: every spoke asks the same questions.
-    found: Arc<RwLock<BTreeMap<Asked, Option<Arc<Profile>>>>>,
+    found: Arc<RwLock<BTreeMap<ProfileKey, Option<Arc<Profile>>>>>,
 }
 
 /// A kind, its versions in use, and the label of its definition.
-type Asked = (GroupKind, Vec<String>, Option<String>);
+type ProfileKey = (GroupKind, Vec<String>, Option<String>);
 
 /// The questions of the policies of a kind to its definition.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Profiles {
         let used = crd.versions.iter();
         let used = used.filter(|version| written.versions.contains(&version.name));
         let versions = used.filter_map(|version| {
-            let targeting = api::Targeting::of_schema(version.schema.as_ref()?, &written.kinds, work)?;
+            let targeting = api::Targeting::from_schema(version.schema.as_ref()?, &written.kinds, work)?;
             Some((version.name.clone(), targeting))
         });
         let kind = GroupKind::new(crd.group.clone(), crd.kind.clone());
@@ -107,19 +107,24 @@ impl Profiles {
         label: Option<&str>,
     ) -> Option<Arc<Profile>> {
         let versions_asked = versions.iter().map(|version| (*version).to_owned()).collect();
-        let asked: Asked = (kind.clone(), versions_asked, label.map(str::to_owned));
+        let asked: ProfileKey = (kind.clone(), versions_asked, label.map(str::to_owned));
         let known = self.found.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known.get(&asked) {
             return found.clone();
         }
         drop(known);
-        let found = self.made(kind, versions, label);
+        let found = self.build(kind, versions, label);
         let mut known = self.found.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(asked, found.clone());
         found
     }
 
-    fn made(&self, kind: &GroupKind, versions: &BTreeSet<&str>, label: Option<&str>) -> Option<Arc<Profile>> {
+    fn build(
+        &self,
+        kind: &GroupKind,
+        versions: &BTreeSet<&str>,
+        label: Option<&str>,
+    ) -> Option<Arc<Profile>> {
         let of_kind = self.get(kind);
         let describes = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
         let mut profile = match of_kind.iter().find(describes) {
@@ -129,7 +134,7 @@ impl Profiles {
                 None => Self::fallback(kind, label?),
             },
         };
-        profile.targeting = profile.targeting.over(self.targeting(kind, versions));
+        profile.targeting = profile.targeting.overriding(self.targeting(kind, versions));
         Some(Arc::new(profile))
     }
 
@@ -139,14 +144,17 @@ impl Profiles {
         let of_catalog = catalog::find(&kind.group, &kind.kind);
         let in_catalog = |version: &&str| {
             let entry = of_catalog?;
-            Some((entry.targeting(version)?, Says::Catalog(entry.product(version)?)))
+            Some((
+                entry.targeting(version)?,
+                TargetingSource::Catalog(entry.product(version)?),
+            ))
         };
         let catalogued = versions.iter().filter_map(in_catalog).reduce(either);
         let Some(defined) = self.defined.get(kind) else {
             return Targeting::new(catalogued, known_targets(kind));
         };
         let defined = versions.iter().filter_map(|version| defined.get(*version));
-        let defined = defined.map(|targeting| (targeting.clone(), Says::Definition));
+        let defined = defined.map(|targeting| (targeting.clone(), TargetingSource::Definition));
         let defined = defined.reduce(either);
         match (&defined, catalogued) {
             // Another release may accept more than the one in the catalog, so the catalog shows only what is known to
@@ -182,7 +190,10 @@ impl Profiles {
 }
 
 /// What two versions of a kind that are in use say: each is some policy's.
-fn either(one: (api::Targeting, Says), other: (api::Targeting, Says)) -> (api::Targeting, Says) {
+fn either(
+    one: (api::Targeting, TargetingSource),
+    other: (api::Targeting, TargetingSource),
+) -> (api::Targeting, TargetingSource) {
     (one.0.or(other.0), one.1)
 }
 
@@ -287,7 +298,7 @@ impl Profiles {
         let is_it = |profile: &&Arc<Profile>| versions.iter().any(|version| profile.describes(version));
         let base = match of_kind.iter().find(is_it).or(of_kind.first()) {
             Some(known) => (**known).clone(),
-            None => Profile::of_class(&kind, entry.class.unwrap_or_default()),
+            None => Profile::from_class(&kind, entry.class.unwrap_or_default()),
         };
         let profile = overlay(base, entry.clone());
         if profile.ends.is_empty() {
@@ -346,7 +357,7 @@ fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: Doc
             let help = renamed(entry, &violation.pointer).or_else(|| violation::help(&violation));
             let help = help.unwrap_or_else(|| HELP.to_owned());
             let (holder, subject) = (format!("/profiles/{position}"), numbered(position));
-            violation::of_file(&violation, document, &holder, &subject, Some(help))
+            violation::file_finding(&violation, document, &holder, &subject, Some(help))
         })
         .collect()
 }

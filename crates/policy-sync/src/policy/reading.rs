@@ -7,7 +7,7 @@ use apimachinery::pointer;
 use kube_json::{Map, Value, json};
 
 use super::kinds::Options;
-use super::merge::json_merge_patch::{flatten, patch, unflatten, without_nulls};
+use super::merge::json_merge_patch::{flatten, patch, unflatten};
 use super::model::{Authored, Content, Declared, Element, KindId, Layer, Leaf, Policy, PolicyId, Side};
 use super::profile::{ListKey, MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use super::targeting::Targeting;
@@ -17,14 +17,13 @@ use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article
 use crate::hub::RowId as _;
 use crate::object::{Object, Rank, rank_of};
 
-/// Reads one policy. Its number goes into its settings.
+/// Reads one policy, and what is wrong with it. Its number goes into its settings.
 pub(crate) fn read_policy<'a>(
     object: &'a Object,
     (id, kind, local): (PolicyId, KindId, bool),
     profile: &Profile,
     options: &Options<'_>,
-    findings: &mut Findings,
-) -> Policy<'a> {
+) -> (Policy<'a>, Findings) {
     // Beside policies of a version that the profile describes: its rules are not those of this one.
     let undescribed = (!profile.describes(&object.api_version.version)).then(|| Profile {
         targeting: Targeting::unknown(),
@@ -48,10 +47,10 @@ pub(crate) fn read_policy<'a>(
         authored: Vec::new(),
         settings: BTreeMap::new(),
     };
-    read_targets(&mut policy, profile, findings);
+    let mut findings = read_targets(&mut policy, profile);
     let read = match options.interpret.and_then(|interpret| interpret(object)) {
         Some(interpreted) => read(spec_of(&interpreted), profile, id),
-        None => read(&without_nulls(spec_of(&object.value)), profile, id),
+        None => read(&spec_of(&object.value).without_nulls(), profile, id),
     };
     policy.layers = Arc::from(read.layers);
     for problem in read.problems {
@@ -68,7 +67,7 @@ pub(crate) fn read_policy<'a>(
         layers: Arc::clone(&policy.layers),
         rank: policy.rank.clone(),
     }];
-    policy
+    (policy, findings)
 }
 
 fn spec_of(object: &Value) -> &Value {
@@ -88,7 +87,8 @@ fn priority(object: &Object, profile: &Profile) -> i64 {
     value.unwrap_or_default()
 }
 
-fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findings) {
+/// Reads the targets of a policy. With an error in them, the policy is invalid.
+fn read_targets(policy: &mut Policy<'_>, profile: &Profile) -> Findings {
     let mut wrong = Findings::new();
     let object = policy.object;
     let spec = object.root().get("spec");
@@ -122,7 +122,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     }
     let mut errors = wrong.iter().filter(|finding| finding.severity == Severity::Error);
     policy.invalid = errors.next().map(|error| error.message.to_string());
-    findings.extend(wrong.iter().cloned());
+    wrong
 }
 
 /// A policy whose kind must name a target, and that names none: perhaps by a key that is misspelled, which then is no
@@ -609,7 +609,7 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     }
     // One by one, as a strategy in the spec counts for `overrides`, too.
     for layer in layers {
-        let read = read(&Value::Object(written.clone()), profile, PolicyId::of_row(0));
+        let read = read(&Value::Object(written.clone()), profile, PolicyId::from_row(0));
         let said = read.layers.iter().find(|read| read.side == layer.side);
         let merges = |layer: &Layer| layer.strategy.merges();
         if said.is_some_and(|said| merges(said) != merges(layer))

@@ -7,19 +7,19 @@ use apimachinery::GroupKind;
 use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
 use crate::api::targeting;
-use crate::api::targeting::{ANY, AllowedTarget, Taken, TargetField};
+use crate::api::targeting::{ANY, AcceptedKinds, AllowedTarget, TargetField};
 
 /// The targets that a kind's policies may name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targeting {
     /// The targets according to the CRD of the kind, or according to its profile if there is no CRD.
     pub definition: targeting::Targeting,
-    says: Says,
+    origin: TargetingSource,
 }
 
 /// The source of the rule about which targets a kind may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Says {
+pub(super) enum TargetingSource {
     /// Nobody.
     #[default]
     Nobody,
@@ -37,7 +37,7 @@ pub(super) enum Says {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It may be named.
-    Taken {
+    Accepted {
         /// Whether `sectionName` may be used.
         sections: bool,
         /// Whether a list has it; otherwise, nothing forbids it.
@@ -50,13 +50,13 @@ pub enum Verdict {
 impl Targeting {
     /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
     pub(super) fn new(
-        definition: Option<(targeting::Targeting, Says)>,
+        definition: Option<(targeting::Targeting, TargetingSource)>,
         known: Option<&'static KnownTargets>,
     ) -> Self {
-        let (mut definition, mut says) = definition.unwrap_or_else(|| {
-            let fields: &[TargetField] = match known.map(|known| &known.by) {
-                Some(By::Unreleased(fields)) => fields,
-                Some(By::Controller(_) | By::Documentation) | None => &TargetField::ALL,
+        let (mut definition, mut origin) = definition.unwrap_or_else(|| {
+            let fields: &[TargetField] = match known.map(|known| &known.evidence) {
+                Some(Evidence::Unreleased(fields)) => fields,
+                Some(Evidence::Controller(_) | Evidence::Documentation) | None => &TargetField::ALL,
             };
             let said = targeting::Targeting {
                 fields: fields.to_vec(),
@@ -64,14 +64,14 @@ impl Targeting {
                 has_sections: true,
                 ..targeting::Targeting::default()
             };
-            (said, Says::Nobody)
+            (said, TargetingSource::Nobody)
         });
         if let Some(known) = known.filter(|_| !definition.named.is_restricted) {
             definition.named = known.taken(definition.has_sections);
             definition.selected = definition.named.clone();
-            says = Says::Known(known);
+            origin = TargetingSource::Known(known);
         }
-        Self { definition, says }
+        Self { definition, origin }
     }
 
     /// A field without any statement.
@@ -89,15 +89,15 @@ impl Targeting {
     }
 
     /// This, as the configuration has it, over what is known otherwise.
-    pub(super) fn over(&self, mut known: Self) -> Self {
+    pub(super) fn overriding(&self, mut known: Self) -> Self {
         let (own, both) = (&self.definition, &mut known.definition);
         if !own.fields.is_empty() {
             both.fields.clone_from(&own.fields);
         }
-        if self.says == Says::Configuration {
+        if self.origin == TargetingSource::Configuration {
             both.named.clone_from(&own.named);
             both.selected.clone_from(&own.selected);
-            known.says = self.says;
+            known.origin = self.origin;
         }
         known
     }
@@ -113,13 +113,13 @@ impl Targeting {
             configured.definition.fields = fields;
         }
         if let Some(kinds) = kinds {
-            let taken = Taken {
+            let taken = AcceptedKinds {
                 is_restricted: !kinds.is_empty(),
                 kinds,
             };
             configured.definition.selected = taken.clone();
             configured.definition.named = taken;
-            configured.says = Says::Configuration;
+            configured.origin = TargetingSource::Configuration;
         }
         configured
     }
@@ -134,16 +134,16 @@ impl Targeting {
         self.judge_by(&self.definition.selected, group, kind)
     }
 
-    fn judge_by(&self, taken: &Taken, group: &str, kind: &str) -> Verdict {
-        match taken.kinds.iter().find(|target| target.is(group, kind)) {
-            Some(target) => Verdict::Taken {
+    fn judge_by(&self, accepted: &AcceptedKinds, group: &str, kind: &str) -> Verdict {
+        match accepted.kinds.iter().find(|target| target.is(group, kind)) {
+            Some(target) => Verdict::Accepted {
                 sections: target.sections,
                 is_listed: true,
             },
-            None if taken.is_restricted => Verdict::Refused,
-            None => Verdict::Taken {
+            None if accepted.is_restricted => Verdict::Refused,
+            None => Verdict::Accepted {
                 sections: self.definition.has_sections,
-                is_listed: taken.kinds.is_empty(),
+                is_listed: accepted.kinds.is_empty(),
             },
         }
     }
@@ -187,13 +187,13 @@ impl Targeting {
 
     /// Where the answer about a target comes from, as a note.
     pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
-        match self.says {
-            Says::Nobody | Says::Definition => None,
-            Says::Configuration => Some("according to `profiles` in the configuration".to_owned()),
-            Says::Catalog(product) => Some(format!(
+        match self.origin {
+            TargetingSource::Nobody | TargetingSource::Definition => None,
+            TargetingSource::Configuration => Some("according to `profiles` in the configuration".to_owned()),
+            TargetingSource::Catalog(product) => Some(format!(
                 "as of {product}; add your own CRD to the input to check against it"
             )),
-            Says::Known(known) => Some(known.note(group, kind)),
+            TargetingSource::Known(known) => Some(known.note(group, kind)),
         }
     }
 }
@@ -204,7 +204,7 @@ pub(super) struct KnownTargets {
     group: &'static str,
     kinds: &'static [&'static str],
     targets: &'static [Target],
-    by: By,
+    evidence: Evidence,
     /// Where that was read: upstream, as the pages of docs/systems cite it, or a page.
     source: &'static str,
 }
@@ -214,7 +214,7 @@ type Target = (&'static str, &'static str, bool);
 
 /// The source.
 #[derive(Debug, PartialEq, Eq)]
-enum By {
+enum Evidence {
     /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
     Controller(&'static str),
     /// Documentation, or the comment of a type. Others are up to the implementation.
@@ -237,62 +237,62 @@ const KNOWN_TARGETS: &[KnownTargets] = &[
     KnownTargets {
         group: GROUP, kinds: &["BackendTLSPolicy"],
         targets: &[SERVICE],
-        by: By::Documentation, source: "kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1",
+        evidence: Evidence::Documentation, source: "kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1",
     },
     KnownTargets {
         group: "gateway.networking.x-k8s.io", kinds: &["XBackendTrafficPolicy"],
         targets: &[SERVICE, ("multicluster.x-k8s.io", "ServiceImport", false), ("gateway.networking.x-k8s.io", "XBackend", false)],
-        by: By::Documentation, source: "kubernetes-sigs/gateway-api apisx/v1alpha1/xbackendtrafficpolicy_types.go@v1.6.1",
+        evidence: Evidence::Documentation, source: "kubernetes-sigs/gateway-api apisx/v1alpha1/xbackendtrafficpolicy_types.go@v1.6.1",
     },
     KnownTargets {
         group: "gateway.envoyproxy.io", kinds: &["EnvoyPatchPolicy"],
         targets: &[GATEWAY, (GROUP, "GatewayClass", false)],
-        by: By::Controller(
+        evidence: Evidence::Controller(
             "TargetRef.Group:GROUP TargetRef.Kind:KIND, only TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported",
         ),
         source: "envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0",
     },
     KnownTargets {
         group: "security.istio.io", kinds: &["AuthorizationPolicy", "RequestAuthentication"],
-        targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
+        targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE,
     },
-    KnownTargets { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets { group: "telemetry.istio.io", kinds: &["Telemetry"], targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE },
     KnownTargets {
         group: "extensions.istio.io", kinds: &["TrafficExtension", "WasmPlugin"],
-        targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE,
+        targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE,
     },
-    KnownTargets { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, by: ISTIOD, source: ISTIO_SOURCE },
+    KnownTargets { group: "networking.istio.io", kinds: &["EnvoyFilter"], targets: ISTIO, evidence: ISTIOD, source: ISTIO_SOURCE },
     KnownTargets {
         group: GKE, kinds: &["GCPGatewayPolicy"],
-        targets: &[GATEWAY], by: By::Documentation, source: GKE_PAGE,
+        targets: &[GATEWAY], evidence: Evidence::Documentation, source: GKE_PAGE,
     },
     KnownTargets {
         group: GKE, kinds: &["GCPTrafficExtension", "GCPRoutingExtension"],
-        targets: &[GATEWAY], by: By::Documentation,
+        targets: &[GATEWAY], evidence: Evidence::Documentation,
         source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcptrafficextension_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
     },
     KnownTargets {
         group: GKE, kinds: &["GCPBackendPolicy"],
         targets: &[SERVICE, GKE_IMPORT, ("net.gke.io", "ServiceExport", false), POOL, POOL_OF_ALPHA],
-        by: By::Documentation,
+        evidence: Evidence::Documentation,
         source: "GoogleCloudPlatform/gke-gateway-api apis/networking/v1/gcpbackendpolicy_types.go@fc40d606a5332f11a8883f85caff66b63c4e88ef",
     },
     KnownTargets {
         group: GKE, kinds: &["HealthCheckPolicy"],
-        targets: &[SERVICE, GKE_IMPORT, POOL, POOL_OF_ALPHA], by: By::Documentation, source: GKE_PAGE,
+        targets: &[SERVICE, GKE_IMPORT, POOL, POOL_OF_ALPHA], evidence: Evidence::Documentation, source: GKE_PAGE,
     },
     KnownTargets {
         group: GKE, kinds: &["GCPSessionAffinityPolicy"],
-        targets: &[SERVICE, GKE_IMPORT], by: By::Documentation, source: GKE_PAGE,
+        targets: &[SERVICE, GKE_IMPORT], evidence: Evidence::Documentation, source: GKE_PAGE,
     },
     KnownTargets {
         group: "gateway.nginx.org", kinds: &["ExternalLoadBalancer"],
-        targets: &[GATEWAY], by: By::Unreleased(&[TargetField::TargetRefs]),
+        targets: &[GATEWAY], evidence: Evidence::Unreleased(&[TargetField::TargetRefs]),
         source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_externalloadbalancers.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
     },
     KnownTargets {
         group: "gateway.nginx.org", kinds: &["PayloadProcessor"],
-        targets: &[GATEWAY, (GROUP, "HTTPRoute", false)], by: By::Unreleased(&[TargetField::TargetRef]),
+        targets: &[GATEWAY, (GROUP, "HTTPRoute", false)], evidence: Evidence::Unreleased(&[TargetField::TargetRef]),
         source: "nginx/nginx-gateway-fabric config/crd/bases/gateway.nginx.org_payloadprocessors.yaml@e55bfe33969f313b210d3497b3ae56b923175d69",
     },
 ];
@@ -304,7 +304,7 @@ const ISTIO: &[Target] = &[
     ("networking.istio.io", "ServiceEntry", false),
 ];
 /// Its admission webhook.
-const ISTIOD: By = By::Controller(
+const ISTIOD: Evidence = Evidence::Controller(
     "targetRef must be to one of Service, ServiceEntry, Gateway, GatewayClass but was GROUP/KIND",
 );
 const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
@@ -317,30 +317,30 @@ pub(super) fn known_targets(kind: &GroupKind) -> Option<&'static KnownTargets> {
 
 impl KnownTargets {
     /// The targets; sections only where the definition has any.
-    pub(super) fn taken(&self, has_sections: bool) -> Taken {
+    pub(super) fn taken(&self, has_sections: bool) -> AcceptedKinds {
         let kinds = self.targets.iter().map(|(group, kind, sections)| AllowedTarget {
             group: (*group).to_owned(),
             kind: (*kind).to_owned(),
             sections: *sections && has_sections,
         });
-        Taken {
+        AcceptedKinds {
             kinds: kinds.collect(),
-            is_restricted: !matches!(self.by, By::Documentation),
+            is_restricted: !matches!(self.evidence, Evidence::Documentation),
         }
     }
 
     /// What is reported where a target is not one of these, and where that is.
     pub(super) fn note(&self, group: &str, kind: &str) -> String {
         let source = self.source;
-        match self.by {
-            By::Controller(words) => {
+        match self.evidence {
+            Evidence::Controller(words) => {
                 let words = words.replace("GROUP", group).replace("KIND", kind);
                 format!("its controller would report: {words} ({source})")
             }
-            By::Unreleased(_) => format!(
+            Evidence::Unreleased(_) => format!(
                 "as of {source}, which is not released; add your own CRD to the input to check against it"
             ),
-            By::Documentation => {
+            Evidence::Documentation => {
                 let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
                 let kinds = kinds.join(", ");
                 format!("documented targets are: {kinds}; others depend on the controller ({source})")
@@ -366,7 +366,7 @@ mod tests {
 
     /// A definition that takes these targets and no others.
     fn defined(named: &[(&str, &str)], selected: &[(&str, &str)]) -> targeting::Targeting {
-        let taken = |kinds: &[(&str, &str)]| Taken {
+        let taken = |kinds: &[(&str, &str)]| AcceptedKinds {
             kinds: kinds.iter().map(|(group, kind)| target(group, kind)).collect(),
             is_restricted: true,
         };
@@ -378,11 +378,11 @@ mod tests {
     }
 
     fn targeting(named: &[(&str, &str)]) -> Targeting {
-        Targeting::new(Some((defined(named, named), Says::Definition)), None)
+        Targeting::new(Some((defined(named, named), TargetingSource::Definition)), None)
     }
 
     fn taken(sections: bool, is_listed: bool) -> Verdict {
-        Verdict::Taken { sections, is_listed }
+        Verdict::Accepted { sections, is_listed }
     }
 
     #[test]
@@ -423,7 +423,7 @@ mod tests {
                 has_sections,
                 ..anything.clone()
             };
-            let targeting = Targeting::new(Some((definition, Says::Definition)), None);
+            let targeting = Targeting::new(Some((definition, TargetingSource::Definition)), None);
             assert_eq!(targeting.judge("example.com", "Thing"), taken(has_sections, true));
         }
         assert_eq!(

@@ -21,16 +21,15 @@ use crate::topology::{BackendId, Located, Node, Sources, Suggestion, Suggestions
 /// The work for a target that is selected: each is a place in the report, and mostly a finding.
 const STEPS_PER_TARGET: u64 = 300;
 
-/// Resolves what policies target, in place: by name, by labels, or by their namespace. It is the only answer to that
-/// question, for the policies of the hub, and for those on clusters. `sources` are the objects behind the topology, to
-/// which targets may add backends that no route names.
+/// Resolves what policies target, in place: by name, by labels, or by their namespace, and reports what is wrong. It is the
+/// only answer to that question, for the policies of the hub, and for those on clusters. `sources` are the objects behind
+/// the topology, to which targets may add backends that no route names.
 pub(crate) fn resolve_targets<'p, 'a: 'p>(
     policies: impl Iterator<Item = (&'p mut Policy<'a>, &'p Profile)>,
     (topology, sources): (&mut Topology<'a>, Sources<'a>),
     grants: &Grants<'a>,
     options: &Options<'_>,
-    findings: &mut Findings,
-) {
+) -> Findings {
     let mut resolver = Resolver {
         topology,
         sources,
@@ -40,13 +39,14 @@ pub(crate) fn resolve_targets<'p, 'a: 'p>(
         workloads: Workloads::new(options.root_namespace),
         near: Suggestions::new(sources),
         synced: options.kinds,
-        findings,
+        findings: Findings::new(),
     };
     // A mistake in the settings must not hide one in the targets. If an invalid policy has no target, one may be unreadable.
     let has_targets = |policy: &Policy<'_>| policy.invalid.is_none() || !policy.targets.is_empty();
     for (policy, profile) in policies.filter(|(policy, _)| has_targets(policy)) {
         resolver.resolve(policy, profile);
     }
+    resolver.findings
 }
 
 struct Resolver<'r, 'a> {
@@ -62,7 +62,7 @@ struct Resolver<'r, 'a> {
     near: Suggestions<'a>,
     /// The policy kinds that a class syncs.
     synced: &'r [GroupKind],
-    findings: &'r mut Findings,
+    findings: Findings,
 }
 
 impl<'a> Resolver<'_, 'a> {
@@ -75,8 +75,8 @@ impl<'a> Resolver<'_, 'a> {
         if policy.targets.is_empty() && profile.namespace_wide {
             let workloads = policy.object.root().get("spec").get("selector").is_present();
             if let (false, Some(namespace)) = (workloads, self.topology.find_namespace(own)) {
-                let held = self.held(Node::Namespace(namespace));
-                policy.targets.push(held);
+                let implicit = self.implicit_target(Node::Namespace(namespace));
+                policy.targets.push(implicit);
             }
             return;
         }
@@ -120,8 +120,8 @@ impl<'a> Resolver<'_, 'a> {
             return;
         };
         if self.can_afford(nodes.len(), policy, "/spec") {
-            let held = nodes.into_iter().map(|node| self.held(node));
-            policy.targets = held.collect();
+            let implicit = nodes.into_iter().map(|node| self.implicit_target(node));
+            policy.targets = implicit.collect();
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// A node that a policy applies to without naming it.
-    fn held(&self, node: Node) -> Declared {
+    fn implicit_target(&self, node: Node) -> Declared {
         let identity = self.topology.identity(node);
         Declared {
             group: identity.group_kind.group,
@@ -149,7 +149,7 @@ impl<'a> Resolver<'_, 'a> {
             name: identity.name,
             pointer: "/spec".to_owned(),
             target: Target::Attached(node),
-            is_held: true,
+            is_implicit: true,
             ..Declared::default()
         }
     }
@@ -264,7 +264,7 @@ impl<'a> Resolver<'_, 'a> {
             return self.no_waypoints(policy, declared);
         }
         match profile.targeting.judge(&declared.group, &declared.kind) {
-            Verdict::Taken { sections, is_listed } => {
+            Verdict::Accepted { sections, is_listed } => {
                 let target = self.taken(policy, profile, declared, (sections, is_listed));
                 // What others define, some controller may know.
                 let is_foreign = declared.group != GROUP;
@@ -603,7 +603,7 @@ fn shown_kind(declared: &Declared) -> String {
 }
 
 /// Objects of one kind in one namespace.
-type Place = (GroupKind, String);
+type KindInNamespace = (GroupKind, String);
 
 /// Objects by key and value of a label, in their order.
 type ByLabel<'a> = HashMap<(&'a str, &'a str), Vec<&'a Object>>;
@@ -612,8 +612,8 @@ type ByLabel<'a> = HashMap<(&'a str, &'a str), Vec<&'a Object>>;
 #[derive(Default)]
 pub(super) struct Selecting<'a> {
     /// The objects that have a label with a value.
-    by_label: HashMap<Place, ByLabel<'a>>,
-    known: HashMap<(Place, Selector), Arc<[&'a str]>>,
+    by_label: HashMap<KindInNamespace, ByLabel<'a>>,
+    known: HashMap<(KindInNamespace, Selector), Arc<[&'a str]>>,
     namespaces: HashMap<GroupKind, Vec<&'a str>>,
 }
 
@@ -635,7 +635,7 @@ impl<'a> Selecting<'a> {
         (group, kind, namespace): (&str, &str, &str),
         selector: &Selector,
     ) -> Arc<[&'a str]> {
-        let place: Place = (GroupKind::new(group, kind), namespace.to_owned());
+        let place: KindInNamespace = (GroupKind::new(group, kind), namespace.to_owned());
         let key = (place, selector.clone());
         if let Some(known) = self.known.get(&key) {
             return Arc::clone(known);

@@ -71,11 +71,11 @@ fn two_of_the_hub(
 ) -> Option<Finding> {
     let known = attachments.kinds.get(kind);
     let entries = attachments.on(kind, node);
-    let meeting = |id: PolicyId| {
+    let contender = |id: PolicyId| {
         let entry = entries.iter().find(|entry| entry.policy == id)?;
-        Some(synced_meeting(attachments, entry, node))
+        Some(synced_contender(attachments, entry, node))
     };
-    let [one, other] = pair.map(meeting);
+    let [one, other] = pair.map(contender);
     let target = attachments.topology.described(node);
     let (one, other) = (one?, other?);
     let mut finding = undecided(&known.profile, &target, &one, &other);
@@ -83,7 +83,7 @@ fn two_of_the_hub(
         finding.code = Code::POLICY_SAME_TARGET;
         finding.severity = Severity::Warning;
     }
-    Some(finding.help(way_out(&known.profile, &one, &other)))
+    Some(finding.help(conflict_help(&known.profile, &one, &other)))
 }
 
 fn one_target(
@@ -179,8 +179,8 @@ fn local_pair(
     if has_time(one) && has_time(other) {
         return None;
     }
-    let meeting =
-        |local: &LocalPolicy<'_>| Meeting::new(local.object, local.object.place("/metadata"), &local.entry);
+    let contender =
+        |local: &LocalPolicy<'_>| Contender::new(local.object, local.object.place("/metadata"), &local.entry);
     let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
     let (own, theirs) = (&one.entry.layers, &other.entry.layers);
     let add_up = profile.same_target == SameTarget::PerField
@@ -189,7 +189,7 @@ fn local_pair(
     if add_up || commute(profile, &[one.entry.clone(), other.entry.clone()]) {
         return None;
     }
-    let finding = undecided(profile, target, &meeting(other), &meeting(one));
+    let finding = undecided(profile, target, &contender(other), &contender(one));
     let help = "add `metadata.creationTimestamp` as the cluster has it";
     Some(finding.severity(Severity::Warning).help(help))
 }
@@ -216,15 +216,15 @@ fn beside_locals(
     if is_order_independent(profile, &synced, &synced, &locals) {
         return None;
     }
-    let synced = synced_meeting(attachments, first, node);
-    let local = Meeting::new(local.object, local.object.place("/spec"), &local.entry);
+    let synced = synced_contender(attachments, first, node);
+    let local = Contender::new(local.object, local.object.place("/spec"), &local.entry);
     let finding = undecided(profile, target, &synced, &local);
     Some(finding.help("remove the settings that both have from one of the two"))
 }
 
-fn synced_meeting(attachments: &Attachments<'_>, entry: &Entry, node: Node) -> Meeting {
+fn synced_contender(attachments: &Attachments<'_>, entry: &Entry, node: Node) -> Contender {
     let place = reference_place(attachments, entry.policy, node);
-    Meeting::new(attachments.policy(entry.policy).object, place, entry)
+    Contender::new(attachments.policy(entry.policy).object, place, entry)
 }
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {
@@ -260,7 +260,7 @@ impl<R: Eq + Hash> PerReason<R> {
 }
 
 /// One of two policies on one target.
-pub(super) struct Meeting {
+pub(super) struct Contender {
     /// Its name.
     pub(super) name: String,
     /// `namespace/name`.
@@ -271,7 +271,7 @@ pub(super) struct Meeting {
     pub(super) entry: Entry,
 }
 
-impl Meeting {
+impl Contender {
     pub(super) fn new(object: &Object, place: Place, entry: &Entry) -> Self {
         Self {
             name: object.identity().to_string(),
@@ -283,7 +283,7 @@ impl Meeting {
 }
 
 /// The finding, with both outcomes.
-pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &Meeting) -> Finding {
+pub(super) fn undecided(profile: &Profile, target: &str, one: &Contender, other: &Contender) -> Finding {
     let names = format!("{} and {}", one.name, other.name);
     let message = format!("the result of {names} depends on which is created first: both target {target}");
     let finding = Finding::new(Code::POLICY_UNDECIDED, one.place.clone(), message)
@@ -309,7 +309,7 @@ pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &
 }
 
 /// What to change so that two policies of the hub have one meaning.
-pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> String {
+pub(super) fn conflict_help(profile: &Profile, one: &Contender, other: &Contender) -> String {
     let rest = "write one policy, or target another section";
     let field = profile
         .strategy_fields
@@ -319,10 +319,10 @@ pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> Stri
         return rest.to_owned();
     };
     let strategy = format!("`{field}: {}`", strategy_word(profile, Strategy::Patch));
-    let changes = [one, other].into_iter().filter_map(|meeting| {
-        let name = &meeting.name;
+    let changes = [one, other].into_iter().filter_map(|contender| {
+        let name = &contender.name;
         let whole = |layer: &&Layer| !layer.strategy.merges();
-        let layer = meeting.entry.layers.iter().find(whole)?;
+        let layer = contender.entry.layers.iter().find(whole)?;
         Some(
             if layer.base == "/spec" && profile.wrappers == Wrappers::OneOfDefaultsOverrides {
                 format!("put the settings of {name} into `defaults` with {strategy}")
@@ -336,13 +336,13 @@ pub(super) fn way_out(profile: &Profile, one: &Meeting, other: &Meeting) -> Stri
 }
 
 /// Whether the two can be shipped once both merge, and did not both merge before.
-fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
-    let merging = [one, other].map(|meeting| {
-        let layers = meeting.entry.layers.iter().map(|layer| Layer {
+fn merging_helps(profile: &Profile, one: &Contender, other: &Contender) -> bool {
+    let merging = [one, other].map(|contender| {
+        let layers = contender.entry.layers.iter().map(|layer| Layer {
             strategy: Strategy::Patch,
             ..layer.clone()
         });
-        Entry::new(meeting.entry.policy, layers.collect::<Vec<_>>())
+        Entry::new(contender.entry.policy, layers.collect::<Vec<_>>())
     });
     let mut was = one.entry.layers.iter().chain(other.entry.layers.iter());
     if was.all(|layer| layer.strategy.merges()) {
@@ -360,7 +360,7 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
 }
 
 /// What applies if the first one is created first: in general, and for the settings of one more specific policy.
-fn outcome(profile: &Profile, order: [&Meeting; 2], probe: Option<&Content>) -> String {
+fn outcome(profile: &Profile, order: [&Contender; 2], probe: Option<&Content>) -> String {
     let unset = described(profile, order, &Content::new()).text;
     let set = described(profile, order, &another_setting());
     let (set, is_challenged) = (set.text, set.is_challenged);
@@ -402,18 +402,22 @@ struct Described {
 }
 
 /// The result of two policies, the first of which is created first, for the settings of a more specific one.
-fn described(profile: &Profile, order: [&Meeting; 2], challenger: &Content) -> Described {
-    let mut result = merged(profile, &order.map(|meeting| meeting.entry.clone()), challenger);
+fn described(profile: &Profile, order: [&Contender; 2], challenger: &Content) -> Described {
+    let mut result = merged(
+        profile,
+        &order.map(|contender| contender.entry.clone()),
+        challenger,
+    );
     let is_above = result.remove(ABOVE).is_some();
     let own = result.len();
     result.retain(|_, leaf| leaf.policy != another());
     let is_challenged = result.len() < own;
     // What both say is one's in either order, so that equal results read alike.
     let mut meetings = order;
-    meetings.sort_by_key(|meeting| &meeting.key);
+    meetings.sort_by_key(|contender| &contender.key);
     let layers = || {
         let numbered = (0_usize..).zip(meetings);
-        numbered.flat_map(|(at, meeting)| meeting.entry.layers.iter().map(move |layer| (at, layer)))
+        numbered.flat_map(|(at, contender)| contender.entry.layers.iter().map(move |layer| (at, layer)))
     };
     let mut by: BTreeMap<(usize, &str), Vec<String>> = BTreeMap::new();
     for (key, leaf) in &result {
@@ -425,10 +429,10 @@ fn described(profile: &Profile, order: [&Meeting; 2], challenger: &Content) -> D
         by.entry(said).or_default().push(format!("`{key}`"));
     }
     let parts = by.into_iter().filter_map(|((at, base), keys)| {
-        let meeting = meetings.get(at)?;
-        let (keys, key) = (keys.join(", "), &meeting.key);
+        let contender = meetings.get(at)?;
+        let (keys, key) = (keys.join(", "), &contender.key);
         let base = base.trim_start_matches('/').replace('/', ".");
-        Some(match meeting.entry.layers.as_ref() {
+        Some(match contender.entry.layers.as_ref() {
             [_] => format!("{keys} of {key}"),
             _ => format!("{keys} of `{base}` of {key}"),
         })

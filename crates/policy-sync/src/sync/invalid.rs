@@ -33,7 +33,7 @@ pub fn report_broken_rules(
 ) {
     let hub = syncing.hub;
     let definitions = hub.objects.iter().filter(|object| crd::is_one(object));
-    let work = Work::of_definitions(definitions.map(|object| &object.value));
+    let work = Work::for_definitions(definitions.map(|object| &object.value));
     let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
         let broken = rules::broken(object);
         let is_listening =

@@ -81,7 +81,7 @@ pub struct LocalPolicies<'a> {
 impl<'a> LocalPolicies<'a> {
     /// Reads the policies of each cluster that have a kind, and a target, that the hub knows too. Linear in the objects
     /// of the hub and of the clusters.
-    pub fn of_clusters(
+    pub fn for_clusters(
         (hub, grants, attachments): (&'a Hub, &Grants<'_>, &Attachments<'a>),
         (kinds, gateways): (&SyncedKinds, &Table<OurGatewayId, PlacedGateway<'_>>),
         options: &Options<'_>,
@@ -104,13 +104,12 @@ impl<'a> LocalPolicies<'a> {
         };
         // What is wrong with a route was reported on the hub.
         let unknown = Controllers::default();
-        let mut topology = Topology::new(
+        let (mut topology, _) = Topology::new(
             (sources, options.seniority()),
             grants,
             (options.routes, options.controllers.unwrap_or(&unknown)),
-            &mut Findings::new(),
         );
-        let mut of_clusters = BTreeMap::new();
+        let mut by_cluster = BTreeMap::new();
         for (cluster, objects, policies) in read {
             let mut there = Self {
                 cluster,
@@ -129,13 +128,11 @@ impl<'a> LocalPolicies<'a> {
                 let profile = attachments.kinds.get(policy.kind).profile.as_ref();
                 (policy, profile)
             });
-            let mut said = Findings::new();
             // No policy that lives on a cluster needs a grant.
             let none = Grants::default();
-            resolve_targets(unresolved, (&mut topology, sources), &none, options, &mut said);
+            let found = resolve_targets(unresolved, (&mut topology, sources), &none, options).into_iter();
             // The cluster has accepted what else may be wrong.
-            let said = said.into_iter();
-            findings.extend(said.filter(|finding| finding.code == Code::POLICY_TARGET_NOT_FOUND));
+            findings.extend(found.filter(|finding| finding.code == Code::POLICY_TARGET_NOT_FOUND));
             for (id, policy) in policies.iter() {
                 let nodes = policy.nodes().into_iter();
                 let nodes = nodes.filter_map(|node| on_hub(&topology, &attachments.topology, node));
@@ -144,9 +141,9 @@ impl<'a> LocalPolicies<'a> {
                     here.push(known.get(id).clone());
                 }
             }
-            of_clusters.insert(cluster, there);
+            by_cluster.insert(cluster, there);
         }
-        of_clusters
+        by_cluster
     }
 
     /// The local policies of a kind on a node, by namespace and name.
@@ -187,7 +184,8 @@ fn policies<'a>(
                 continue;
             }
             let id = policies.next();
-            let policy = read_policy(object, (id, kind, true), profile, options, findings);
+            let (policy, found) = read_policy(object, (id, kind, true), profile, options);
+            findings.extend(found);
             if policy.invalid.is_none() {
                 policies.push(policy);
             }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use kube_json::Value;
 
 use crate::api::gateway::GROUP;
-use crate::api::route::stands_for_routes;
+use crate::api::route::is_reference_to_routes;
 use crate::object::Object;
 use apimachinery::{Field, Identity, core_group};
 
@@ -35,7 +35,7 @@ impl Needed {
 
 /// The type of a field's value.
 #[derive(Clone, Copy)]
-enum Holds {
+enum FieldType {
     /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names
     /// none.
     Reference(&'static str, &'static str),
@@ -53,20 +53,19 @@ enum Holds {
     /// A reference to a SecretStore of the object's own namespace, or to a ClusterSecretStore.
     SecretStore,
 }
-use Holds::{AuthorinoSecret, Backend, Issuer, Reference, SecretName, SecretStore, Secrets};
+use FieldType::{AuthorinoSecret, Backend, Issuer, Reference, SecretName, SecretStore, Secrets};
 
-const SECRET: Holds = Reference("", "Secret");
-const CONFIG_MAP: Holds = Reference("", "ConfigMap");
-const SERVICE: Holds = Reference("", "Service");
+const SECRET: FieldType = Reference("", "Secret");
+const CONFIG_MAP: FieldType = Reference("", "ConfigMap");
+const SERVICE: FieldType = Reference("", "Service");
 /// The reference names group and kind.
-const ANY: Holds = Reference("", "");
+const ANY: FieldType = Reference("", "");
 
-/// Group, kinds, and their fields: steps separated by dots, `*` for every entry of a list or mapping, `{a,b}` for
-/// either.
+/// Group, kinds, and their fields ([`Field::each`]).
 type Fields = (
     &'static str,
     &'static [&'static str],
-    &'static [(&'static str, Holds)],
+    &'static [(&'static str, FieldType)],
 );
 
 #[rustfmt::skip] // one field a line
@@ -185,36 +184,6 @@ const FIELDS: &[Fields] = &[
     ]),
 ];
 
-/// Calls `found` with every field of an object that is at the end of a path, which `then` follows.
-fn walk<'a>(
-    field: &Field<'a>,
-    (path, then): (&'static str, &'static str),
-    found: &mut dyn FnMut(&Field<'a>),
-) {
-    if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
-        for steps in either.split(',') {
-            walk(field, (steps, rest.trim_start_matches('.')), found);
-        }
-        return;
-    }
-    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-    match step {
-        "" if then.is_empty() => found(field),
-        "" => walk(field, (then, ""), found),
-        "*" => {
-            let items = field.items().chain(field.entries().map(|(_, entry)| entry));
-            for item in items.filter(Field::is_present) {
-                walk(&item, (rest, then), found);
-            }
-        }
-        name => {
-            if let Some(member) = field.present(name) {
-                walk(&member, (rest, then), found);
-            }
-        }
-    }
-}
-
 /// The objects that an object needs if it is in a namespace, with the pointer of each reference, in the order of the
 /// table.
 pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
@@ -224,11 +193,11 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
         .iter()
         .filter(|(of, kinds, _)| *of == group && kinds.contains(&kind));
     let mut found = Vec::new();
-    for (path, holds) in of_kind.flat_map(|(.., fields)| *fields) {
-        walk(&spec, (path, ""), &mut |field| {
+    for (path, field_type) in of_kind.flat_map(|(.., fields)| *fields) {
+        spec.each(path, &mut |field| {
             let name = field.get("name");
             let named = if name.is_present() { &name } else { field };
-            found.extend(needed(own, field, *holds).map(|needed| (needed, named.pointer())));
+            found.extend(needed(own, field, *field_type).map(|needed| (needed, named.pointer())));
         });
     }
     if (group, kind) == ("kuadrant.io", "DNSPolicy") {
@@ -241,8 +210,8 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
 /// each reference.
 pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity, String)> {
     let mut found = Vec::new();
-    let path = ("listeners.*.tls.certificateRefs.*", "");
-    walk(&holder.root().get("spec"), path, &mut |field| {
+    let spec = holder.root().get("spec");
+    spec.each("listeners.*.tls.certificateRefs.*", &mut |field| {
         if let Some(Needed::Object(certificate)) = needed(own, field, SECRET) {
             found.push((certificate, field.pointer()));
         }
@@ -250,13 +219,13 @@ pub(super) fn certificates(holder: &Object, own: Option<&str>) -> Vec<(Identity,
     found
 }
 
-fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
+fn needed(own: Option<&str>, field: &Field<'_>, field_type: FieldType) -> Option<Needed> {
     let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
     let named = |group: &str, kind: &str, namespace: Option<&str>| {
         let name = text("name")?;
         Some(Needed::Object(Identity::new(group, kind, namespace, name)))
     };
-    match holds {
+    match field_type {
         Reference(group, kind) => {
             let group = text("group").map_or(group, core_group);
             let kind = text("kind").unwrap_or(kind);
@@ -265,7 +234,7 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
         }
         Backend => {
             let group = text("group").map_or("", core_group);
-            let is_routes = stands_for_routes(group, text("kind").unwrap_or_default());
+            let is_routes = is_reference_to_routes(group, text("kind").unwrap_or_default());
             (!is_routes).then(|| needed(own, field, SERVICE)).flatten()
         }
         SecretName => Some(Needed::Object(Identity::new("", "Secret", own, field.str()?))),
@@ -403,12 +372,12 @@ mod tests {
     fn every_field_of_the_table_is_found_behind_each_of_its_choices_in_lists_and_in_mappings() {
         let reference = json!({"group": "", "kind": "Thing", "name": "x", "matchLabels": {"a": "b"}});
         for (group, kinds, fields) in FIELDS {
-            for (path, holds) in *fields {
+            for (path, field_type) in *fields {
                 for (path, entry) in spelled_out(path)
                     .iter()
                     .flat_map(|path| [(path.clone(), "0"), (path.clone(), "key")])
                 {
-                    let (leaf, end) = match holds {
+                    let (leaf, end) = match field_type {
                         SecretName => (json!("x"), ""),
                         _ => (reference.clone(), "/name"),
                     };

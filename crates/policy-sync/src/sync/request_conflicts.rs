@@ -34,11 +34,11 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
     let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
     let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
     let attached: Vec<RouteId> = attached.into_iter().collect();
-    let asking = parallel::map(&attached, |route| {
-        Some((*route, Asking::read(topology.routes.get(*route))?))
+    let route_matches = parallel::map(&attached, |route| {
+        Some((*route, RouteMatches::read(topology.routes.get(*route))?))
     });
-    let asking = with_equal_matches(asking.into_iter().flatten().collect());
-    if asking.is_empty() {
+    let route_matches = with_equal_matches(route_matches.into_iter().flatten().collect());
+    if route_matches.is_empty() {
         return;
     }
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
@@ -52,8 +52,8 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
         for (listener, routes) in on {
             let node = topology.listeners.get(listener);
             let routes = routes.into_iter();
-            let routes = routes.filter_map(|route| Some((route, asking.get(&route)?)));
-            let mut routes: Vec<(RouteId, &Asking<'_>)> = routes.collect();
+            let routes = routes.filter_map(|route| Some((route, route_matches.get(&route)?)));
+            let mut routes: Vec<(RouteId, &RouteMatches<'_>)> = routes.collect();
             let next = groups.len();
             let alike = groups.entry(served(node, &routes));
             let group = alike.index();
@@ -61,7 +61,7 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             if group < next {
                 continue;
             }
-            routes.sort_by_key(|(_, asking)| &asking.node.rank);
+            routes.sort_by_key(|(_, route_matches)| &route_matches.node.rank);
             for (loser, winner) in shadowed(node, &routes) {
                 let shadow = shadows
                     .entry((loser.rule, winner.rule))
@@ -86,7 +86,8 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
     // A rule may be shadowed on a thousand listeners, and so may a thousand rules.
     let mut said: HashMap<&[usize], String> = HashMap::new();
     for ((loser, winner), shadow) in &shadows {
-        if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
+        if let (Some(of_loser), Some(of_winner)) = (route_matches.get(&loser.0), route_matches.get(&winner.0))
+        {
             let listeners = said.entry(&shadow.groups).or_insert_with(|| {
                 let all = shadow.groups.iter().filter_map(|group| groups.get_index(*group));
                 let all: BTreeSet<_> = all.flat_map(|(_, listeners)| listeners).collect();
@@ -106,17 +107,19 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
 }
 
 /// Those of the routes that have a match which is there twice: all others neither win nor lose anything.
-fn with_equal_matches(mut asking: BTreeMap<RouteId, Asking<'_>>) -> BTreeMap<RouteId, Asking<'_>> {
+fn with_equal_matches(
+    mut route_matches: BTreeMap<RouteId, RouteMatches<'_>>,
+) -> BTreeMap<RouteId, RouteMatches<'_>> {
     let mut routes: BTreeMap<&Form<'_>, Vec<RouteId>> = BTreeMap::new();
-    for (route, asking) in &asking {
-        for asked in &asking.matches {
-            routes.entry(&asked.form).or_default().push(*route);
+    for (route, route_matches) in &route_matches {
+        for match_of_rule in &route_matches.matches {
+            routes.entry(&match_of_rule.form).or_default().push(*route);
         }
     }
     let repeated = routes.into_values().filter(|routes| routes.len() > 1);
     let repeated: BTreeSet<RouteId> = repeated.flatten().collect();
-    asking.retain(|route, _| repeated.contains(route));
-    asking
+    route_matches.retain(|route, _| repeated.contains(route));
+    route_matches
 }
 
 /// A rule, by its route and its position.
@@ -143,13 +146,13 @@ struct Shadow {
 type Form<'a> = (&'a str, RouteMatch<'a>);
 
 /// The matches of a route.
-struct Asking<'a> {
+struct RouteMatches<'a> {
     node: &'a RouteNode<'a>,
-    matches: Vec<Asked<'a>>,
+    matches: Vec<MatchOfRule<'a>>,
 }
 
 /// The requests of one match of a rule.
-struct Asked<'a> {
+struct MatchOfRule<'a> {
     rule: usize,
     /// Its position in the rule.
     one: usize,
@@ -157,7 +160,7 @@ struct Asked<'a> {
     form: Form<'a>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> RouteMatches<'a> {
     fn read(node: &'a RouteNode<'a>) -> Option<Self> {
         let object = node.object;
         // What routes of other groups match is unknown.
@@ -170,11 +173,11 @@ impl<'a> Asking<'a> {
             rules => items(rules),
         };
         let matches = rules.iter().enumerate().flat_map(|(rule, value)| {
-            let matches = RouteMatch::of_rule(&object.kind, value).into_iter().enumerate();
-            matches.map(move |(one, asked)| Asked {
+            let matches = RouteMatch::from_rule(&object.kind, value).into_iter().enumerate();
+            matches.map(move |(one, match_of_rule)| MatchOfRule {
                 rule,
                 one,
-                form: (&object.kind, asked.normalized()),
+                form: (&object.kind, match_of_rule.normalized()),
             })
         });
         Some(Self {
@@ -186,7 +189,7 @@ impl<'a> Asking<'a> {
     /// Where a match is, or what has none.
     fn place(&self, at: usize) -> Place {
         let object = self.node.object;
-        let pointers = self.matches.get(at).map(|Asked { rule, one, .. }| {
+        let pointers = self.matches.get(at).map(|MatchOfRule { rule, one, .. }| {
             let rule = format!("/spec/rules/{rule}");
             [format!("{rule}/matches/{one}"), rule]
         });
@@ -198,12 +201,12 @@ impl<'a> Asking<'a> {
 
 /// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear:
 /// what loses to what is attached to nothing else.
-fn served(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec<u32> {
+fn served(listener: &ListenerNode<'_>, routes: &[(RouteId, &RouteMatches<'_>)]) -> Vec<u32> {
     let mut numbers: IndexSet<String> = IndexSet::new();
     let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    for (id, asking) in routes {
-        let hostnames = listener.common_hostnames(asking.node.route);
+    for (id, route_matches) in routes {
+        let hostnames = listener.common_hostnames(route_matches.node.route);
         served.extend([id.row(), count(hostnames.len())]);
         let hostnames = hostnames.into_iter();
         served.extend(hostnames.map(|hostname| count(numbers.insert_full(hostname).0)));
@@ -213,21 +216,21 @@ fn served(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec
 
 /// The matches that lose on all hostnames that a listener serves for their route, each with a winner. The routes are in
 /// the order of their ranks.
-fn shadowed(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> Vec<(Match, Match)> {
+fn shadowed(listener: &ListenerNode<'_>, routes: &[(RouteId, &RouteMatches<'_>)]) -> Vec<(Match, Match)> {
     // By hostname, then by form: what wins comes first.
     let mut winners: HashMap<Rc<str>, BTreeMap<&Form<'_>, Match>> = HashMap::new();
     let mut lost = Vec::new();
-    for (id, asking) in routes {
-        let hostnames = listener.common_hostnames(asking.node.route).into_iter();
+    for (id, route_matches) in routes {
+        let hostnames = listener.common_hostnames(route_matches.node.route).into_iter();
         let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
-        for (at, asked) in asking.matches.iter().enumerate() {
+        for (at, match_of_rule) in route_matches.matches.iter().enumerate() {
             let own = Match {
-                rule: (*id, asked.rule),
+                rule: (*id, match_of_rule.rule),
                 at,
             };
             let before = hostnames.iter().map(|hostname| {
                 let winners = winners.entry(Rc::clone(hostname)).or_default();
-                *winners.entry(&asked.form).or_insert(own)
+                *winners.entry(&match_of_rule.form).or_insert(own)
             });
             let before: Vec<Match> = before.collect();
             // A rule that repeats a match is not a conflict.
@@ -241,8 +244,8 @@ fn shadowed(listener: &ListenerNode<'_>, routes: &[(RouteId, &Asking<'_>)]) -> V
 }
 
 fn shadowed_rule(
-    (loser, losing): (&Asking<'_>, Rule),
-    (winner, winning): (&Asking<'_>, Rule),
+    (loser, losing): (&RouteMatches<'_>, Rule),
+    (winner, winning): (&RouteMatches<'_>, Rule),
     (shadow, listeners): (&Shadow, &str),
 ) -> Finding {
     let names = (loser.node.object.identity(), winner.node.object.identity());
@@ -303,7 +306,7 @@ pub fn report_redirects(syncing: Syncing<'_>, findings: &mut Findings) {
             }
         }
         // Most lead to another listener, where nothing redirects.
-        let may_go_on = |next: &Request| redirects.iter().any(|(listener, ..)| listener.hears(next));
+        let may_go_on = |next: &Request| redirects.iter().any(|(listener, ..)| listener.receives(next));
         let followed = redirects.iter().filter(|(.., next)| may_go_on(next));
         for (listener, rule, start, _) in followed.take(MOST_REDIRECTS) {
             let circle = circle(topology, gateway, start).filter(|circle| circle.first() == Some(rule));
@@ -370,7 +373,7 @@ fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
         Some(Redirect {
             rule_id: *id,
             pointer: format!("/spec/rules/{position}/filters/{at}/requestRedirect"),
-            matches: RouteMatch::of_rule(&route.object.kind, rule),
+            matches: RouteMatch::from_rule(&route.object.kind, rule),
             filter,
         })
     });

@@ -65,7 +65,7 @@ pub struct SyncedRoutes<'a> {
     pub kinds: SyncedKinds,
     routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
-    loose: Vec<Loose<'a>>,
+    dropped: Vec<DroppedParent<'a>>,
     /// Routes of a synced kind without a parent.
     parentless: Vec<(RouteId, &'a Object)>,
     /// The ListenerSets of synced kinds on Gateways of ours, each with its Gateway.
@@ -102,7 +102,7 @@ pub struct SyncedParent {
 
 /// A parentRef that goes nowhere.
 #[derive(Debug)]
-struct Loose<'a> {
+struct DroppedParent<'a> {
     object: &'a Object,
     pointer: String,
     gateway: OurGatewayId,
@@ -110,12 +110,12 @@ struct Loose<'a> {
     set: Option<&'a Object>,
     /// The pointer of the listener that it names.
     listener: Option<String>,
-    why: Why,
+    why: DropReason,
 }
 
 /// Why no listener takes a route through one of its parents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum DropReason {
     /// None has the port (and, where it is given, the name).
     Port,
     /// None has a hostname in common with it.
@@ -160,8 +160,8 @@ impl<'a> SyncedRoutes<'a> {
             for parent in named.iter() {
                 match found.parent(topology, node.route, parent) {
                     Some(Ok(parent)) => parents.push(parent),
-                    Some(Err(loose)) if loose.why == Why::OtherClass => unsynced.push(loose),
-                    Some(Err(loose)) => found.loose.push(loose),
+                    Some(Err(dropped)) if dropped.why == DropReason::OtherClass => unsynced.push(dropped),
+                    Some(Err(dropped)) => found.dropped.push(dropped),
                     None => {}
                 }
             }
@@ -169,7 +169,7 @@ impl<'a> SyncedRoutes<'a> {
                 // Most routes have one, and there may be many thousands of them.
                 parents.shrink_to_fit();
                 found.routes.insert(id, SyncedRoute { object, parents });
-                found.loose.append(&mut unsynced);
+                found.dropped.append(&mut unsynced);
             }
         }
         found.add_children(topology);
@@ -217,15 +217,15 @@ impl<'a> SyncedRoutes<'a> {
         topology: &Topology<'a>,
         route: Route<'a>,
         parent: &ParentRef,
-    ) -> Option<Result<SyncedParent, Loose<'a>>> {
+    ) -> Option<Result<SyncedParent, DroppedParent<'a>>> {
         let object = route.object;
         let owner = topology.parent(object.namespace_or_empty(), parent).ok()?;
         let (node, set) = owner;
         let gateway = self.kinds.gateway(Node::Gateway(node))?;
         let section = parent.section_name.as_deref();
-        let loose = |why| {
+        let dropped = |why| {
             let listener = section.and_then(|_| topology.listeners_of(owner, section).first());
-            Some(Err(Loose {
+            Some(Err(DroppedParent {
                 object,
                 pointer: parent.pointer(),
                 gateway,
@@ -235,10 +235,10 @@ impl<'a> SyncedRoutes<'a> {
             }))
         };
         if !self.kinds.syncs_route(gateway, object) {
-            return loose(Why::OtherClass);
+            return dropped(DropReason::OtherClass);
         }
         if set.is_some_and(|set| !self.sets.contains_key(&set)) {
-            return loose(Why::ListenerSet);
+            return dropped(DropReason::ListenerSet);
         }
         let conditions: [Condition<'_, 'a>; 3] = [
             (&|listener| listener.is_meant(parent), Refusal::Port),
@@ -258,9 +258,9 @@ impl<'a> SyncedRoutes<'a> {
             })),
             // That the section does not exist is reported about every route.
             Err(Refusal::Section) if section.is_some() => None,
-            Err(Refusal::GivesWay) => loose(Why::GivesWay),
-            Err(Refusal::Hostname) => loose(Why::Hostname),
-            Err(_) => loose(Why::Port),
+            Err(Refusal::GivesWay) => dropped(DropReason::GivesWay),
+            Err(Refusal::Hostname) => dropped(DropReason::Hostname),
+            Err(_) => dropped(DropReason::Port),
         }
     }
 
@@ -291,9 +291,9 @@ impl<'a> SyncedRoutes<'a> {
                     .help("name its Gateway in `parentRefs`, or remove the route"),
             );
         }
-        for loose in &self.loose {
-            if !clusters.get(loose.gateway).is_empty() {
-                findings.push(loose.finding(ours.gateways.get(loose.gateway).gateway.object));
+        for dropped in &self.dropped {
+            if !clusters.get(dropped.gateway).is_empty() {
+                findings.push(dropped.finding(ours.gateways.get(dropped.gateway).gateway.object));
             }
         }
     }
@@ -306,23 +306,23 @@ fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> boo
     winner.is_some_and(|winner| winner.set.is_none())
 }
 
-impl Loose<'_> {
+impl DroppedParent<'_> {
     fn finding(&self, gateway: &Object) -> Finding {
         let gateway_name = gateway.identity();
         let (field, message, label, help) = match self.why {
-            Why::Port => (
+            DropReason::Port => (
                 "/port",
                 format!("is not shipped with {gateway_name}: no listener has this port"),
                 "no such port",
                 "correct `port`, or leave it out".to_owned(),
             ),
-            Why::Hostname => (
+            DropReason::Hostname => (
                 "",
                 format!("is not shipped with {gateway_name}: they have no hostname in common"),
                 "no listener serves its hostnames",
                 "correct `hostnames` of the route, or `hostname` of a listener".to_owned(),
             ),
-            Why::ListenerSet => (
+            DropReason::ListenerSet => (
                 "",
                 "is not shipped: its ListenerSet stays on the hub".to_owned(),
                 "a ListenerSet that is not shipped",
@@ -330,13 +330,13 @@ impl Loose<'_> {
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
                 ),
             ),
-            Why::GivesWay => (
+            DropReason::GivesWay => (
                 "",
                 format!("is not shipped with {gateway_name}: its listener conflicts with another one"),
                 "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
-            Why::OtherClass => (
+            DropReason::OtherClass => (
                 "",
                 format!("is not shipped with {gateway_name}, whose class does not sync its kind"),
                 "left out of the copy that its other parents bring",
@@ -345,10 +345,10 @@ impl Loose<'_> {
                 ),
             ),
         };
-        let set = self.set.filter(|_| self.why != Why::OtherClass);
+        let set = self.set.filter(|_| self.why != DropReason::OtherClass);
         let owner = set.unwrap_or(gateway);
         let (field, related, shown) = match &self.listener {
-            _ if self.why == Why::OtherClass => ("", "/spec/gatewayClassName", "its class"),
+            _ if self.why == DropReason::OtherClass => ("", "/spec/gatewayClassName", "its class"),
             Some(listener) if field.is_empty() => ("/sectionName", listener.as_str(), "the listener"),
             Some(listener) => (field, listener.as_str(), "the listener"),
             None => (field, "/spec/listeners", "the listeners"),
@@ -361,10 +361,10 @@ impl Loose<'_> {
             .related(owner.place(related), shown)
             .help(help);
         // A port that no listener of the Gateway has is nowhere else.
-        if self.why == Why::Port {
+        if self.why == DropReason::Port {
             finding.severity = Severity::Error;
         }
-        let set = self.set.filter(|_| self.why == Why::GivesWay).into_iter();
+        let set = self.set.filter(|_| self.why == DropReason::GivesWay).into_iter();
         set.fold(finding, |finding, set| finding.follows_from(set.place("")))
     }
 }

@@ -553,7 +553,7 @@ pub(super) fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
 
 /// The policies on the levels around the node.
 pub(super) fn another() -> PolicyId {
-    PolicyId::of_row(u32::MAX)
+    PolicyId::from_row(u32::MAX)
 }
 
 /// A more specific policy with a setting that no policy of the node has.

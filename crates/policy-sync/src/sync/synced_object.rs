@@ -439,7 +439,7 @@ pub struct Copy {
 
 /// What makes two clusters get the same variant: the targets that hold there, by position, the Gateways through which
 /// they do, and the cluster's own content.
-type Same = Vec<(usize, OurGatewayId, Option<String>)>;
+type VariantKey = Vec<(usize, OurGatewayId, Option<String>)>;
 
 /// The variants of a synced object.
 pub fn variants(
@@ -472,9 +472,9 @@ pub fn variants(
 }
 
 /// Almost every object goes with one Gateway, and to all of its clusters alike.
-fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
+fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, VariantKey)> {
     let gateway = *synced.targets.first()?.gateways.first()?;
-    let mut same = Same::new();
+    let mut same = VariantKey::new();
     for (position, target) in synced.targets.iter().enumerate() {
         if target.gateways != [gateway] || !target.withheld_from.is_empty() || !target.instead.is_empty() {
             return None;
@@ -488,8 +488,8 @@ fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
 fn by_content(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-) -> BTreeMap<Same, Arc<[String]>> {
-    let mut clusters: BTreeMap<&str, Same> = BTreeMap::new();
+) -> BTreeMap<VariantKey, Arc<[String]>> {
+    let mut clusters: BTreeMap<&str, VariantKey> = BTreeMap::new();
     for (position, target) in synced.targets.iter().enumerate() {
         for gateway in &target.gateways {
             for cluster in gateways.get(*gateway).clusters.iter() {
@@ -501,7 +501,7 @@ fn by_content(
             }
         }
     }
-    let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
+    let mut by_content: BTreeMap<VariantKey, Vec<String>> = BTreeMap::new();
     for (cluster, same) in clusters {
         by_content.entry(same).or_default().push(cluster.to_owned());
     }
@@ -525,7 +525,7 @@ fn namespaces<'g>(
 }
 
 /// The namespace of a copy, and its content if that is specific to one cluster.
-type Place<'s> = ((String, String), Option<&'s Value>);
+type CopyKey<'s> = ((String, String), Option<&'s Value>);
 
 /// One copy for each downstream namespace and name of the targets, for `clusters`; `cluster` is the one that gets content
 /// of its own.
@@ -543,7 +543,7 @@ fn copies(
         !target.withheld_from.is_empty() && clusters.any(|cluster| target.withheld_from.contains(cluster))
     });
     let withheld: BTreeSet<&str> = withheld.map(|target| target.pointer.as_str()).collect();
-    let mut by_place: IndexMap<Place<'_>, Vec<(usize, &SyncedTarget<'_>)>> = IndexMap::new();
+    let mut by_place: IndexMap<CopyKey<'_>, Vec<(usize, &SyncedTarget<'_>)>> = IndexMap::new();
     for (position, target) in targets {
         if let Some((on_hub, downstream)) = namespaces(target, gateways) {
             let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);

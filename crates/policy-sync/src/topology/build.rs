@@ -21,13 +21,13 @@ use crate::object::Object;
 const STEPS_PER_LISTENER: u64 = 30;
 
 impl<'a> Topology<'a> {
-    /// Links everything, in linear time. `more_routes` are the kinds that a class syncs.
+    /// Links everything, in linear time, and reports what is wrong with it. `more_routes` are the kinds that a class syncs.
     pub(crate) fn new(
         (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
         (more_routes, controllers): (&[GroupKind], &Controllers),
-        findings: &mut Findings,
-    ) -> Self {
+    ) -> (Self, Findings) {
+        let mut findings = Findings::new();
         let mut topology = Self {
             more_routes: more_routes
                 .iter()
@@ -51,13 +51,13 @@ impl<'a> Topology<'a> {
             topology.classes.get_mut(class).object.get_or_insert(object);
         }
         for (object, local) in sources.of_kind(GROUP, "Gateway") {
-            if let Some(gateway) = Gateway::read(object, findings) {
+            if let Some(gateway) = Gateway::read(object, &mut findings) {
                 let original = sources.original(object).map(|original| original.object);
                 topology.add_gateway(gateway, original, local);
             }
         }
         let mut near = Suggestions::new(sources);
-        topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
+        topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), &mut findings);
         let mut routes: Vec<Route<'a>> = Vec::new();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
@@ -69,12 +69,12 @@ impl<'a> Topology<'a> {
             });
             for (route, local) in read.into_iter().flatten() {
                 if !local {
-                    missing_parents(&topology, sources, (route, is_synced), &mut near, findings);
+                    missing_parents(&topology, sources, (route, is_synced), &mut near, &mut findings);
                 }
                 routes.push(route);
             }
         }
-        topology.bound(&routes, findings);
+        topology.bound(&routes, &mut findings);
         topology.routes.reserve(routes.len());
         topology.route_ids.reserve(routes.len());
         topology.backend_ids.reserve(routes.len());
@@ -82,12 +82,12 @@ impl<'a> Topology<'a> {
             let id = topology.add_route(route, (sources, seniority));
             topology.add_rules(id, (sources, grants));
         }
-        topology.follow_delegations((sources, controllers), grants, findings);
+        topology.follow_delegations((sources, controllers), grants, &mut findings);
         topology.index_gateways();
         // Of most routes, several rules name the same backends, so their number was not known.
         topology.backends.shrink_to_fit();
-        parent_cycles(&topology, findings);
-        topology
+        parent_cycles(&topology, &mut findings);
+        (topology, findings)
     }
 
     /// Sorts what is attached to each Gateway, and notes which Gateways a class or a namespace leads to.
@@ -214,7 +214,7 @@ impl<'a> Topology<'a> {
                     attached.extend(listeners.into_iter().map(|listener| (listener, id)));
                 }
                 Err(why) if refused_at.len() < MOST_PARENTS => {
-                    refused_at.extend(self.said_of_refusal(own, parent, why, sources));
+                    refused_at.extend(self.causes_of_refusal(own, parent, why, sources));
                 }
                 Err(_) => {}
             }

@@ -49,7 +49,7 @@ impl<'a> Topology<'a> {
             work: Work::default(),
             taking: BTreeMap::new(),
             unfollowed: Vec::new(),
-            said: BTreeMap::new(),
+            reasons: BTreeMap::new(),
         };
         for (id, node) in self.routes.iter().filter(|(_, node)| delegates(node)) {
             // What is attached to nothing because of something that is reported there is followed, lest the same is
@@ -64,7 +64,7 @@ impl<'a> Topology<'a> {
                         let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
                         let namespace = to.namespace_from(from.2);
                         if let Some(why) = &elsewhere {
-                            following.said.insert((id, reference.pointer()), why.clone());
+                            following.reasons.insert((id, reference.pointer()), why.clone());
                             // Nothing but a backend, which needs a grant as any other.
                             let to = (&*to.group, &*to.kind, &*to.name);
                             if !grants.permit_there(node.assumed, from, namespace, to) {
@@ -75,7 +75,7 @@ impl<'a> Topology<'a> {
                     }
                     continue;
                 }
-                let matches = RouteMatch::of_route(node.object, position);
+                let matches = RouteMatch::from_route(node.object, position);
                 following.rule(None, (id, rule, position), &matches, &mut vec![id]);
             }
         }
@@ -143,7 +143,7 @@ fn is_http(route: &RouteNode<'_>) -> bool {
 
 /// Why no route, or not every route, accepts the requests that a rule hands on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Why {
+enum NotFollowed {
     /// Only HTTPRoutes hand requests on to HTTPRoutes.
     Kind,
     /// Nothing that is meant is in the input.
@@ -171,8 +171,8 @@ struct Following<'t, 'a> {
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
     /// References that are not followed: a backend as any other.
     unfollowed: Vec<(RouteId, RuleId, ObjectRef)>,
-    /// What is said, by the route and the pointer of the reference.
-    said: BTreeMap<(RouteId, String), Why>,
+    /// What is reported, by the route and the pointer of the reference.
+    reasons: BTreeMap<(RouteId, String), NotFollowed>,
 }
 
 impl<'a> Following<'_, 'a> {
@@ -194,13 +194,13 @@ impl<'a> Following<'_, 'a> {
             let (to, children) = (&reference.object, self.meant(route.object, &reference.object));
             let named = to.name != "*" && to.kind != "label";
             let mut why = if !is_http(route) || (to.kind != "HTTPRoute" && to.kind != "label") {
-                Some(Why::Kind)
+                Some(NotFollowed::Kind)
             } else {
-                children.is_empty().then_some(Why::Missing)
+                children.is_empty().then_some(NotFollowed::Missing)
             };
             let mut followed = false;
             for child in children {
-                if why == Some(Why::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
+                if why == Some(NotFollowed::Kind) || !self.work.pay(1, STEPS_PER_MATCH) {
                     break;
                 }
                 match self.child(id, child, matches, way) {
@@ -229,23 +229,29 @@ impl<'a> Following<'_, 'a> {
             if !followed && above.is_none() {
                 self.unfollowed.push((id, rule, to.clone()));
             }
-            if let Some(why) =
-                why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
-            {
-                self.said.entry((id, reference.pointer())).or_insert(why);
+            if let Some(why) = why.filter(|why| {
+                named || !followed || matches!(why, NotFollowed::Circle(_) | NotFollowed::Deep(_))
+            }) {
+                self.reasons.entry((id, reference.pointer())).or_insert(why);
             }
         }
     }
 
     /// Why nothing of a route is followed, if none of its Gateways is served by a controller that may do so.
-    fn served_elsewhere(&self, route: &RouteNode<'a>, known: (Sources<'a>, &Controllers)) -> Option<Why> {
+    fn served_elsewhere(
+        &self,
+        route: &RouteNode<'a>,
+        known: (Sources<'a>, &Controllers),
+    ) -> Option<NotFollowed> {
         let (sources, controllers) = known;
         let mut first = None;
         for gateway in &route.gateways {
             let gateway = self.topology.gateways.get(*gateway);
             let class = self.topology.classes.get(gateway.class).name;
             let controller = controllers.not_delegating(class, sources)?;
-            first.get_or_insert_with(|| Why::Controller(gateway.object.identity(), controller.to_owned()));
+            first.get_or_insert_with(|| {
+                NotFollowed::Controller(gateway.object.identity(), controller.to_owned())
+            });
         }
         first
     }
@@ -283,26 +289,26 @@ impl<'a> Following<'_, 'a> {
         child: RouteId,
         matches: &[RouteMatch<'a>],
         way: &[RouteId],
-    ) -> Result<Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>, Why> {
+    ) -> Result<Vec<(RuleId, usize, Vec<RouteMatch<'a>>)>, NotFollowed> {
         let node = self.topology.routes.get(child);
         let route = node.route;
         let identity = || route.object.identity();
         if !is_child(route, self.topology.routes.get(parent).object) {
-            return Err(Why::OtherParents(identity()));
+            return Err(NotFollowed::OtherParents(identity()));
         }
         if way.contains(&child) {
-            return Err(Why::Circle(identity()));
+            return Err(NotFollowed::Circle(identity()));
         }
         if way.len() >= MOST_IN_A_ROW {
-            return Err(Why::Deep(identity()));
+            return Err(NotFollowed::Deep(identity()));
         }
         if !route.hostnames.is_empty() {
-            return Err(Why::Hostnames(identity()));
+            return Err(NotFollowed::Hostnames(identity()));
         }
         let inherits = inherits_matches(route.object);
         let mut taking = Vec::new();
         for (position, rule) in node.rules.iter().copied().enumerate() {
-            let own = RouteMatch::of_route(route.object, position);
+            let own = RouteMatch::from_route(route.object, position);
             if !self
                 .work
                 .pay(own.len().saturating_mul(matches.len()), STEPS_PER_MATCH)
@@ -328,13 +334,13 @@ impl<'a> Following<'_, 'a> {
         let known = self.taking.entry(child).or_default();
         known.extend(taking.iter().map(|(rule, ..)| *rule));
         if taking.is_empty() {
-            return Err(Why::Outside(identity()));
+            return Err(NotFollowed::Outside(identity()));
         }
         Ok(taking)
     }
 
     fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
-        for ((id, pointer), why) in &self.said {
+        for ((id, pointer), why) in &self.reasons {
             let object = self.topology.routes.get(*id).object;
             if !is_local(object) {
                 findings.push(why.finding(object, pointer));
@@ -355,7 +361,7 @@ impl<'a> Following<'_, 'a> {
     }
 }
 
-impl Why {
+impl NotFollowed {
     fn finding(&self, route: &Object, pointer: &str) -> Finding {
         let from = route.identity();
         let (because, help) = match self {

@@ -318,7 +318,7 @@ impl<'a> GatewayNode<'a> {
 }
 
 /// An object, and the part of it whose findings explain something else.
-pub(super) type Said<'a> = (&'a Object, &'static str);
+pub(super) type Cause<'a> = (&'a Object, &'static str);
 
 /// A route.
 #[derive(Debug, Clone)]
@@ -336,7 +336,7 @@ pub struct RouteNode<'a> {
     /// Services of a mesh that are its parents, sorted.
     pub services: Vec<BackendId>,
     /// Where it is attached to nothing: the places at which it may be said why.
-    pub(super) refused_at: Vec<Said<'a>>,
+    pub(super) refused_at: Vec<Cause<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
     /// Which of two routes that match the same requests wins.
@@ -514,14 +514,14 @@ pub struct Delegation<'a> {
 pub(crate) struct Delegations<'a> {
     /// In the order in which they were found: what is above one is before it.
     pub(crate) all: Table<DelegationId, Delegation<'a>>,
-    handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
+    delegations_from: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
 }
 
 impl<'a> Delegations<'a> {
     pub(super) fn add(&mut self, delegation: Delegation<'a>) -> DelegationId {
         let from = (delegation.above, delegation.from.1);
         let id = self.all.push(delegation);
-        self.handed_on.entry(from).or_default().push(id);
+        self.delegations_from.entry(from).or_default().push(id);
         id
     }
 }
@@ -595,12 +595,17 @@ impl Topology<'_> {
 
     /// The routes to which a rule hands on the requests that it gets on a way, each with its own way; none if it serves
     /// them itself.
-    pub(crate) fn handed_on(
+    pub(crate) fn delegations_from(
         &self,
         via: Option<DelegationId>,
         rule: RuleId,
     ) -> impl Iterator<Item = (DelegationId, RouteId)> {
-        let ways = self.delegations.handed_on.get(&(via, rule)).into_iter().flatten();
+        let ways = self
+            .delegations
+            .delegations_from
+            .get(&(via, rule))
+            .into_iter()
+            .flatten();
         ways.map(|way| (*way, self.delegations.all.get(*way).child))
     }
 

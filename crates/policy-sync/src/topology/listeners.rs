@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use apimachinery::{GroupKind, Identity};
 
 use super::hierarchy::{
-    Detached, GatewayId, ListenerId, ListenerNode, ListenerSetId, ListenerSetNode, NAMESPACE_NAME_LABEL,
-    Said, Topology,
+    Cause, Detached, GatewayId, ListenerId, ListenerNode, ListenerSetId, ListenerSetNode,
+    NAMESPACE_NAME_LABEL, Topology,
 };
 use super::hostname_intersection::{common_hostnames, hostnames_meet};
 use super::sources::{Seniority, Sources, Suggestions};
@@ -93,7 +93,7 @@ pub(super) enum Clash {
 }
 
 impl Clash {
-    pub(super) const fn said(self) -> &'static str {
+    pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Protocol => "the port, but not the protocol, of",
             Self::Hostname => "the port and hostname of",
@@ -101,7 +101,7 @@ impl Clash {
         }
     }
 
-    pub(super) const fn way_out(self) -> &'static str {
+    pub(super) const fn help(self) -> &'static str {
         match self {
             Self::Hostname => "give it another `hostname` or `port`, or remove it",
             Self::Protocol | Self::Port => "give it another `port`, or remove it",
@@ -344,11 +344,11 @@ impl<'a> Topology<'a> {
 
     /// Where that is said.
     pub(crate) fn detached_at(&self, set: &Identity) -> Option<Place> {
-        self.said_of_detached(set)
+        self.cause_of_detached(set)
             .map(|(object, pointer)| object.place(pointer))
     }
 
-    pub(super) fn said_of_detached(&self, set: &Identity) -> Option<Said<'a>> {
+    pub(super) fn cause_of_detached(&self, set: &Identity) -> Option<Cause<'a>> {
         self.detached.get(set).map(|(object, why)| match why {
             Detached::Unread(gateway) => (*gateway, ""),
             _ => (*object, "/spec/parentRef"),
@@ -449,7 +449,7 @@ fn gives_way(
     let (set_name, owner) = (set.identity(), winner.owner);
     let of_other = format!(
         "{} listener `{}` of {}",
-        clash.said(),
+        clash.text(),
         winner.name,
         owner.identity()
     );
@@ -472,5 +472,5 @@ fn gives_way(
             Some(_) => OLDER_FIRST,
             None => "listeners of the Gateway take precedence over those of ListenerSets",
         })
-        .help(clash.way_out())
+        .help(clash.help())
 }

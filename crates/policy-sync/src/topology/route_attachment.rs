@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use apimachinery::Identity;
 
 use super::hierarchy::{
-    BackendId, GatewayId, ListenerId, ListenerNode, Node, Owner, RouteId, Said, Topology,
+    BackendId, Cause, GatewayId, ListenerId, ListenerNode, Node, Owner, RouteId, Topology,
 };
 use super::sources::{Sources, Suggestion, Suggestions};
 use crate::api::gateway::{GROUP, ParentRef, is_listener_set};
@@ -41,7 +41,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// The reason, after the name of the parent.
-    pub(crate) const fn said(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::OtherKind => "is not a Gateway",
             Self::NotFound => "is not in the input",
@@ -156,18 +156,18 @@ impl<'a> Topology<'a> {
     }
 
     /// Where it is said why a parent takes no route, if that is reported about the parent.
-    pub(super) fn said_of_refusal(
+    pub(super) fn causes_of_refusal(
         &self,
         own: &str,
         parent: &ParentRef,
         why: Refusal,
         sources: Sources<'a>,
-    ) -> Option<Said<'a>> {
+    ) -> Option<Cause<'a>> {
         let named = parent.object.identity(own);
         match why {
             Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
             Refusal::NotFound => self
-                .said_of_detached(&named)
+                .cause_of_detached(&named)
                 .or_else(|| Some((sources.get(&named)?, ""))),
             _ => None,
         }
@@ -182,7 +182,7 @@ impl<'a> Topology<'a> {
             route.refused_at.iter().copied().chain(own)
         };
         let of_routes = |backend: BackendId| self.backends.get(backend).routes.iter().copied();
-        let said: Vec<Said<'a>> = match node {
+        let causes: Vec<Cause<'a>> = match node {
             Node::Listener(_, listener) => {
                 let node = self.listeners.get(listener);
                 let set = node.set.map(|set| self.listener_sets.get(set).object);
@@ -195,7 +195,8 @@ impl<'a> Topology<'a> {
             }
             Node::Mesh(_) | Node::Class(_) | Node::Namespace(_) | Node::Gateway(_) => Vec::new(),
         };
-        said.into_iter()
+        causes
+            .into_iter()
             .map(|(object, pointer)| object.place(pointer))
             .collect()
     }
@@ -220,7 +221,7 @@ impl<'a> Topology<'a> {
                 match (why, self.why_detached(&named)) {
                     (Refusal::OtherKind, _) => None,
                     (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),
-                    (why, None) => Some(format!("{named} {}", why.said())),
+                    (why, None) => Some(format!("{named} {}", why.text())),
                 }
             });
         refused.collect()

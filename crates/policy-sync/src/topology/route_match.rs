@@ -33,13 +33,13 @@ pub(crate) struct NamedMatch<'a> {
 impl<'a> RouteMatch<'a> {
     /// The matches of the rule of a route at a position. One that is not written, as an HTTPRoute without rules has, matches
     /// everything.
-    pub(crate) fn of_route(route: &'a Object, position: usize) -> Vec<Self> {
+    pub(crate) fn from_route(route: &'a Object, position: usize) -> Vec<Self> {
         let rule = items(route.value.pointer("/spec/rules")).get(position);
-        Self::of_rule(&route.kind, rule.unwrap_or(&Value::Null))
+        Self::from_rule(&route.kind, rule.unwrap_or(&Value::Null))
     }
 
     /// The matches of a rule of a kind of routes. A rule without any has one, which matches everything.
-    pub(crate) fn of_rule(kind: &str, rule: &'a Value) -> Vec<Self> {
+    pub(crate) fn from_rule(kind: &str, rule: &'a Value) -> Vec<Self> {
         match items(rule.get("matches")) {
             [] => vec![Self::read(kind, &Value::Null)],
             matches => matches.iter().map(|written| Self::read(kind, written)).collect(),

@@ -8,7 +8,6 @@ use apimachinery::Field;
 use apimachinery::names::NameRule;
 use kube_json::Text;
 
-use crate::api::policy::target_kinds;
 use crate::diagnostic::{Code, Finding, Place, Severity};
 use crate::object::Object;
 
@@ -34,6 +33,11 @@ impl<'a> Complaints<'a> {
         &self.object.kind
     }
 
+    /// The group and the kind of the object.
+    pub(super) fn group_kind(&self) -> (&'a str, &'a str) {
+        (&self.object.api_version.group, &self.object.kind)
+    }
+
     /// `spec`.
     pub(super) fn spec(&self) -> Field<'a> {
         self.object.root().get("spec")
@@ -43,11 +47,6 @@ impl<'a> Complaints<'a> {
     pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
         let finding = self.finding(self.object.place(&field.pointer()), message.as_ref());
         self.found.push(finding.help(help));
-    }
-
-    /// The kinds that the object targets, by name or by label.
-    pub(super) fn target_kinds(&self) -> impl Iterator<Item = String> + use<> {
-        target_kinds(self.object).into_iter().map(|(_, kind)| kind)
     }
 
     /// A field should not be there.

@@ -143,7 +143,7 @@ fn some_rules_are_for_server_side_apply_only() {
 #[test]
 fn of_a_mapping_the_fields_are_told_that_the_rule_names_and_long_values_are_cut() {
     let rule = json!({"rule": "self.a == oldSelf.a", "message": "m"});
-    let (schema, _) = Schema::of_value(&json!({"x-kubernetes-validations": [rule]}));
+    let (schema, _) = Schema::from_value(&json!({"x-kubernetes-validations": [rule]}));
     let long = "x".repeat(1000);
     let found = refusals(
         &schema,

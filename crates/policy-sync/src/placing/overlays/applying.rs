@@ -51,7 +51,7 @@ struct Conflict<'o> {
 
 /// What changes of one object come to.
 struct Outcome {
-    meeting: Meeting,
+    resolution: Resolution,
     /// The position of the changed object; nothing if it is as on the hub.
     changed: Option<usize>,
     /// The overlays that change it.
@@ -89,7 +89,7 @@ impl<'o> Applying<'o> {
             let mut overlays: BTreeSet<usize> = BTreeSet::new();
             for (object, changes) in self.changes(&choices)? {
                 let outcome = self.outcome(object, &changes)?;
-                self.note(object, &changes, &outcome.meeting, &clusters)?;
+                self.note(object, &changes, &outcome.resolution, &clusters)?;
                 if let Some(changed) = outcome.changed {
                     objects.push(changed);
                     overlays.extend(&outcome.overlays);
@@ -167,12 +167,12 @@ impl<'o> Applying<'o> {
         if let Some(known) = self.outcomes.get(&key) {
             return Some(Arc::clone(known));
         }
-        let meeting = Meeting::new(changes, || self.work.pay(1, STEPS_PER_CHANGE))?;
+        let resolution = Resolution::new(changes, || self.work.pay(1, STEPS_PER_CHANGE))?;
         let (mut overlays, mut applied) = (BTreeSet::new(), Vec::new());
         for (position, change) in changes.iter().enumerate() {
-            if meeting.counts(position) && change.value != change.field.hub.as_ref() {
+            if resolution.counts(position) && change.value != change.field.hub.as_ref() {
                 overlays.insert(change.overlay);
-                applied.extend((!meeting.repeated.contains(&position)).then_some(change));
+                applied.extend((!resolution.repeated.contains(&position)).then_some(change));
             }
         }
         let changed = match applied.as_slice() {
@@ -180,7 +180,7 @@ impl<'o> Applying<'o> {
             applied => Some(self.changed(object, applied)?),
         };
         let outcome = Arc::new(Outcome {
-            meeting,
+            resolution,
             changed,
             overlays,
         });
@@ -228,12 +228,15 @@ impl<'o> Applying<'o> {
         &mut self,
         object: &'o Identity,
         changes: &[Change<'o>],
-        meeting: &Meeting,
+        resolution: &Resolution,
         clusters: &[&'o String],
     ) -> Option<()> {
-        let noted = meeting.overridden.len().saturating_add(meeting.conflicts.len());
+        let noted = resolution
+            .overridden
+            .len()
+            .saturating_add(resolution.conflicts.len());
         self.pay(noted.saturating_mul(clusters.len()), STEPS_PER_CHANGE)?;
-        for (loser, winner) in &meeting.overridden {
+        for (loser, winner) in &resolution.overridden {
             let (loser, winner) = (changes.get(*loser)?, changes.get(*winner)?);
             let winner = &self.overlays.get(winner.overlay)?.identity;
             let there = self.overridden.entry((loser.overlay, loser.position));
@@ -241,7 +244,7 @@ impl<'o> Applying<'o> {
             let there = there.or_default();
             there.extend(clusters.map(|cluster| (cluster, winner.clone())));
         }
-        for (second, first) in &meeting.conflicts {
+        for (second, first) in &resolution.conflicts {
             let changes = [*changes.get(*first)?, *changes.get(*second)?];
             let conflict = self.conflicting.entry(changes.map(|change| change.entry));
             let conflict = conflict.or_insert_with(|| Conflict {
@@ -332,7 +335,7 @@ pub(super) struct Change<'c> {
 
 /// What happens to the changes that do not simply count, by their positions in the list.
 #[derive(Debug, Default)]
-pub(super) struct Meeting {
+pub(super) struct Resolution {
     /// Those that do not count, with the highest one that overrides them.
     pub(super) overridden: BTreeMap<usize, usize>,
     /// Those that conflict with earlier ones, with the first of these.
@@ -341,14 +344,14 @@ pub(super) struct Meeting {
     repeated: BTreeSet<usize>,
 }
 
-impl Meeting {
+impl Resolution {
     /// Of all changes of an object on a cluster. `pay` is asked for each two that meet; `None` if it refuses.
     pub(super) fn new(changes: &[Change<'_>], pay: impl Fn() -> bool) -> Option<Self> {
         let mut by_pointer: Vec<(usize, &Change<'_>)> = changes.iter().enumerate().collect();
         // What is inside a field follows it.
         by_pointer
             .sort_by(|(_, one), (_, other)| one.field.pointer.split('/').cmp(other.field.pointer.split('/')));
-        let mut meeting = Self::default();
+        let mut resolution = Self::default();
         for (rank, upper) in by_pointer.iter().enumerate() {
             let below = by_pointer.iter().skip(rank.saturating_add(1));
             let is_inside =
@@ -357,10 +360,10 @@ impl Meeting {
                 if !pay() {
                     return None;
                 }
-                meeting.add(*upper, *lower, changes);
+                resolution.add(*upper, *lower, changes);
             }
         }
-        Some(meeting)
+        Some(resolution)
     }
 
     /// Decides between a change and one of the same field or of one inside it.

@@ -81,35 +81,6 @@ fn insert(root: &mut Map, pointer: &str, value: Value) {
     }
 }
 
-/// Drops nulls, as an API server drops those of fields that are not nullable. Borrows when there is none.
-pub(crate) fn without_nulls(value: &Value) -> Cow<'_, Value> {
-    if has_null(value) {
-        Cow::Owned(pruned(value))
-    } else {
-        Cow::Borrowed(value)
-    }
-}
-
-fn has_null(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.values().any(|value| value.is_null() || has_null(value)),
-        Value::Array(items) => items.iter().any(has_null),
-        _ => false,
-    }
-}
-
-fn pruned(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.clone(), pruned(value)))
-            .collect(),
-        Value::Array(items) => items.iter().map(pruned).collect(),
-        other => other.clone(),
-    }
-}
-
 /// Lays `patch` over `target`: by name for rules, by RFC 7386 for fields.
 pub(crate) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
     for (key, leaf) in patch {
@@ -244,9 +215,9 @@ mod tests {
     fn nulls_of_mappings_are_dropped_at_any_depth_and_those_of_lists_stay() {
         let given = json!({"a": null, "b": [{"c": null, "d": 1}, null], "e": {"f": {"g": null}}});
         let wanted = json!({"b": [{"d": 1}, null], "e": {"f": {}}});
-        assert_eq!(*without_nulls(&given), wanted);
+        assert_eq!(*given.without_nulls(), wanted);
         let in_a_list_alone = json!({"b": [{"c": null}]});
-        assert_eq!(*without_nulls(&in_a_list_alone), json!({"b": [{}]}));
+        assert_eq!(*in_a_list_alone.without_nulls(), json!({"b": [{}]}));
     }
 
     fn content(value: &Value, policy: u32) -> Content {
@@ -257,7 +228,7 @@ mod tests {
                 value: Arc::new(value.clone()),
                 at: Arc::clone(&at),
                 base: "/spec",
-                policy: PolicyId::of_row(policy),
+                policy: PolicyId::from_row(policy),
                 element: None,
                 essential: true,
             };

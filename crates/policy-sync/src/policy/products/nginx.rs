@@ -81,7 +81,7 @@ fn of_class(class: Class, kind: &str, exclusive: &[&str]) -> Profile {
     Profile {
         status: StatusShape::Accepted,
         exclusive_fields: owned(exclusive),
-        ..Profile::of_class(&GroupKind::new(GROUP, kind), class)
+        ..Profile::from_class(&GroupKind::new(GROUP, kind), class)
             .wrapped(Wrappers::Bare, None)
             .merges(Strategy::Patch, MergeUnit::JsonMergePatch)
             .same_target(SameTarget::PerField, Precedence::OldestWins)

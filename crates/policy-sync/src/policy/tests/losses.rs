@@ -110,7 +110,7 @@ fn of_a_list_that_merges_by_a_key_a_policy_loses_only_what_another_sets_in_the_s
 fn every_winner_but_the_first_of_a_loss_is_paid_for() {
     let winners = |count: u32| {
         let author = |row| AuthoredId {
-            policy: PolicyId::of_row(row),
+            policy: PolicyId::from_row(row),
             position: 0,
         };
         let loss = Loss {

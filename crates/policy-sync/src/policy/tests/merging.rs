@@ -77,7 +77,7 @@ fn a_policy_without_an_age_is_the_newest() {
         seen.state("RateLimitPolicy infra/b"),
         "False/Overridden: RateLimitPolicy is overridden by [infra/a]"
     );
-    let path = seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0]
+    let path = seen.effective.on(KindId::from_row(0), GatewayId::from_row(0))[0]
         .effective
         .clone();
     let (a, b) = (
@@ -187,7 +187,7 @@ fn rules_are_never_mixed_and_top_level_predicates_are_one_rule() {
         Some(json!({"when": [{"predicate": "g"}],
                     "limits": {"l": {"rates": [{"limit": 1, "window": "1s"}]}, "m": {"rates": []}}}))
     );
-    let rules = &seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0]
+    let rules = &seen.effective.on(KindId::from_row(0), GatewayId::from_row(0))[0]
         .effective
         .content;
     let when = rules.get("###_TOP_LEVEL_PREDICATES_###").unwrap();
@@ -234,7 +234,7 @@ fn istios_policies_add_up_and_have_no_single_result() {
         );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let path = &seen.effective.on(KindId::of_row(0), GatewayId::of_row(0))[0];
+    let path = &seen.effective.on(KindId::from_row(0), GatewayId::from_row(0))[0];
     assert_eq!(path.effective.content.len(), 2);
     assert_eq!(
         path.effective.spec(&seen.attachments.kinds.rows()[0].profile),

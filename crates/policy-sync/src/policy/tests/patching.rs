@@ -35,7 +35,7 @@ fn content(value: &Value) -> Content {
             value: std::sync::Arc::new(value.clone()),
             at: Arc::clone(&at),
             base: "/spec",
-            policy: PolicyId::of_row(0),
+            policy: PolicyId::from_row(0),
             element: None,
             essential: true,
         };

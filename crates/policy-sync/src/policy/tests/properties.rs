@@ -216,9 +216,9 @@ proptest! {
             if known.profile.same_target == SameTarget::AddUp {
                 continue;
             }
-            for node in seen.attachments.topology.nodes_of_gateway(GatewayId::of_row(0)) {
+            for node in seen.attachments.topology.nodes_of_gateway(GatewayId::from_row(0)) {
                 let Some(resolution) = resolve(&seen.attachments, kind, node) else { continue };
-                let Some(path) = seen.effective.on(kind, GatewayId::of_row(0)).first() else { continue };
+                let Some(path) = seen.effective.on(kind, GatewayId::from_row(0)).first() else { continue };
                 if resolution.synced.is_empty() {
                     continue;
                 }

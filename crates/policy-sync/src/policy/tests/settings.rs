@@ -9,7 +9,7 @@ use crate::policy::profile::{Class, MergeUnit, Precedence, Profile, RulePath, St
 use crate::policy::reading::{Settings, read, rewritten};
 
 fn taken_apart(profile: &Profile, spec: &Value) -> Settings {
-    read(spec, profile, PolicyId::of_row(0))
+    read(spec, profile, PolicyId::from_row(0))
 }
 
 /// Base, strategy, and keys of each layer.
@@ -29,7 +29,7 @@ fn keys(names: &[&str]) -> Vec<String> {
 
 /// A kind without a profile, of a class.
 fn labeled(class: Class) -> Profile {
-    Profile::of_class(&GroupKind::new("colors.example.com", "ColorPolicy"), class)
+    Profile::from_class(&GroupKind::new("colors.example.com", "ColorPolicy"), class)
 }
 
 /// A kind whose settings are in the spec itself.

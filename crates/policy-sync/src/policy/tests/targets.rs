@@ -351,7 +351,7 @@ mod by_the_projects {
     use kube_json::{Value, json};
 
     use crate::api::crd;
-    use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
+    use crate::api::targeting::{AcceptedKinds, KNOWN, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
     use crate::policy::targeting::known_targets;
@@ -522,8 +522,8 @@ mod by_the_projects {
                 .and_then(|version| version.schema.as_ref())
                 .expect("a schema");
             let targeting =
-                Targeting::of_schema(schema, &BTreeSet::new(), &Work::unlimited()).expect("targets");
-            let Taken { is_restricted, .. } = targeting.named;
+                Targeting::from_schema(schema, &BTreeSet::new(), &Work::unlimited()).expect("targets");
+            let AcceptedKinds { is_restricted, .. } = targeting.named;
             assert!(
                 known_targets(&kind).is_none() || !is_restricted,
                 "{kind}: its definition restricts targets, so the row in `KNOWN_TARGETS` says nothing"

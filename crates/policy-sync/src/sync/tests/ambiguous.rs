@@ -6,19 +6,19 @@ use kube_json::{Value, json};
 use crate::diagnostic::{DocumentId, Place, SourceId};
 use crate::hub::RowId as _;
 use crate::policy::{Entry, PolicyId, Profile, ProfileEntry, Profiles, disagree, read_settings};
-use crate::sync::conflicts::{Meeting, undecided, way_out};
+use crate::sync::conflicts::{Contender, conflict_help, undecided};
 use crate::sync::same_target::resolve;
 use crate::tests::{SMALL, Seen, hub};
 use crate::topology::Node;
 
-fn meeting(profile: &Profile, number: u32, spec: &Value) -> Meeting {
+fn contender(profile: &Profile, number: u32, spec: &Value) -> Contender {
     let name = if number == 0 { "a" } else { "b" };
-    let policy = PolicyId::of_row(number);
+    let policy = PolicyId::from_row(number);
     let document = DocumentId {
         source: SourceId(0),
         index: number,
     };
-    Meeting {
+    Contender {
         name: format!("{} infra/{name}", profile.kind),
         key: format!("infra/{name}"),
         place: Place::value(document, String::new()),
@@ -31,10 +31,10 @@ fn meeting(profile: &Profile, number: u32, spec: &Value) -> Meeting {
 
 /// The notes of the finding, and its help.
 fn said(profile: &Profile, one: &Value, other: &Value) -> (Vec<String>, String) {
-    let (one, other) = (meeting(profile, 0, one), meeting(profile, 1, other));
+    let (one, other) = (contender(profile, 0, one), contender(profile, 1, other));
     let finding = undecided(profile, "Gateway infra/gw", &one, &other);
     let notes = finding.notes.into_iter().map(String::from);
-    (notes.collect(), way_out(profile, &one, &other))
+    (notes.collect(), conflict_help(profile, &one, &other))
 }
 
 fn built_in(group: &str, kind: &str) -> Profile {
@@ -150,7 +150,7 @@ fn policies_that_add_up_disagree_about_a_setting_that_is_not_the_same_in_both() 
     };
     let of = |one: Value, other: Value| {
         let [one, other] =
-            [one, other].map(|spec| read_settings(&spec, &profile, PolicyId::of_row(0)).layers);
+            [one, other].map(|spec| read_settings(&spec, &profile, PolicyId::from_row(0)).layers);
         assert_eq!(disagree(&profile, &one, &other), disagree(&profile, &other, &one));
         disagree(&profile, &one, &other)
     };

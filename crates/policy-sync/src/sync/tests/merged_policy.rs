@@ -10,7 +10,7 @@ use crate::sync::same_target::{authored, shipped};
 use crate::tests::{SMALL, Seen, hub, limit};
 
 fn entries(profile: &Profile, specs: &[Value]) -> Vec<Entry> {
-    let numbered = (0..).map(PolicyId::of_row).zip(specs);
+    let numbered = (0..).map(PolicyId::from_row).zip(specs);
     numbered
         .map(|(policy, spec)| Entry {
             policy,

@@ -51,7 +51,7 @@ fn locals<'a>(
         .gateways
         .map(|(_, ours)| PlacedGateway::new(ours, Arc::default()));
     let grants = Grants::new(&hub.objects);
-    LocalPolicies::of_clusters((hub, &grants, attachments), (&kinds, &placed), options, findings)
+    LocalPolicies::for_clusters((hub, &grants, attachments), (&kinds, &placed), options, findings)
 }
 
 /// Looks at what is received, of Gateways by their `namespace/name` with their clusters.
@@ -154,7 +154,11 @@ impl Received<'_> {
         }
         PolicyReport::of(&PolicyView {
             hub: self.attachments,
-            hub_effective: EffectivePolicies::of(self.attachments, &apimachinery::Work::default(), |_| false),
+            hub_effective: EffectivePolicies::for_starts(
+                self.attachments,
+                &apimachinery::Work::default(),
+                |_| false,
+            ),
             spokes: views,
             fates,
             clusters: self.clusters,

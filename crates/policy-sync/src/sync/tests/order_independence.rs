@@ -15,7 +15,7 @@ use crate::policy::{
     Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
     Side, Strategy as MergeStrategy, defines, merge, read_settings,
 };
-use crate::sync::conflicts::{Meeting, undecided};
+use crate::sync::conflicts::{Contender, undecided};
 use crate::sync::local_policies::beside_local;
 use crate::sync::report_local_conflicts;
 use crate::sync::same_target::{SyncedSpec, resolve};
@@ -220,7 +220,7 @@ fn there(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Option<There> {
         ..Options::default()
     };
     let seen = Seen::of(&hub, &options);
-    let node = Node::Gateway(GatewayId::of_row(0));
+    let node = Node::Gateway(GatewayId::from_row(0));
     let attachments = &seen.attachments;
     let id = attachments
         .kinds
@@ -279,7 +279,7 @@ fn together(profile: &Profile, entries: &[Entry], challenger: &Content) -> BTree
 
 fn entry(layers: Vec<Layer>) -> Entry {
     Entry {
-        policy: PolicyId::of_row(99),
+        policy: PolicyId::from_row(99),
         layers: layers.into(),
     }
 }
@@ -384,7 +384,7 @@ fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
             value: Arc::new(value),
             at: Arc::clone(&key),
             base: "/spec",
-            policy: PolicyId::of_row(98),
+            policy: PolicyId::from_row(98),
             element: None,
             essential,
         };
@@ -531,13 +531,13 @@ proptest! {
         let is_one = is_one_in_any_order(kind, &there);
         prop_assert_eq!(commute(&there.profile, &there.hub), is_one);
         prop_assert!(!is_one || !there.undecided);
-        let meeting = |key: &str, entry: &Entry| Meeting {
+        let contender = |key: &str, entry: &Entry| Contender {
             name: key.to_owned(),
             key: key.to_owned(),
             place: Place::value(DocumentId { source: SourceId(0), index: 0 }, String::new()),
             entry: entry.clone(),
         };
-        let finding = undecided(&there.profile, "it", &meeting("a", one), &meeting("b", other));
+        let finding = undecided(&there.profile, "it", &contender("a", one), &contender("b", other));
         let notes: Vec<String> = finding.notes.into_iter().map(String::from).collect();
         prop_assert_eq!(told(&notes[0]) == told(&notes[1]), is_one, "{:?}", notes);
     }
@@ -604,7 +604,7 @@ fn with_entries<T>(settings: &[&str], look: impl FnOnce(&Profile, &[Entry]) -> T
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let kind = seen.attachments.kinds.rows().first().unwrap();
-    let placed = &kind.nodes[&Node::Gateway(GatewayId::of_row(0))];
+    let placed = &kind.nodes[&Node::Gateway(GatewayId::from_row(0))];
     look(&kind.profile, &placed.accepted)
 }
 

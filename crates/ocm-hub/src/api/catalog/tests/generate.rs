@@ -87,8 +87,8 @@ fn versions(definition: &Value, product: usize) -> Vec<Value> {
                 "name": version["name"], "served": true, "product": product,
                 "schema": {"openAPIV3Schema": facts(&version["schema"]["openAPIV3Schema"])},
             });
-            let (schema, _) = Schema::of_resource(&version["schema"]["openAPIV3Schema"], true);
-            let targeting = Targeting::of_schema(&schema, &BTreeSet::new(), &Work::unlimited());
+            let (schema, _) = Schema::from_resource(&version["schema"]["openAPIV3Schema"], true);
+            let targeting = Targeting::from_schema(&schema, &BTreeSet::new(), &Work::unlimited());
             if let Some(targeting) = targeting {
                 kept["targeting"] = kube_json::to_value(targeting).expect("facts");
             }

@@ -37,7 +37,7 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     /// The scopes of a kind.
-    pub(crate) fn of(
+    pub(crate) fn new(
         topology: &Topology<'_>,
         nodes: &Nodes,
         policies: &Table<PolicyId, Policy<'_>>,

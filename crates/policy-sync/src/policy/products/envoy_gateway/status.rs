@@ -25,7 +25,7 @@ pub(crate) const ACCEPTED: &str = "Policy has been accepted.";
 /// `status.ancestors` of a policy, all of them.
 pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<AncestorStatus> {
     let policy = attachments.policy(id);
-    let mut said = Said {
+    let mut builder = StatusBuilder {
         topology: &attachments.topology,
         attachments,
         id,
@@ -35,12 +35,12 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     };
     if policy.counts() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
-        targets.sort_by_key(|declared| turn(said.topology, policy, declared));
+        targets.sort_by_key(|declared| turn(builder.topology, policy, declared));
         for declared in targets {
-            said.target(declared);
+            builder.target(declared);
         }
     }
-    truncated(said.ancestors.into_values().collect())
+    truncated(builder.ancestors.into_values().collect())
 }
 
 /// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
@@ -135,7 +135,7 @@ fn turn(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Declared) -> u8
     }
 }
 
-struct Said<'s, 'a> {
+struct StatusBuilder<'s, 'a> {
     topology: &'s Topology<'a>,
     attachments: &'s Attachments<'a>,
     id: PolicyId,
@@ -144,7 +144,7 @@ struct Said<'s, 'a> {
     ancestors: IndexMap<AncestorRef, AncestorStatus>,
 }
 
-impl Said<'_, '_> {
+impl StatusBuilder<'_, '_> {
     fn target(&mut self, declared: &Declared) {
         let node = match &declared.target {
             Target::Attached(node) => *node,
@@ -220,7 +220,7 @@ impl Said<'_, '_> {
         match node {
             Node::Rule(..) => {}
             Node::Route(_) => {
-                let rules = self.held_sections(node);
+                let rules = self.targeted_sections(node);
                 if !rules.is_empty() {
                     // The controller of this one kind has the singular here.
                     let by = match self.policy.object.kind.as_str() {
@@ -233,7 +233,7 @@ impl Said<'_, '_> {
             }
             // It has no merging, and its own wording.
             _ if self.policy.object.kind == "ClientTrafficPolicy" => {
-                let sections = self.held_sections(node);
+                let sections = self.targeted_sections(node);
                 if !sections.is_empty() {
                     effects.push(overridden(format!(
                         "There are existing ClientTrafficPolicies that are overriding these sections [{}]",
@@ -256,7 +256,7 @@ impl Said<'_, '_> {
     }
 
     /// The names of the sections of an object on which a policy of the kind applies, sorted.
-    fn held_sections(&self, node: Node) -> Vec<&str> {
+    fn targeted_sections(&self, node: Node) -> Vec<&str> {
         let holds = |section: &Node| !self.attachments.on(self.policy.kind, *section).is_empty();
         let sections = self.topology.sections(node).into_iter().filter(holds);
         let names = sections.filter_map(|section| self.topology.section(section));
