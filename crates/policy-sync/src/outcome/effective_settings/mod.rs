@@ -39,7 +39,7 @@ pub enum Which {
 
 impl Which {
     /// The other side.
-    pub const fn other(self) -> Self {
+    const fn other(self) -> Self {
         match self {
             Self::Old => Self::New,
             Self::New => Self::Old,
