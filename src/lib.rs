@@ -2,7 +2,7 @@
 //!
 //! The pipeline, one module for each stage. A module imports only from those before it in this list:
 //! `sandbox`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub` (in the crate `ocm-hub`);
-//! `placing`, `topology`, `request_matching`, `policy`, `sync`, `outcome` (in the crate `policy-sync`); [`output`], [`render`], [`report`].
+//! `placing`, `topology`, `request_matching`, `policy`, `sync`, [`outcome`] (in the crate `policy-sync`); [`output`], [`render`], [`report`].
 //! [`pipeline`] runs them in order, and the command line is made of nothing else.
 //! An embedder begins at [`pipeline`]. Modules without a link are of no use to embedders.
 
@@ -19,4 +19,5 @@ pub use ocm_hub::hub::{Hub, Objects, PassedOver};
 pub use ocm_hub::object::{Object, Origin};
 use ocm_hub::{api, hub, object, parallel, sandbox};
 pub use ocm_hub::{diagnostic, progress, source};
-use policy_sync::{outcome, placing, policy, request_matching, sync, topology};
+pub use policy_sync::outcome;
+use policy_sync::{placing, policy, request_matching, sync, topology};

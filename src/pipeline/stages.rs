@@ -19,12 +19,12 @@ use crate::api::kinds::KindTable;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
-use crate::outcome::Prediction;
+use crate::outcome::{Prediction, StatusGroup, WithheldPolicy};
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, EarlierWorks, Layout, Plan};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
-    Shared, StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
+    Shared, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
     Admission, NamespaceLabels, OnSpokes, Withheld, report_chosen_nowhere, report_misspelled_backends,

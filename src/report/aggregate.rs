@@ -407,6 +407,48 @@ impl Aggregation<'_, '_> {
     }
 }
 
+/// What a state is called.
+pub(super) const fn word(state: WorkState) -> &'static str {
+    match state {
+        WorkState::Missing => "missing",
+        WorkState::Deleting => "being deleted",
+        WorkState::Outdated => "outdated",
+        WorkState::Unobserved => "not observed yet",
+        WorkState::Conflict => "in conflict",
+        WorkState::NotApplied => "not applied",
+        WorkState::LeftBehind => "leaving something behind",
+        WorkState::MayNotDelete => "without a right to delete",
+        WorkState::Unavailable => "not available",
+        WorkState::Unread => "not read",
+        WorkState::Applied => "applied",
+        WorkState::Stale => "stale",
+        WorkState::Unclaimed => "unclaimed",
+    }
+}
+
+/// What to do about a state, if that is not obvious.
+pub(super) const fn help(state: WorkState) -> Option<&'static str> {
+    Some(match state {
+        WorkState::Conflict => {
+            "let the manager there release the fields, or let the hub take them over: `serverSideApply.force: true` in the parameters"
+        }
+        WorkState::LeftBehind => {
+            "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if the agent has the right, a finalizer keeps the object"
+        }
+        WorkState::MayNotDelete => {
+            "apply the rendered `gateway-rbac`; the agent then deletes what it could not delete before"
+        }
+        WorkState::Unread => {
+            "turn on the feature gate RawFeedbackJsonString, without which agents report no lists, or turn off `rawFeedback`"
+        }
+        WorkState::Stale => "`spokewright prune-list --works` prints it as input for `kubectl delete -f -`",
+        WorkState::Unclaimed => {
+            "if no other input renders into this hub, `spokewright prune-list --works` lists it with `--sole`"
+        }
+        _ => return None,
+    })
+}
+
 /// A problem that nothing more is reported about.
 fn problem(cluster: &str, work: &str, state: WorkState) -> WorkProblem {
     WorkProblem {
@@ -416,7 +458,7 @@ fn problem(cluster: &str, work: &str, state: WorkState) -> WorkProblem {
         state,
         message: None,
         manifests: Vec::new(),
-        help: state.help(),
+        help: help(state),
         parent: None,
     }
 }

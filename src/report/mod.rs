@@ -15,12 +15,7 @@ mod render_report;
 mod status;
 
 pub use crate::outcome::{
-    Address, Answer, AttachedPolicy, ChangePart, ClusterPart, CoverageReport, EffectiveEntry,
-    EffectiveResult, ExplainedLoss, ExplainedPaths, ExplainedSetting, FeedbackOnCluster, ListenerOnCluster,
-    Loser, ManifestProblem, ObjectExplanation, ObjectStatus, OverlaidSetting, OverlayChanges, PolicyEntry,
-    PolicyPart, PolicyReport, PolicyView, ReachPart, RefusedPolicy, RequestExplanation, RuleLine,
-    SettingIfDeleted, SourceLine, StatusGroup, UnknownOnCluster, UnknownRule, Winner, WithheldPolicy,
-    WorkOnCluster, WorkState, effective_paths, explain, explain_request,
+    CoverageReport, ObjectStatus, PolicyReport, PolicyView, effective_paths, explain, explain_request,
 };
 /// A request, for [`explain_request`].
 pub use crate::request_matching::{NoRequest, Request, is_request};

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::aggregate::{Aggregated, WorkProblem, WorkSummary};
+use super::aggregate::{Aggregated, WorkProblem, WorkSummary, help, word};
 use crate::api::condition::{Condition, ConditionMessage};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{
@@ -78,6 +78,17 @@ const LONGEST_VALUE: usize = 60;
 /// At most this many clusters are named next to a value.
 const MAX_CLUSTERS: usize = 10;
 
+/// The heading of the group.
+const fn heading(group: StatusGroup) -> &'static str {
+    match group {
+        StatusGroup::GatewayClass => "GATEWAYCLASS",
+        StatusGroup::Gateway => "GATEWAY",
+        StatusGroup::Route => "ROUTE",
+        StatusGroup::Other => "OTHER TARGET",
+        StatusGroup::Policy => "POLICY",
+    }
+}
+
 /// The tables, at most `width` columns wide as far as names allow.
 pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     let mut text = Lines::default();
@@ -119,12 +130,12 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], all: &
     let names = statuses
         .iter()
         .map(|status| all.short(&status.object).chars().count());
-    let longest = names.chain([group.heading().len()]).max().unwrap_or_default();
+    let longest = names.chain([heading(group).len()]).max().unwrap_or_default();
     let others = others.iter().sum::<usize>().saturating_add(6);
     // A name that leaves the others no room is on a line of its own.
-    let room = width.saturating_sub(others).max(group.heading().len());
+    let room = width.saturating_sub(others).max(heading(group).len());
     let columns = [longest.min(room), condition, status];
-    line(text, &columns, group.heading(), HEADINGS);
+    line(text, &columns, heading(group), HEADINGS);
     for status in statuses {
         object(text, &columns, &all.short(&status.object), status, width);
     }
@@ -282,7 +293,7 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
         }
         let counts = counts
             .iter()
-            .map(|(state, count)| format!("{count} {}", state.word()));
+            .map(|(state, count)| format!("{count} {}", word(*state)));
         counts.collect::<Vec<_>>().join(", ")
     };
     let mut head = format!("{} of {} planned works applied", works.applied, works.planned);
@@ -298,8 +309,8 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
     rows(text, "", lines, ("", MAX_ROWS), width);
     let states: BTreeSet<WorkState> = works.problems.iter().map(|problem| problem.state).collect();
     for state in states {
-        if let Some(help) = state.help() {
-            below(text, &format!("help, {}: ", state.word()), help, width);
+        if let Some(help) = help(state) {
+            below(text, &format!("help, {}: ", word(state)), help, width);
         }
     }
 }
@@ -316,7 +327,7 @@ fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = String> + '_ {
         let parent = problem.parent.iter().map(|parent| format!(" (of {parent})"));
         let message = problem.message.iter().map(|message| format!(": {message}"));
         let rest = parent.chain(message).collect::<String>();
-        format!("{work}: {}{more}{rest}", problem.state.word())
+        format!("{work}: {}{more}{rest}", word(problem.state))
     });
     let state = problem.state;
     let manifests = problem.manifests.iter().map(move |manifest| {

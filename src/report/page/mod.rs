@@ -13,7 +13,7 @@ use std::sync::Arc;
 use apimachinery::{Identity, Work};
 use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
-use super::aggregate::Aggregated;
+use super::aggregate::{Aggregated, word};
 use super::diff::{self, BothSides, DiffReport};
 use super::placement::PlacementOnPage;
 use super::status::spoken;
@@ -158,7 +158,7 @@ impl<'p> Page<'p> {
                 Reported {
                     objects: aggregated.objects.iter().map(brief).collect(),
                     works: &aggregated.works,
-                    words: states.map(|state| (state, state.word())).collect(),
+                    words: states.map(|state| (state, word(state))).collect(),
                 }
             }),
             left_out,

@@ -17,7 +17,7 @@ pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
 pub use coverage::{CoverageReport, CoveredKind, Gap};
 pub use effective_settings::{
-    EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal, giver, key_of,
+    EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal, giver,
 };
 pub use explanation::{
     Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
@@ -28,7 +28,7 @@ pub use inventory::SourceLine;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{
     ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, WithheldPolicy,
-    on_paths, overlay_changes, refusals,
+    key_of, on_paths, overlay_changes, refusals,
 };
 pub use rules::check_rules;
 pub use status::{

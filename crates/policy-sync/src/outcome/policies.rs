@@ -8,7 +8,7 @@ use kube_json::Value;
 use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
-use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, on_paths};
+use super::policy_view::{ClusterLists, OverlayChanges, PolicyView, Seen, key_of, on_paths};
 use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
 use crate::object::Object;
@@ -170,6 +170,49 @@ impl EffectiveResult {
             sources,
             refused: refused.map(|id| attachments.locator(*id).to_string()).collect(),
         }
+    }
+}
+
+impl PolicyView<'_> {
+    /// The policies of which local ones leave nothing on some clusters, shipped or not: `namespace/name` of the policy and
+    /// of the local one, and these clusters.
+    pub fn overridden_by_local(&self) -> BTreeMap<[String; 2], BTreeSet<&str>> {
+        let mut pairs: BTreeMap<[String; 2], BTreeSet<&str>> = BTreeMap::new();
+        for (policy, everywhere) in self.fates.iter() {
+            for fate in &everywhere.fates {
+                let total = fate.total();
+                let local = total.by.iter().filter(|(_, winner)| winner.local);
+                for (winner, _) in local.filter(|_| total.outcome() == Outcome::Overridden) {
+                    let clusters = fate.clusters.iter().map(AsRef::as_ref);
+                    pairs
+                        .entry([policy, winner].map(|locator| key_of(locator).to_owned()))
+                        .or_default()
+                        .extend(clusters);
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The clusters where others leave nothing of a policy, sorted, with the condition that it would have there.
+    pub fn overridden_on(&self, policy: PolicyId) -> Vec<(&str, Condition)> {
+        let (kind, shape) = (
+            &self.hub.policy(policy).object.kind,
+            self.hub.profile(policy).status,
+        );
+        let everywhere = self.fates.of(&self.hub.locator(policy)).into_iter();
+        let mut found: Vec<(&str, Condition)> = Vec::new();
+        for fate in everywhere.flat_map(|everywhere| &everywhere.fates) {
+            let total = fate.total();
+            if total.outcome() == Outcome::Overridden
+                && let Some(condition) = exception(kind, shape, &total)
+            {
+                let clusters = fate.clusters.iter();
+                found.extend(clusters.map(|cluster| (cluster.as_ref(), condition.clone())));
+            }
+        }
+        found.sort_by_key(|(cluster, _)| *cluster);
+        found
     }
 }
 

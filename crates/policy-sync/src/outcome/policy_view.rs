@@ -10,16 +10,14 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::effective_settings::key_of;
 use super::inventory::SourceLine;
-use super::policies::exception;
 use crate::api::condition::Condition;
 use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;
 use crate::placing::overlays::{ChangedField, Overlay, Overlays};
 use crate::placing::{Clusters, share};
 use crate::policy::{
-    Attachments, AuthoredId, Effective, EffectivePolicies, Fates, KindId, Outcome, PathEffective, PolicyId,
+    Attachments, AuthoredId, Effective, EffectivePolicies, Fates, KindId, PathEffective, PolicyId,
     StatusShape, accepted,
 };
 use crate::sync::{SyncedRoutes, Withheld};
@@ -273,52 +271,16 @@ impl PolicyView<'_> {
         clusters.map(String::as_str).collect()
     }
 
-    /// The policies of which local ones leave nothing on some clusters, shipped or not: `namespace/name` of the policy and
-    /// of the local one, and these clusters.
-    pub fn overridden_by_local(&self) -> BTreeMap<[String; 2], BTreeSet<&str>> {
-        let mut pairs: BTreeMap<[String; 2], BTreeSet<&str>> = BTreeMap::new();
-        for (policy, everywhere) in self.fates.iter() {
-            for fate in &everywhere.fates {
-                let total = fate.total();
-                let local = total.by.iter().filter(|(_, winner)| winner.local);
-                for (winner, _) in local.filter(|_| total.outcome() == Outcome::Overridden) {
-                    let clusters = fate.clusters.iter().map(AsRef::as_ref);
-                    pairs
-                        .entry([policy, winner].map(|locator| key_of(locator).to_owned()))
-                        .or_default()
-                        .extend(clusters);
-                }
-            }
-        }
-        pairs
-    }
-
-    /// The clusters where others leave nothing of a policy, sorted, with the condition that it would have there.
-    pub fn overridden_on(&self, policy: PolicyId) -> Vec<(&str, Condition)> {
-        let (kind, shape) = (
-            &self.hub.policy(policy).object.kind,
-            self.hub.profile(policy).status,
-        );
-        let everywhere = self.fates.of(&self.hub.locator(policy)).into_iter();
-        let mut found: Vec<(&str, Condition)> = Vec::new();
-        for fate in everywhere.flat_map(|everywhere| &everywhere.fates) {
-            let total = fate.total();
-            if total.outcome() == Outcome::Overridden
-                && let Some(condition) = exception(kind, shape, &total)
-            {
-                let clusters = fate.clusters.iter();
-                found.extend(clusters.map(|cluster| (cluster.as_ref(), condition.clone())));
-            }
-        }
-        found.sort_by_key(|(cluster, _)| *cluster);
-        found
-    }
-
     /// The clusters of a Gateway by its `namespace/name` on the hub.
     pub fn clusters_of(&self, gateway: &str) -> &[String] {
         let known = self.clusters.get(gateway);
         known.map(AsRef::as_ref).unwrap_or_default()
     }
+}
+
+/// `namespace/name` of a locator.
+pub fn key_of(locator: &str) -> &str {
+    locator.split_once(':').map_or(locator, |(_, key)| key)
 }
 
 fn too_much(lines: usize) -> Option<Finding> {

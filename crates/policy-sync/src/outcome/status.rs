@@ -584,19 +584,6 @@ pub enum StatusGroup {
     Policy,
 }
 
-impl StatusGroup {
-    /// The heading of the group.
-    pub const fn heading(self) -> &'static str {
-        match self {
-            Self::GatewayClass => "GATEWAYCLASS",
-            Self::Gateway => "GATEWAY",
-            Self::Route => "ROUTE",
-            Self::Other => "OTHER TARGET",
-            Self::Policy => "POLICY",
-        }
-    }
-}
-
 /// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -712,48 +699,6 @@ pub enum WorkState {
 }
 
 impl WorkState {
-    /// What it is called.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Deleting => "being deleted",
-            Self::Outdated => "outdated",
-            Self::Unobserved => "not observed yet",
-            Self::Conflict => "in conflict",
-            Self::NotApplied => "not applied",
-            Self::LeftBehind => "leaving something behind",
-            Self::MayNotDelete => "without a right to delete",
-            Self::Unavailable => "not available",
-            Self::Unread => "not read",
-            Self::Applied => "applied",
-            Self::Stale => "stale",
-            Self::Unclaimed => "unclaimed",
-        }
-    }
-
-    /// What to do about it, if that is not obvious.
-    pub const fn help(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Conflict => {
-                "let the manager there release the fields, or let the hub take them over: `serverSideApply.force: true` in the parameters"
-            }
-            Self::LeftBehind => {
-                "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if the agent has the right, a finalizer keeps the object"
-            }
-            Self::MayNotDelete => {
-                "apply the rendered `gateway-rbac`; the agent then deletes what it could not delete before"
-            }
-            Self::Unread => {
-                "turn on the feature gate RawFeedbackJsonString, without which agents report no lists, or turn off `rawFeedback`"
-            }
-            Self::Stale => "`spokewright prune-list --works` prints it as input for `kubectl delete -f -`",
-            Self::Unclaimed => {
-                "if no other input renders into this hub, `spokewright prune-list --works` lists it with `--sole`"
-            }
-            _ => return None,
-        })
-    }
-
     /// Whether a gate stays closed: not where another input may have rendered the work.
     pub const fn is_in_the_way(self) -> bool {
         !matches!(self, Self::Applied | Self::Unclaimed)

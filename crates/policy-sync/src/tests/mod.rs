@@ -183,6 +183,7 @@ impl<'a> Seen<'a> {
             clusters: &Clusters::new(),
             routes: &SyncedRoutes::default(),
             cluster: None,
+            withheld: &[],
             refusals: crate::outcome::Refusals::new(),
             overlays: Vec::new(),
         })

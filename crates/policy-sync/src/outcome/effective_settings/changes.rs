@@ -16,11 +16,11 @@ use serde::Serialize;
 
 use super::Which::{self, New, Old};
 use super::{
-    Alike, ByPath, Class, EffectiveSettings, Elsewhere, Held, KindName, NameId, NodeNames, OfKind, PathNames,
-    Setting, Settings, prefixes,
+    Alike, ByPath, Class, EffectiveSettings, Held, KindName, NodeName, OfKind, PathNames, Setting, Settings,
+    prefixes,
 };
 use crate::diagnostic::Hidden;
-use crate::outcome::share;
+use crate::outcome::{key_of, share};
 use crate::parallel;
 use crate::policy::Profile;
 use crate::topology::Level;
@@ -119,11 +119,6 @@ pub fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p 
     policies.find(|locator| key_of(locator) == key)
 }
 
-/// `namespace/name` of a locator.
-pub fn key_of(locator: &str) -> &str {
-    locator.split_once(':').map_or(locator, |(_, key)| key)
-}
-
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.
 pub fn conceal<'s>(settings: impl Iterator<Item = &'s mut Arc<Vec<SettingChange>>>, hidden: &mut Hidden) {
     // By the list as it was, which is kept so that no new one has its address.
@@ -148,7 +143,6 @@ impl EffectiveSettings {
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut sides = Sides {
             sides: [old, new],
-            on_other: [old.names.on(&new.names), new.names.on(&old.names)],
             equal: equal_results(old, new),
             alike: Alike::new([&old.classes, &new.classes]),
             beginning: [old, new].map(beginning),
@@ -180,13 +174,11 @@ impl EffectiveSettings {
 /// Both sides, the old one first.
 struct Sides<'s> {
     sides: [&'s EffectiveSettings; 2],
-    /// The names of each side on the other one.
-    on_other: [Elsewhere; 2],
     /// The results of the old side and of the new one that are equal, by their addresses.
     equal: HashSet<[usize; 2]>,
     alike: Alike<'s>,
     /// By side, the classes where a path begins, ascending.
-    beginning: [HashMap<NameId, Vec<Class>>; 2],
+    beginning: [HashMap<NodeName, Vec<Class>>; 2],
     /// Made for the first change: mostly there is none.
     below: [OnceLock<Below<'s>>; 2],
     moved: Moved<'s>,
@@ -213,7 +205,6 @@ type Outcome = ([*const Settings; 2], Presence, usize);
 
 /// A path with what applies there on the old side and on the new one.
 struct Compared<'s> {
-    /// By the names of the new side, or of the old one if only that has it.
     path: PathNames,
     presence: Presence,
     settings: [Option<&'s Settings>; 2],
@@ -225,16 +216,6 @@ impl<'s> Sides<'s> {
         side.of(&self.sides).by_kind.get(kind)
     }
 
-    fn names(&self, side: Which) -> &'s NodeNames {
-        &side.of(&self.sides).names
-    }
-
-    /// A path of a side on the other one, as far as that has its nodes.
-    fn elsewhere(&self, side: Which, path: &[NameId]) -> PathNames {
-        let names = side.of(&self.on_other);
-        path.iter().map_while(|id| *names.get(*id)).collect()
-    }
-
     /// What changes on a path of one side that the other one does not have: what both have is found from the old one.
     fn compare(
         &self,
@@ -243,12 +224,8 @@ impl<'s> Sides<'s> {
         path: &'s PathNames,
         held: &'s [Held],
     ) -> Vec<Compared<'s>> {
-        let elsewhere = self.elsewhere(side, path);
         let other = side.other();
-        let of_other = self.of_kind(other, kind).map(|of| &of.paths);
-        let there = of_other
-            .filter(|_| elsewhere.len() == path.len())
-            .and_then(|paths| paths.get(&elsewhere));
+        let there = self.of_kind(other, kind).and_then(|of| of.paths.get(path));
         match (there, held) {
             (Some(_), _) if side == New => return Vec::new(),
             // On most paths nothing changes: one result before, the same after, on the same clusters.
@@ -262,17 +239,12 @@ impl<'s> Sides<'s> {
         };
         let mut groups = classes(side, held);
         groups.extend(there.map(|there| classes(other, there)).unwrap_or_default());
-        let paths = match side {
-            Old => [&**path, &*elsewhere],
-            New => [&*elsewhere, &**path],
-        };
-        let Some(end) = path.last().map(|end| self.names(side).level(*end)) else {
+        let Some(end) = level(path) else {
             return Vec::new();
         };
         let mut found: BTreeMap<Outcome, Compared<'s>> = BTreeMap::new();
         for group in groups {
-            let [old, new] =
-                [Old, New].map(|side| self.find(kind, side, side.of::<&[NameId]>(&paths), end, group));
+            let [old, new] = [Old, New].map(|side| self.find(kind, side, path, end, group));
             if new.is_for_any && new.length == path.len() {
                 continue;
             }
@@ -290,12 +262,12 @@ impl<'s> Sides<'s> {
                 _ => Presence::Both,
             };
             let settings = [old.settings, new.settings];
-            let (of, length) = if presence == Presence::Leaves {
-                (Old, old.length)
+            let length = if presence == Presence::Leaves {
+                old.length
             } else {
-                (New, new.length)
+                new.length
             };
-            let path = of.of(&paths).get(..length);
+            let path = path.get(..length);
             let entry = found.entry((pointers(settings), presence, length));
             let compared = entry.or_insert_with(|| Compared {
                 path: path.unwrap_or_default().into(),
@@ -332,44 +304,33 @@ impl<'s> Sides<'s> {
 
     fn moved_between(&self, [old, new]: [Vec<&'s HashSet<PathNames>>; 2]) -> Vec<MovedPath<'s>> {
         let old = old.into_iter().flatten();
-        let old = old.filter(|path| self.behind_route(Old, path).is_some());
+        let old = old.filter(|path| behind_route(path).is_some());
         let old: BTreeSet<&'s PathNames> = old.collect();
         let joining = new.into_iter().flatten().filter_map(|path| {
-            let of_route = self.behind_route(New, path)?;
-            let of_route =
-                Some(self.elsewhere(New, of_route)).filter(|there| there.len() == of_route.len())?;
-            let elsewhere = self.elsewhere(New, path);
-            let is_there = elsewhere.len() == path.len() && old.contains(&elsewhere);
-            (!is_there).then_some((path, of_route))
+            let of_route = behind_route(path)?;
+            (!old.contains(path)).then_some((path, of_route))
         });
-        let joining: BTreeMap<&'s PathNames, PathNames> = joining.collect();
+        let joining: BTreeMap<&'s PathNames, &[NodeName]> = joining.collect();
         if joining.is_empty() {
             return Vec::new();
         }
-        let mut before: BTreeMap<&[NameId], BTreeSet<&'s PathNames>> = BTreeMap::new();
+        let mut before: BTreeMap<&[NodeName], BTreeSet<&'s PathNames>> = BTreeMap::new();
         for path in old {
-            if let Some(of_route) = self.behind_route(Old, path) {
+            if let Some(of_route) = behind_route(path) {
                 before.entry(of_route).or_default().insert(path);
             }
         }
         let moved = joining.into_iter().filter_map(|(path, of_route)| {
-            let before = before.get(&*of_route)?.iter().copied();
+            let before = before.get(of_route)?.iter().copied();
             Some((path, before.collect()))
         });
         moved.collect()
     }
 
-    /// The part of a path from its route on.
-    fn behind_route<'p>(&self, side: Which, path: &'p [NameId]) -> Option<&'p [NameId]> {
-        let names = self.names(side);
-        let at = path.iter().position(|id| names.level(*id) == Level::Route)?;
-        path.get(at..)
-    }
-
     /// What a kind comes to on the paths of routes that were attached elsewhere: compared with where least of it applied.
     fn compare_moved(&self, kind: &KindName) -> Vec<Compared<'s>> {
         let compare = |((path, group), before): (&(&'s PathNames, usize), &Arc<[&'s PathNames]>)| {
-            let end = self.names(New).level(*path.last()?);
+            let end = level(path)?;
             let before = before.iter();
             let before = before.map(|before| self.find(kind, Old, before, end, *group).settings);
             let old = before.min_by_key(|settings| settings.map_or(0, |settings| settings.values.len()))?;
@@ -394,7 +355,7 @@ impl<'s> Sides<'s> {
 
     /// The classes of a side that a group is in and that may have a path. A cluster may be in as many as there are
     /// Gateways, and a Gateway in as many as there are clusters.
-    fn classes(&self, side: Which, path: &[NameId], group: usize) -> Vec<Class> {
+    fn classes(&self, side: Which, path: &[NodeName], group: usize) -> Vec<Class> {
         let here = self.alike.classes(side, group);
         let start = path.first();
         let beginning = start.and_then(|start| side.of(&self.beginning).get(start));
@@ -409,7 +370,7 @@ impl<'s> Sides<'s> {
     }
 
     /// What applies on a path of one side, on some clusters; where it is not there, what would apply to it.
-    fn find(&self, kind: &KindName, side: Which, path: &[NameId], end: Level, group: usize) -> Found<'s> {
+    fn find(&self, kind: &KindName, side: Which, path: &[NodeName], end: Level, group: usize) -> Found<'s> {
         let of_side = *side.of(&self.sides);
         let of_kind = of_side.by_kind.get(kind);
         let classes = self.classes(side, path, group);
@@ -424,8 +385,7 @@ impl<'s> Sides<'s> {
                 let held = held.find(|held| classes.iter().any(|class| is_in(held, class)))?;
                 Some(held.settings.as_ref())
             };
-            let level = path.last().map(|last| of_side.names.level(*last));
-            let of_kind = of_kind.filter(|of| level.is_some_and(|level| of.profile.counts(level, end)));
+            let of_kind = of_kind.filter(|of| level(path).is_some_and(|level| of.profile.counts(level, end)));
             let on_it = of_kind.and_then(|of| held(&of.paths));
             let for_any = of_kind.and_then(|of| held(&of.for_any));
             return Found {
@@ -438,15 +398,26 @@ impl<'s> Sides<'s> {
     }
 }
 
+/// What the end of a path is.
+fn level(path: &[NodeName]) -> Option<Level> {
+    path.last().map(|last| last.0.level)
+}
+
+/// The part of a path from its route on.
+fn behind_route(path: &[NodeName]) -> Option<&[NodeName]> {
+    let at = path.iter().position(|name| name.0.level == Level::Route)?;
+    path.get(at..)
+}
+
 /// The classes where each path begins.
-fn beginning(side: &EffectiveSettings) -> HashMap<NameId, Vec<Class>> {
-    let mut beginning: HashMap<NameId, Vec<Class>> = HashMap::new();
+fn beginning(side: &EffectiveSettings) -> HashMap<NodeName, Vec<Class>> {
+    let mut beginning: HashMap<NodeName, Vec<Class>> = HashMap::new();
     for (class, all) in side.all.iter().enumerate() {
         let starts = all
             .iter()
             .filter_map(|path| path.first().filter(|_| path.len() == 1));
         for start in starts {
-            beginning.entry(*start).or_default().push(class);
+            beginning.entry(start.clone()).or_default().push(class);
         }
     }
     beginning
@@ -563,7 +534,7 @@ impl<'s> Comparing<'s> {
                 Presence::Leaves => Old,
                 Presence::Both | Presence::Joins => New,
             };
-            let starts: BTreeSet<&[NameId]> = paths.iter().filter_map(|path| path.get(..1)).collect();
+            let starts: BTreeSet<&[NodeName]> = paths.iter().filter_map(|path| path.get(..1)).collect();
             let of_group = |group: &usize| {
                 let classes = starts.iter().map(|start| sides.classes(side, start, *group));
                 classes.flatten().collect::<Vec<Class>>()
@@ -571,14 +542,11 @@ impl<'s> Comparing<'s> {
             let classes: BTreeSet<Class> = groups.iter().flat_map(of_group).collect();
             // A route that comes or goes is not its Gateway, though it has no other.
             let (other, of_other) = (side.other(), side.other().of(&sides.sides));
-            let is_whole = |path: &[NameId]| {
-                let elsewhere = sides.elsewhere(side, path);
+            let is_whole = |path: &[NodeName]| {
                 let classes = groups.iter();
-                let classes = classes.flat_map(|group| sides.classes(other, &elsewhere, *group));
+                let classes = classes.flat_map(|group| sides.classes(other, path, *group));
                 let mut all = classes.filter_map(|class| of_other.all.get(class));
-                change.presence == Presence::Both
-                    || elsewhere.len() < path.len()
-                    || !all.any(|all| all.contains(&elsewhere))
+                change.presence == Presence::Both || !all.any(|all| all.contains(path))
             };
             let settings = *side.of(&sides.sides);
             let all = classes.iter().filter_map(|class| settings.all.get(*class));
@@ -704,14 +672,14 @@ fn differing(results: [Option<&Settings>; 2]) -> Vec<SettingChange> {
 }
 
 /// What is right below each path of one side.
-type Below<'s> = HashMap<&'s [NameId], BTreeSet<NameId>>;
+type Below<'s> = HashMap<&'s [NodeName], BTreeSet<NodeName>>;
 
 fn below(settings: &EffectiveSettings) -> Below<'_> {
     let mut below = Below::new();
     for path in distinct(settings.all.iter()).into_iter().flatten() {
         for prefix in prefixes(path) {
             if let Some((last, above)) = prefix.split_last() {
-                below.entry(above).or_default().insert(*last);
+                below.entry(above).or_default().insert(last.clone());
             }
         }
     }
@@ -731,12 +699,12 @@ struct Changing<'c> {
     below: &'c Below<'c>,
     paths: &'c BTreeSet<PathNames>,
     /// These, and what is above them.
-    around: HashSet<&'c [NameId]>,
+    around: HashSet<&'c [NodeName]>,
     /// All paths on the clusters of the change.
     all: Vec<&'c HashSet<PathNames>>,
     profile: &'c Profile,
     /// Whether what comes or goes may be called by this path: it is not that of something that stays.
-    is_whole: &'c dyn Fn(&[NameId]) -> bool,
+    is_whole: &'c dyn Fn(&[NodeName]) -> bool,
 }
 
 /// How many of the paths below something change.
@@ -749,7 +717,7 @@ enum Covered {
 }
 
 impl Changing<'_> {
-    fn is_there(&self, path: &[NameId]) -> bool {
+    fn is_there(&self, path: &[NodeName]) -> bool {
         self.all.iter().any(|all| all.contains(path))
     }
 
@@ -764,7 +732,7 @@ impl Changing<'_> {
 
     /// The fewest paths that stand for those on which a change is the same, on some classes of clusters.
     fn collapse(&self) -> BTreeSet<PathNames> {
-        let starts: BTreeSet<&[NameId]> = self.paths.iter().filter_map(|path| path.get(..1)).collect();
+        let starts: BTreeSet<&[NodeName]> = self.paths.iter().filter_map(|path| path.get(..1)).collect();
         let mut found = BTreeSet::new();
         for start in starts {
             self.add(start, &mut found);
@@ -773,31 +741,27 @@ impl Changing<'_> {
     }
 
     /// What is right below a path on the clusters of a change.
-    fn below(&self, path: &[NameId]) -> impl Iterator<Item = PathNames> {
+    fn below(&self, path: &[NodeName]) -> impl Iterator<Item = PathNames> {
         let below = self.below.get(path);
         let paths = below
             .into_iter()
             .flatten()
-            .map(move |next| [path, &[*next]].concat().into());
+            .map(move |next| [path, std::slice::from_ref(next)].concat().into());
         paths.filter(|path: &PathNames| self.is_there(path))
     }
 
-    fn level(&self, path: &[NameId]) -> Option<Level> {
-        path.last().map(|last| self.settings.names.level(*last))
-    }
-
     /// Whether policies of the kind have this path itself.
-    fn is_path(&self, path: &[NameId]) -> bool {
-        let Some(level) = self.level(path) else {
+    fn is_path(&self, path: &[NodeName]) -> bool {
+        let Some(end) = level(path) else {
             return false;
         };
         // A policy that affects its own target alone has no paths below that.
-        let of_change = self.paths.first().and_then(|path| self.level(path));
-        if !of_change.is_some_and(|of_change| self.profile.counts(of_change, level)) {
+        let of_change = self.paths.first().and_then(|path| level(path));
+        if !of_change.is_some_and(|of_change| self.profile.counts(of_change, end)) {
             return false;
         }
-        self.ends(level)
-            || match level {
+        self.ends(end)
+            || match end {
                 Level::Listener => self.ends(Level::Gateway),
                 Level::Port => self.ends(Level::Backend),
                 // A backend whose ports nobody knows stands for them.
@@ -806,19 +770,19 @@ impl Changing<'_> {
             }
     }
 
-    fn has_paths(&self, path: &[NameId]) -> bool {
+    fn has_paths(&self, path: &[NodeName]) -> bool {
         self.is_path(path)
             || self.is_for_any_route(path)
             || self.below(path).any(|below| self.has_paths(&below))
     }
 
-    fn is_for_any_route(&self, path: &[NameId]) -> bool {
-        self.level(path) == Some(Level::Listener)
+    fn is_for_any_route(&self, path: &[NodeName]) -> bool {
+        level(path) == Some(Level::Listener)
             && self.has_any_route()
             && !self.below(path).any(|below| self.has_paths(&below))
     }
 
-    fn covered(&self, path: &[NameId]) -> Covered {
+    fn covered(&self, path: &[NodeName]) -> Covered {
         let mut covered = Covered::None;
         if self.is_path(path) || self.is_for_any_route(path) {
             if !self.paths.contains(path) {
@@ -838,7 +802,7 @@ impl Changing<'_> {
         covered
     }
 
-    fn add(&self, path: &[NameId], found: &mut BTreeSet<PathNames>) {
+    fn add(&self, path: &[NodeName], found: &mut BTreeSet<PathNames>) {
         if self.covered(path) == Covered::All && (self.is_whole)(path) {
             found.insert(path.into());
             return;
@@ -860,21 +824,21 @@ impl Changing<'_> {
         let mut by_rest: BTreeMap<PathNames, usize> = BTreeMap::new();
         for path in &found {
             if let [start, listener, rest @ ..] = &**path
-                && self.level(&[*listener]) == Some(Level::Listener)
+                && listener.0.level == Level::Listener
                 && !rest.is_empty()
             {
-                let rest = [&[*start], rest].concat().into();
+                let rest = [std::slice::from_ref(start), rest].concat().into();
                 let count = by_rest.entry(rest).or_default();
                 *count = count.saturating_add(1);
             }
         }
         for (path, count) in by_rest.into_iter().filter(|(_, count)| *count > 1) {
             let [start, rest @ ..] = &*path else { continue };
-            let through = |listener: &[NameId], length: usize| -> PathNames {
+            let through = |listener: &[NodeName], length: usize| -> PathNames {
                 [listener, rest.get(..length).unwrap_or_default()].concat().into()
             };
             let listeners: Vec<PathNames> = self
-                .below(&[*start])
+                .below(std::slice::from_ref(start))
                 .filter(|listener| self.is_there(&through(listener, 1)))
                 .collect();
             let is_found = |listener: &PathNames| {
@@ -891,29 +855,25 @@ impl Changing<'_> {
     }
 
     /// A change on a path that stands for some.
-    fn on_path(&self, path: &[NameId], change: EffectiveChange) -> EffectiveChange {
-        let names = &self.settings.names;
+    fn on_path(&self, path: &[NodeName], change: EffectiveChange) -> EffectiveChange {
         let class = path.first().and_then(|start| self.settings.class_of.get(start));
-        let locators = class
-            .into_iter()
-            .chain(path)
-            .map(|id| names.locator(*id).into_owned());
+        let locators = class.into_iter().chain(path.iter().map(|name| &name.0.locator));
         let any_route = (self.paths.contains(path)
             && self.has_any_route()
-            && self.level(path) == Some(Level::Listener)
+            && level(path) == Some(Level::Listener)
             && !self.below(path).any(|below| self.around.contains(&*below)))
         .then(|| "any route".to_owned());
-        let labels = path.iter().map(|id| names.label(*id).to_owned());
+        let labels = path.iter().map(|name| name.0.label.clone());
         let labels: Vec<String> = labels.chain(any_route.clone()).collect();
         let mut place: Vec<String> = path
             .iter()
-            .map(|id| match names.level(*id) {
+            .map(|name| (name.0.level, &name.0.label))
+            .map(|(level, label)| match level {
                 Level::Gateway if path.len() > 1 => {
-                    let label = names.label(*id);
                     label.strip_prefix("Gateway ").unwrap_or(label).to_owned()
                 }
-                Level::Rule => format!("rule {}", names.label(*id)),
-                _ => names.label(*id).to_owned(),
+                Level::Rule => format!("rule {label}"),
+                _ => label.clone(),
             })
             .chain(any_route)
             .collect();
@@ -924,7 +884,7 @@ impl Changing<'_> {
             _ => false,
         };
         EffectiveChange {
-            path: locators.collect(),
+            path: locators.cloned().collect(),
             label: labels.join(" > "),
             place: place.join(" of "),
             paths: self.paths.iter().filter(stands_for).count(),

@@ -2,29 +2,29 @@
 //!
 //! Which paths a report lists depends on the policies of the input, so two sides cannot be compared by them. These are all
 //! paths that distinguish traffic ([`Refinement`]), with what would apply to anything that is added. Names of nodes are made
-//! once ([`NodeNames`]): ten thousand paths lead through one Gateway, which a thousand classes of clusters may have.
+//! once ([`Names`]): ten thousand paths lead through one Gateway, which a thousand classes of clusters may have.
 //! Of clusters that are alike on both sides ([`Alike`]), one is compared for all.
 
 mod changes;
 
-use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use apimachinery::{Work, row_ids};
+use apimachinery::Work;
 use kube_json::{Text, Value};
 use serde::Serialize;
 
 use super::{PolicyView, Seen, share};
-pub use changes::{EffectiveChange, Presence, SettingChange, conceal, giver, key_of};
+pub use changes::{EffectiveChange, Presence, SettingChange, conceal, giver};
 
 use crate::diagnostic::Finding;
-use crate::hub::Table;
 use crate::policy::{
     Attachments, Effective, Leaf, MergeUnit, PathEffective, Profile, Refinement, SameTarget, too_many_paths,
     unflatten,
 };
-use crate::topology::{GatewayId, Level, Node, Path, Start, Topology};
+use crate::topology::{Level, Node, Path, Start, Topology};
 
 /// One of the two sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -39,7 +39,7 @@ pub enum Which {
 
 impl Which {
     /// The other side.
-    pub const fn other(self) -> Self {
+    const fn other(self) -> Self {
         match self {
             Self::Old => Self::New,
             Self::New => Self::Old,
@@ -138,7 +138,7 @@ impl<'s> Alike<'s> {
 type KindName = (String, String);
 
 /// The names of the nodes of a path, from its Gateway or Service on.
-type PathNames = Box<[NameId]>;
+type PathNames = Box<[NodeName]>;
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
@@ -147,15 +147,13 @@ type ByPath = HashMap<PathNames, Vec<Held>>;
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
 pub struct EffectiveSettings {
-    /// The names of what paths lead through.
-    names: NodeNames,
     by_kind: BTreeMap<KindName, OfKind>,
     /// The classes of clusters that are alike, each sorted.
     classes: Vec<Vec<String>>,
     /// By class, every path, policies or none, and what is above it. Those of most classes are the same.
     all: Vec<Arc<HashSet<PathNames>>>,
-    /// The GatewayClass of each Gateway.
-    class_of: BTreeMap<NameId, NameId>,
+    /// The locator of the GatewayClass of each Gateway.
+    class_of: HashMap<NodeName, String>,
     /// Each result once.
     results: HashSet<Arc<Settings>>,
 }
@@ -256,7 +254,11 @@ impl EffectiveSettings {
         let class = self.classes.len();
         self.classes.push(clusters);
         let attachments = seen.attachments;
-        let mut names = self.names.within(&attachments.topology);
+        let topology = &attachments.topology;
+        let mut names = Names {
+            topology,
+            known: HashMap::new(),
+        };
         let mut all: HashSet<PathNames> = HashSet::new();
         for path in &refinement.all {
             let path = names.path(path);
@@ -269,10 +271,10 @@ impl EffectiveSettings {
         }
         let known = self.all.iter().find(|known| ***known == all);
         self.all.push(known.map_or_else(|| Arc::new(all), Arc::clone));
-        for start in attachments.topology.starts() {
+        for start in topology.starts() {
             if let Start::Gateway(gateway) = start {
-                let name = names.start(start);
-                self.class_of.insert(name, names.class(gateway));
+                let name = names.node(Path::from(start).end(), start.node());
+                self.class_of.insert(name, topology.class_locator(gateway));
             }
         }
         let results = &mut self.results;
@@ -367,241 +369,82 @@ impl Settings {
     }
 }
 
-row_ids! {
-    /// The name of a node. Another side has other numbers.
-    NameId,
+/// A node by what it is on a path, and its locator: the same on both sides.
+#[derive(Debug, Clone)]
+struct NodeName(Arc<Named>);
+
+#[derive(Debug)]
+struct Named {
+    level: Level,
+    locator: String,
+    /// Its part of the label of a path.
+    label: String,
+    /// Of the level and the locator: ten thousand paths lead through one Gateway, and each is looked up for each class.
+    hash: u64,
 }
 
-/// What tells a name from all others of its side: what the node is on a path, for a rule and a port whose it is, and its
-/// locator, or for those two their own name.
-type Key = (Level, Option<NameId>, Arc<str>);
-
-/// The names of one side.
-#[derive(Debug, Default)]
-struct NodeNames {
-    /// With the part that each is of the label of a path, if that is not its own name.
-    names: Table<NameId, (Key, Option<String>)>,
-    numbers: HashMap<Key, NameId>,
-}
-
-/// The same names, each by the number that it has on this side.
-type Elsewhere = Table<NameId, Option<NameId>>;
-
-impl NodeNames {
-    /// What a node is on a path.
-    fn level(&self, id: NameId) -> Level {
-        let ((level, ..), _) = self.names.get(id);
-        *level
+impl NodeName {
+    fn new(level: Level, locator: String, label: String) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (level, &locator).hash(&mut hasher);
+        Self(Arc::new(Named {
+            level,
+            locator,
+            label,
+            hash: hasher.finish(),
+        }))
     }
 
-    /// The locator of a node.
-    fn locator(&self, id: NameId) -> Cow<'_, str> {
-        match self.names.get(id) {
-            ((_, Some(owner), name), _) => format!("{}#{name}", self.locator(*owner)).into(),
-            ((_, None, locator), _) => Cow::Borrowed(locator),
-        }
-    }
-
-    /// The part that a node is of the label of a path.
-    fn label(&self, id: NameId) -> &str {
-        let ((.., name), label) = self.names.get(id);
-        label.as_deref().unwrap_or(name)
-    }
-
-    /// What these names are on another side, where it has them.
-    fn on(&self, other: &Self) -> Elsewhere {
-        let mut there = Elsewhere::default();
-        for ((level, owner, name), _) in self.names.rows() {
-            // An owner comes before what is its own.
-            let number = match owner.map(|owner| *there.get(owner)) {
-                Some(None) => None,
-                owner => other.numbers.get(&(*level, owner.flatten(), Arc::clone(name))),
-            };
-            there.push(number.copied());
-        }
-        there
-    }
-
-    /// The names in a topology.
-    fn within<'n, 't, 'a>(&'n mut self, topology: &'t Topology<'a>) -> NamesWithin<'n, 't, 'a> {
-        NamesWithin {
-            topology,
-            names: self,
-            of_nodes: HashMap::new(),
-        }
-    }
-
-    fn number(&mut self, key: Key, label: impl FnOnce() -> Option<String>) -> NameId {
-        let names = &mut self.names;
-        let number = self.numbers.entry(key);
-        let key = number.key().clone();
-        *number.or_insert_with(|| names.push((key, label())))
+    fn key(&self) -> (Level, &str) {
+        (self.0.level, &self.0.locator)
     }
 }
 
-/// The names in one topology, as far as they were asked for.
-struct NamesWithin<'n, 't, 'a> {
+impl PartialEq for NodeName {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.hash == other.0.hash && self.key() == other.key())
+    }
+}
+
+impl Eq for NodeName {}
+
+impl Hash for NodeName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl PartialOrd for NodeName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NodeName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// The names of the nodes of one topology, each made once.
+struct Names<'t, 'a> {
     topology: &'t Topology<'a>,
-    names: &'n mut NodeNames,
-    /// Of each node as what it is on a path.
-    of_nodes: HashMap<(Level, Node), NameId>,
+    known: HashMap<(Level, Node), NodeName>,
 }
 
-impl NamesWithin<'_, '_, '_> {
-    /// Where a path begins.
-    fn start(&mut self, start: Start) -> NameId {
-        self.node(Path::from(start).end(), start.node())
-    }
-
-    /// A node, as what it is on a path.
-    fn node(&mut self, level: Level, node: Node) -> NameId {
-        if let Some(known) = self.of_nodes.get(&(level, node)) {
-            return *known;
-        }
+impl Names<'_, '_> {
+    fn node(&mut self, level: Level, node: Node) -> NodeName {
         let topology = self.topology;
-        let owner = match node {
-            Node::Rule(route, _) => Some((Level::Route, Node::Route(route))),
-            Node::Port(backend, _) => Some((Level::Backend, Node::Backend(backend))),
-            _ => None,
-        };
-        let number = match (topology.section(node), owner) {
-            (None, _) => {
-                let identity = topology.identity(node);
-                let key = (level, None, identity.locator().into());
-                self.names.number(key, || Some(identity.to_string()))
-            }
-            // Most nodes are rules.
-            (Some(section), Some((level_of_owner, owner))) => {
-                let owner = self.node(level_of_owner, owner);
-                let label = || (level != Level::Rule).then(|| topology.step_label(node));
-                self.names.number((level, Some(owner), section.into()), label)
-            }
-            (Some(_), None) => {
-                let key = (level, None, topology.locator(node).into());
-                self.names.number(key, || Some(topology.step_label(node)))
-            }
-        };
-        self.of_nodes.insert((level, node), number);
-        number
+        let name = self
+            .known
+            .entry((level, node))
+            .or_insert_with(|| NodeName::new(level, topology.locator(node), topology.step_label(node)));
+        name.clone()
     }
 
     /// The nodes of a path.
-    fn path(&mut self, path: &Path) -> Box<[NameId]> {
+    fn path(&mut self, path: &Path) -> PathNames {
         let nodes = self.topology.levels(path).into_iter();
         nodes.map(|(level, node)| self.node(level, node)).collect()
-    }
-
-    /// The class of a Gateway.
-    fn class(&mut self, gateway: GatewayId) -> NameId {
-        let locator = self.topology.class_locator(gateway).into();
-        // No label has it.
-        self.names.number((Level::GatewayClass, None, locator), || None)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnostic::Findings;
-    use crate::hub::{Grants, Hub, Objects};
-    use crate::object::Object;
-    use crate::policy::{Attachments, Options};
-    use crate::topology::Sources;
-
-    fn text(routes: &[&str]) -> String {
-        let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n\
-                   spec: {gatewayClassName: gc, listeners: [{name: web, port: 80, protocol: HTTP}]}\n";
-        let routes = routes.iter().map(|name| {
-        format!(
-            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: infra}}\n\
-             spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{{name: s, port: 80}}]}}]}}\n"
-        )
-    });
-        gateway.to_owned() + &routes.collect::<String>()
-    }
-
-    /// The names of what a topology has, with their numbers, each by its level and locator.
-    fn names(routes: &[&str]) -> (NodeNames, Vec<(Level, String, NameId)>) {
-        let values = kube_yaml::read_all(&text(routes), &kube_yaml::Limits::default()).unwrap();
-        let hub = Hub::of(Objects::new(values.into_iter().map(Object::alone).collect()));
-        let mut findings = Findings::new();
-        let grants = Grants::new(&hub.objects);
-        let sources = Sources::hub(&hub.objects);
-        let (copied, options) = (HashMap::new(), Options::default());
-        let attachments = Attachments::new(sources, &copied, &grants, &options, &mut findings);
-        let topology = &attachments.topology;
-        let mut names = NodeNames::default();
-        // Twice, as for two classes of clusters.
-        let mut ids = Vec::new();
-        for _ in 0..2 {
-            let mut within = names.within(topology);
-            ids.clear();
-            for (gateway, node) in topology.gateways.iter() {
-                ids.push(within.start(Start::Gateway(gateway)));
-                ids.push(within.class(gateway));
-                let listeners = node.listeners.iter();
-                let listeners =
-                    listeners.map(|id| within.node(Level::Listener, Node::Listener(gateway, *id)));
-                ids.extend(listeners);
-            }
-            for (route, node) in topology.routes.iter() {
-                let rules = node.rules.iter();
-                ids.extend(rules.map(|rule| within.node(Level::Rule, Node::Rule(route, *rule))));
-                ids.push(within.node(Level::Route, Node::Route(route)));
-            }
-            let backends = topology.backends.ids();
-            ids.extend(backends.map(|id| within.node(Level::Backend, Node::Backend(id))));
-        }
-        let found = ids
-            .iter()
-            .map(|id| (names.level(*id), names.locator(*id).into_owned(), *id));
-        let found = found.collect();
-        (names, found)
-    }
-
-    #[test]
-    fn names_are_the_same_on_another_side_whatever_their_numbers_are() {
-        let (old, of_old) = names(&["gone", "stays"]);
-        let (new, of_new) = names(&["added", "new", "stays"]);
-        let there = old.on(&new);
-        for (level, locator, id) in &of_old {
-            let same = of_new.iter().find(|(on, name, _)| (on, name) == (level, locator));
-            assert_eq!(*there.get(*id), same.map(|(.., id)| *id), "{level:?} {locator}");
-        }
-        let gone = of_old.iter().filter(|(.., id)| there.get(*id).is_none());
-        let gone: Vec<&str> = gone.map(|(_, locator, _)| locator.as_str()).collect();
-        let route = "httproute.gateway.networking.k8s.io:infra/gone";
-        assert_eq!(
-            gone,
-            [&format!("{route}#rule-1"), route],
-            "its rule is not that of another route"
-        );
-    }
-
-    #[test]
-    fn names_read_like_those_of_the_topology_and_two_classes_share_them() {
-        let (names, found) = names(&["r"]);
-        let read = found
-            .iter()
-            .map(|(_, locator, id)| (locator.as_str(), names.label(*id)));
-        let api = "gateway.networking.k8s.io";
-        let expected = [
-            (format!("gateway.{api}:infra/gw"), "Gateway infra/gw"),
-            (format!("gatewayclass.{api}:gc"), ""),
-            (format!("gateway.{api}:infra/gw#web"), "listener web"),
-            (format!("httproute.{api}:infra/r#rule-1"), "rule-1"),
-            (format!("httproute.{api}:infra/r"), "HTTPRoute infra/r"),
-            ("service:infra/s".to_owned(), "Service infra/s"),
-        ];
-        // A class is in no label.
-        let read: Vec<(String, &str)> = read
-            .zip(&found)
-            .map(|((locator, label), (level, ..))| {
-                let label = if *level == Level::GatewayClass { "" } else { label };
-                (locator.to_owned(), label)
-            })
-            .collect();
-        assert_eq!(read, expected);
-        assert_eq!(names.names.len(), expected.len());
     }
 }

@@ -44,7 +44,7 @@ fn traffic(name: &str, age: u8, annotations: &str, on: &str, settings: &str) -> 
 /// Type, status and reason of the conditions of a policy, and those for its first ancestor.
 fn conditions(seen: &Seen<'_>, policy: &str) -> (Vec<String>, Vec<String>) {
     let entry = seen.view(|view| PolicyEntry::of_hub(view, seen.id(policy)));
-    let shown = |condition: &super::super::Condition| {
+    let shown = |condition: &crate::api::condition::Condition| {
         format!(
             "{} {} {}: {}",
             condition.kind, condition.status, condition.reason, condition.message

@@ -164,6 +164,7 @@ impl Received<'_> {
             clusters: self.clusters,
             routes: self.routes,
             cluster,
+            withheld: &[],
             refusals: crate::outcome::Refusals::new(),
             overlays: Vec::new(),
         })
