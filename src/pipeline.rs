@@ -44,6 +44,6 @@ pub use loaded::Loaded;
 pub use page::PageInput;
 pub use request::{CONFIG_NAME, Request};
 pub use results::{check, unexpected};
-pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
+pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, definitions};
 pub use staged::InIndex;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, load_prunable, load_works, lost_by_replacing};

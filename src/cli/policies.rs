@@ -6,7 +6,7 @@ use apimachinery::{GroupKind, named_parts};
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::Object;
-use spokewright::diagnostic::{Code, Findings, did_you_mean};
+use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::Loaded;
 use spokewright::report::{
     CoverageReport, PolicyReport, PolicyView, Request, coverage_markdown, coverage_text, effective_paths,
@@ -244,41 +244,30 @@ impl Policies {
 }
 
 /// The kind of policies that a name means: `AuthPolicy`, or with its group, `AuthPolicy.kuadrant.io`.
-fn policy_kind(loaded: &Loaded, text: &str) -> Result<GroupKind, Refusal> {
-    let (kind, group) = text
-        .split_once('.')
-        .map_or((text, None), |(kind, group)| (kind, Some(group)));
-    let policies = loaded.hub.kinds.iter().filter(|info| info.is_policy());
-    let policies: Vec<GroupKind> = policies
-        .map(|info| GroupKind::new(&*info.group, &*info.kind))
-        .collect();
-    let is_meant = |known: &&GroupKind| {
-        known.kind.eq_ignore_ascii_case(kind) && group.is_none_or(|group| known.group == group)
+fn policy_kind(loaded: &Loaded, name: &str) -> Result<GroupKind, Refusal> {
+    let mut meant = match loaded.hub.kinds.policies(name) {
+        Ok(meant) => meant,
+        Err(near) => {
+            let help = near.map(|near| format!("did you mean `{near}`?"));
+            let help =
+                help.unwrap_or_else(|| "name a kind of policies, as in `--kind AuthPolicy`".to_owned());
+            return refuse(&format!("there is no kind `{name}` of policies"), &help);
+        }
     };
-    let mut meant: Vec<&GroupKind> = policies.iter().filter(is_meant).collect();
     // Of two products that have a kind of one name, the input mostly has one.
-    let is_there = |kind: &&GroupKind| {
-        loaded
-            .hub
-            .everywhere()
-            .any(|object| object.group_kind() == **kind)
+    let is_there = |kind: &GroupKind| {
+        let mut objects = loaded.hub.everywhere();
+        objects.any(|object| object.group_kind() == *kind)
     };
     if meant.len() > 1 && meant.iter().any(is_there) {
         meant.retain(is_there);
     }
-    meant.sort();
     match meant.as_slice() {
-        [kind] => Ok((*kind).clone()),
-        [] => {
-            let near = did_you_mean(kind, policies.iter().map(|kind| kind.kind.as_str()));
-            let help =
-                near.unwrap_or_else(|| "name a kind of policies, as in `--kind AuthPolicy`".to_owned());
-            refuse(&format!("there is no kind `{text}` of policies"), &help)
-        }
+        [kind] => Ok(kind.clone()),
         several => {
-            let names = several.iter().map(|kind| format!("{}.{}", kind.kind, kind.group));
-            let help = format!("write one of: {}", names.collect::<Vec<_>>().join(", "));
-            refuse(&format!("several groups have a kind `{text}`"), &help)
+            let names: Vec<String> = several.iter().map(ToString::to_string).collect();
+            let help = format!("write one of: {}", names.join(", "));
+            refuse(&format!("several groups have a kind `{name}`"), &help)
         }
     }
 }

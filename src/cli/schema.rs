@@ -1,12 +1,12 @@
 //! `spokewright schema`: JSON Schemas of the configuration, of ClusterOverlays, of GatewayClass parameters, and of each
-//! report; the definition of ClusterOverlays; and the list of kinds whose schemas are built in.
+//! report; the definitions of our kinds; and the list of kinds whose schemas are built in.
 
 use std::io::IsTerminal as _;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::did_you_mean;
-use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, overlay_definition};
+use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, definitions};
 
 use super::print::{Status, refuse};
 use super::{completions, print};
@@ -18,14 +18,15 @@ Examples:
   spokewright schema params > params.schema.json
   spokewright schema report/placement
                                      for what placement -o json prints
-  spokewright schema crd             the CustomResourceDefinition of ClusterOverlays
+  spokewright schema crd             the CustomResourceDefinitions of ClusterOverlay
+                                     and FleetRule
   spokewright schema catalog         kinds that are checked without their CRDs";
 
 /// The catalog of kinds.
 const CATALOG: &str = "catalog";
 
-/// The definition of the kind that an API server may store.
-const DEFINITION: &str = "crd";
+/// The definitions of the kinds that an API server may store.
+const DEFINITIONS: &str = "crd";
 
 /// The schemas of files that editors find by their names.
 const SCHEMA_STORE: &str = "schema-store";
@@ -45,7 +46,7 @@ impl Schema {
         let text = match &self.name {
             None => names.iter().map(|name| format!("{name}\n")).collect(),
             Some(name) if name == CATALOG => catalog_text(),
-            Some(name) if name == DEFINITION => overlay_definition(),
+            Some(name) if name == DEFINITIONS => definitions(),
             Some(name) if name == SCHEMA_STORE => SCHEMA_STORE_CATALOG.to_owned(),
             Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
                 Some((_, schema)) => (*schema).to_owned(),

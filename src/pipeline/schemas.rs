@@ -4,7 +4,7 @@
 
 use kube_json::{Map, Value, json};
 
-use crate::api::{catalog, own_kinds, schema};
+use crate::api::{catalog, kinds, own_kinds, schema};
 
 /// The committed text of each schema of a report.
 macro_rules! reports {
@@ -43,11 +43,18 @@ pub const SCHEMAS: &[(&str, &str)] = reports![
 /// The entries of SchemaStore's catalog, by which editors find the schema of a file.
 pub const SCHEMA_STORE_CATALOG: &str = include_str!("../../schemas/catalog.json");
 
-/// The CustomResourceDefinition of ClusterOverlays, as YAML, for an API server that should store them.
-pub fn overlay_definition() -> String {
-    let kind = own_kinds::OVERLAY;
-    let plural = own_kinds::OVERLAYS;
-    let schema: Value = schema::OVERLAY.parse().unwrap_or_default();
+/// The CustomResourceDefinitions of ClusterOverlays and FleetRules, as YAML, for an API server that should store them.
+pub fn definitions() -> String {
+    let definitions = [
+        definition(own_kinds::OVERLAY, "Namespaced", schema::OVERLAY),
+        definition(own_kinds::RULE, "Cluster", schema::RULE),
+    ];
+    definitions.join("---\n")
+}
+
+fn definition(kind: &str, scope: &str, schema: &str) -> String {
+    let plural = kinds::plural(kind);
+    let schema: Value = schema.parse().unwrap_or_default();
     let mut schema = structural(&schema);
     if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         // An API server has rules of its own for these.
@@ -66,7 +73,7 @@ pub fn overlay_definition() -> String {
         "spec": {
             "group": own_kinds::GROUP,
             "names": {"kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": kind.to_lowercase()},
-            "scope": "Namespaced",
+            "scope": scope,
             "versions": [{
                 "name": own_kinds::VERSION, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
             }],
@@ -84,8 +91,11 @@ fn structural(schema: &Value) -> Value {
     for (name, value) in fields {
         match (name.as_str(), value) {
             ("$id" | "$schema" | "title", _)
-            | ("additionalProperties", Value::Bool(_))
+            | ("additionalProperties", Value::Bool(false))
             | ("default", Value::Null) => {}
+            ("additionalProperties", Value::Bool(true)) => {
+                structural.insert("x-kubernetes-preserve-unknown-fields", true.into());
+            }
             ("type", Value::Array(types)) => {
                 let named = types.iter().find(|name| *name != "null");
                 structural.insert("type", named.cloned().unwrap_or_default());
@@ -211,7 +221,7 @@ mod tests {
             let value = kube_yaml::read_document(text, &kube_yaml::Limits::default());
             Object::alone(value.expect("YAML"))
         };
-        let definition = read(&overlay_definition());
+        let definition = read(&definition(own_kinds::OVERLAY, "Namespaced", schema::OVERLAY));
         let (crd, problems) = crd::read(&definition);
         assert_eq!(problems, []);
         let crd = crd.expect("a definition");
@@ -248,6 +258,41 @@ spec:
             let wrong = read(&text.replacen(right, wrong, 1));
             assert!(!refused(&wrong).is_empty(), "{right}");
             assert!(!overlay::read(&wrong).1.is_empty(), "{right}");
+        }
+    }
+
+    #[test]
+    fn the_definition_of_rules_accepts_what_we_accept() {
+        let read = |text: &str| {
+            let value = kube_yaml::read_document(text, &kube_yaml::Limits::default());
+            Object::alone(value.expect("YAML"))
+        };
+        let definition = read(&definition(own_kinds::RULE, "Cluster", schema::RULE));
+        let (crd, problems) = crd::read(&definition);
+        assert_eq!(problems, []);
+        let crd = crd.expect("a definition");
+        assert_eq!(crd::verify(&crd, &definition, &Work::unlimited()), []);
+        let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/rules");
+        let refused = |object: &Object| crd::check(&crd, object, &Work::unlimited());
+        for entry in std::fs::read_dir(rules).expect("rules") {
+            let path = entry.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("text");
+            if path.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            assert_eq!(refused(&read(&text)), [], "{}", path.display());
+            for (right, wrong) in [
+                ("expect: Violated", "expect: Broken"),
+                ("assert:", "asert:"),
+                ("  spec:", ""),
+            ] {
+                let wrong = read(&text.replacen(right, wrong, 1));
+                assert_eq!(
+                    refused(&wrong).is_empty(),
+                    fleet_rule::read(&wrong).1.is_empty(),
+                    "{right}"
+                );
+            }
         }
     }
 

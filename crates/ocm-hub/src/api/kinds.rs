@@ -195,7 +195,7 @@ fn built_in(group: &'static str, versions: &'static str, kind: &'static str, sco
 
 /// The name of a kind in URLs: of ours, as its definition says, and of others, as Kubernetes guesses it:
 /// kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/meta/restmapper.go@v1.34.1
-fn plural(kind: &str) -> String {
+pub fn plural(kind: &str) -> String {
     if kind == own_kinds::OVERLAY {
         return own_kinds::OVERLAYS.to_owned();
     }
@@ -282,6 +282,33 @@ impl KindTable {
     /// Every kind of this name, regardless of its group.
     pub fn of_name(&self, kind: &str) -> impl Iterator<Item = &KindInfo> {
         self.kinds.iter().filter(move |info| info.kind == kind)
+    }
+
+    /// The kinds of policies that a name means, sorted: `AuthPolicy`, in any letter case, or with its group,
+    /// `AuthPolicy.kuadrant.io`.
+    ///
+    /// # Errors
+    /// The nearest name, if no kind is meant.
+    pub fn policies(&self, name: &str) -> Result<Vec<GroupKind>, Option<String>> {
+        let (kind, group) = match name.split_once('.') {
+            Some((kind, group)) => (kind, Some(group)),
+            None => (name, None),
+        };
+        let policies = self.kinds.iter().filter(|info| info.is_policy());
+        let policies = policies.map(|info| GroupKind::new(&*info.group, &*info.kind));
+        let (mut meant, others): (Vec<GroupKind>, Vec<GroupKind>) = policies.partition(|policy| {
+            policy.kind.eq_ignore_ascii_case(kind) && group.is_none_or(|group| policy.group == group)
+        });
+        if meant.is_empty() {
+            let names = others.iter().map(|policy| match group {
+                Some(_) => policy.to_string(),
+                None => policy.kind.to_string(),
+            });
+            let names: Vec<String> = names.collect();
+            return Err(nearest(name, names.iter().map(String::as_str)).map(str::to_owned));
+        }
+        meant.sort();
+        Ok(meant)
     }
 
     /// By group and plural resource name.
