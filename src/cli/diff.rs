@@ -361,7 +361,7 @@ impl Diff {
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed.is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
-        report.exceeded = diff::exceeded(budget, &report, &self.budget.allow);
+        report.exceeded = diff::exceeded(budget, &report, &self.budget.allow.allow);
         let mut found = diff::over_budget(&report.exceeded);
         found.extend(self.print(&report, locate)?);
         print::findings(&found, &loaded.sources, self.options.speech);
@@ -429,10 +429,17 @@ struct BudgetOptions {
     #[arg(help_heading = "Budget", hide_short_help = true, conflicts_with = "without")]
     max_lost_policies: Option<u32>,
 
+    #[command(flatten)]
+    allow: AllowOption,
+}
+
+/// What may exceed its limit in this run.
+#[derive(Debug, Args)]
+pub(super) struct AllowOption {
     /// What is meant, however much it is
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     #[arg(value_parser = choice(&LIMITS), help_heading = "Budget", hide_short_help = true)]
-    allow: Vec<Limit>,
+    pub(super) allow: Vec<Limit>,
 }
 
 /// The limits, as they are typed.

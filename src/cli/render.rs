@@ -16,6 +16,7 @@ use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies, overlays_line};
 use spokewright::source::{Files, IndexTree, Sources};
 
+use super::diff::AllowOption;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result, place};
 use super::print::{self, MessageFormat, Speech, Status, UNWRITTEN, refuse, to_stdout};
 use super::reporting::{self, is_stdout, to_file};
@@ -70,6 +71,9 @@ pub(crate) struct Render {
     /// Accept an empty result and remove everything
     #[arg(long)]
     allow_empty: bool,
+
+    #[command(flatten)]
+    allow: AllowOption,
 
     /// Also write a JSON report of what was rendered and why
     #[arg(long, value_name = "FILE")]
@@ -192,17 +196,23 @@ impl Run<'_> {
             Vec::new()
         });
         let compare_earlier = || {
-            if let Some(earlier) = &earlier {
-                let before = Before::Tree(earlier);
-                let _ = analysis.compare_earlier((rendered, layout), &before, &mut findings);
-            }
+            let earlier = earlier.as_ref()?;
+            // A stream replaces nothing.
+            let replaced = (!command.is_stream()).then_some(earlier);
+            let allowed = &command.allow.allow;
+            let beyond = replaced.map(|earlier| analysis.over_budget(layout, earlier, allowed, &findings));
+            let before = Before::Tree(earlier);
+            let leaving = analysis.compare_earlier((rendered, layout), &before, &mut findings);
+            findings.extend(beyond.and_then(Result::ok).into_iter().flatten());
+            leaving.ok().flatten().filter(|_| replaced.is_some())
         };
-        let (unused, ()) = rayon::join(|| print::unused(loaded, speech), compare_earlier);
+        let (unused, leaving) = rayon::join(|| print::unused(loaded, speech), compare_earlier);
         if command.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }
         loaded.finish(&mut findings);
 
+        leaving.iter().for_each(|leaving| self.say(leaving));
         print::passed_over(loaded, &unused, speech);
         let sources = &loaded.sources;
         if let Some(path) = &command.report {
@@ -218,6 +228,11 @@ impl Run<'_> {
             findings.extend(to_file(path, |file| write_json(&report, file))?);
         }
         command.options.write_also(&mut findings, sources);
+        if speech.verbose && !command.is_stream() && loaded.config.budget().max_lost_policies.is_some() {
+            print::line(
+                "note: `diff` checks `maxLostPolicies`: the files of a tree do not say which policies applied",
+            );
+        }
         if findings.has_errors() {
             print::findings(&findings, sources, speech);
             self.say_nothing_was_written(&findings);

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::projections::Projection;
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::outcome::placements_not_found;
-use crate::placing::{self, Clusters};
+use crate::placing::{self, Clusters, Wave};
 use crate::progress::Stage;
+use crate::render::WorkKind;
 use crate::sync::PlacedGateway;
 
 /// Which objects of an input are ours, and where they go: the same for every view of its policies.
@@ -31,6 +32,8 @@ pub(super) struct Placed<'a> {
     pub(super) by_key: Clusters,
     /// Gateways whose placement is not in the input.
     pub(super) not_found: BTreeSet<OurGatewayId>,
+    /// The order in which changes reach the clusters.
+    pub(super) waves: Vec<Wave>,
 }
 
 impl<'a> Placed<'a> {
@@ -39,10 +42,11 @@ impl<'a> Placed<'a> {
         let ours = Ours::new(hub, controller_name);
         ours.report(hub, controller_name, findings);
         Grants::report(hub, findings);
-        let clusters = place(loaded, &ours, findings);
+        let (clusters, waves) = place(loaded, &ours, findings);
         let not_found = placements_not_found(&ours, findings);
         Self {
             not_found,
+            waves,
             ..Self::of_hub(loaded, (hub, 0), ours, clusters)
         }
     }
@@ -62,6 +66,7 @@ impl<'a> Placed<'a> {
             hub,
             by_key: by_key.collect(),
             not_found: BTreeSet::new(),
+            waves: Vec::new(),
             receiving: receiving(&clusters, |cluster| is_for(loaded, projection, cluster)),
             projection,
             clusters,
@@ -154,15 +159,29 @@ fn receiving(
     })
 }
 
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {
+fn place(
+    loaded: &Loaded,
+    ours: &Ours<'_>,
+    findings: &mut Findings,
+) -> (Table<OurGatewayId, Arc<[String]>>, Vec<Wave>) {
     let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placing::inventory(&loaded.hub, findings);
+    let (hub, config) = (&loaded.hub, &loaded.config);
+    let inventory = placing::inventory(hub, findings);
     let input = loaded.evaluation_input(&inventory);
-    placing::place(
-        &loaded.hub,
-        ours,
-        loaded.config.placement.unwrap_or_default().source,
-        &input,
-        findings,
-    )
+    let source = config.placement.unwrap_or_default().source;
+    let clusters = placing::place(hub, ours, source, &input, findings);
+    let receiving = clusters.rows().iter().flat_map(|clusters| clusters.iter());
+    let waves = placing::waves(hub, config, &input, receiving, findings);
+    let mut params = ours
+        .classes
+        .values()
+        .filter_map(|class| class.params.as_deref().ok());
+    let is_replicated = loaded.work_kind == WorkKind::ReplicaSet && !waves.is_empty();
+    if is_replicated && params.any(|params| params.rollout.is_some()) {
+        let message =
+            "`waves` and `rollout` of the parameters both order the clusters of ManifestWorkReplicaSets";
+        let finding = Finding::new(Code::CONFIG_INVALID, config.place("/waves"), message);
+        findings.push(finding.help("remove `waves`: OCM rolls replica sets out as `rollout` says"));
+    }
+    (clusters, waves)
 }

@@ -155,7 +155,7 @@ impl Shipped {
     }
 }
 
-/// Finds everything that a rendering into the output would report.
+/// Finds everything that a rendering into the output would report, except that it goes beyond a budget.
 pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let analysis = Analysis::new(loaded, findings);
     let rendered = analysis.render(EmptyResult::Refused, findings);

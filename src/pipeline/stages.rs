@@ -13,15 +13,16 @@ use super::analysis::{Analysis, Received};
 use super::empty_result::report_nothing_rendered;
 use super::loaded::Loaded;
 use super::placed::Placed;
-use crate::api::config::Secrets;
+use crate::api::config::{Budget, Secrets};
 use crate::api::gateway::GROUP;
 use crate::api::kinds::KindTable;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{self, Hub, Table};
 use crate::object::{Object, Origin};
 use crate::outcome::{Prediction, StatusGroup, WithheldPolicy};
-use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, EarlierWorks, Layout, Plan};
+use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, TreeFile, TreeFiles, position, read_tree};
+use crate::render::{self, EarlierWorks, Layout, Plan, SyncWaves, WorkKind};
+use crate::report::diff::{self, DiffReport, Limit, Side, Titles};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
     Shared, WorkOrSet, WorksAndSets,
@@ -103,7 +104,7 @@ impl Analysis<'_> {
     /// disappear before the objects that they are for, objects that leave all clusters and not the input, and updates that
     /// clusters would refuse. For a part
     /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
-    /// out.
+    /// out. The result names the clusters, Gateways, and policies that leave the tree.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
@@ -112,12 +113,53 @@ impl Analysis<'_> {
         (rendered, layout): (&Rendered, &Layout<'_>),
         before: &Before<'_>,
         findings: &mut Findings,
-    ) -> Result<(), OutputError> {
-        let found = self
+    ) -> Result<Option<String>, OutputError> {
+        let (found, leaving) = self
             .placed
             .compare_earlier((rendered, layout), before, findings)?;
         findings.extend(found);
-        Ok(())
+        Ok(leaving)
+    }
+
+    /// The limits of the configured budget that replacing the earlier files exceeds. Files do not say which policies
+    /// applied, so lost policies do not count, and one that is not YAML counts as empty.
+    ///
+    /// # Errors
+    /// When a file cannot be read: then it cannot be written either.
+    pub fn over_budget(
+        &self,
+        layout: &Layout<'_>,
+        earlier: &Earlier,
+        allowed: &[Limit],
+        found: &Findings,
+    ) -> Result<Findings, OutputError> {
+        let loaded = self.placed.loaded;
+        let budget = Budget {
+            max_lost_policies: None,
+            ..loaded.config.budget()
+        };
+        let paths: Vec<&str> = earlier.paths().collect();
+        if budget == Budget::default() || paths.is_empty() || loaded.is_stopped_by(found) {
+            return Ok(Findings::new());
+        }
+        let limits = kube_yaml::Limits::default();
+        let is_read = |text: &String| kube_yaml::read_document(text, &limits).is_ok();
+        let texts = parallel::map(&paths, |path| {
+            let text = earlier.replaced(layout, path)?;
+            Ok(text.map(|text| Some(text).filter(is_read).unwrap_or_default()))
+        });
+        let mut files = TreeFiles::default();
+        for (path, text) in paths.into_iter().map(str::to_owned).zip(texts) {
+            match text? {
+                Some(text) => files.others.push(TreeFile { path, text }),
+                None if position(layout, &path).is_some() => files.as_expected.push(path),
+                None => {}
+            }
+        }
+        let new = Side::of_plan(layout.plan());
+        let comparison = diff::compare(&Side::of_tree(&files, &new), &new).unwrap_or_default();
+        let report = DiffReport::new(Titles::default(), comparison, Vec::new());
+        Ok(diff::over_budget(&diff::exceeded(budget, &report, allowed)))
     }
 
     /// Predicts the status of every Gateway.
@@ -180,10 +222,10 @@ impl Placed<'_> {
         (rendered, layout): (&Rendered, &Layout<'_>),
         before: &Before<'_>,
         said: &Findings,
-    ) -> Result<Vec<Finding>, OutputError> {
+    ) -> Result<(Vec<Finding>, Option<String>), OutputError> {
         let paths = before.paths();
         if paths.is_empty() || self.loaded.is_stopped_by(said) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let replaced = render::Replaced {
             hub: &self.loaded.hub,
@@ -197,7 +239,7 @@ impl Placed<'_> {
         findings.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
         findings.extend(render::moved(layout.plan(), &replaced));
         findings.extend(render::refused(layout.plan(), &replaced));
-        Ok(findings)
+        Ok((findings, render::leaving(layout.plan(), replaced.earlier)))
     }
 }
 
@@ -212,7 +254,7 @@ pub fn lost_by_replacing(
     said: &Findings,
 ) -> Result<Findings, OutputError> {
     let placed = Placed::new(loaded, &mut Findings::new());
-    let lost = placed.compare_earlier((rendered, &rendered.layout(loaded)), before, said)?;
+    let (lost, _) = placed.compare_earlier((rendered, &rendered.layout(loaded)), before, said)?;
     let codes: Vec<Code> = lost.iter().map(|finding| finding.code).collect();
     let mut findings = Findings::new();
     findings.extend(lost);
@@ -330,6 +372,8 @@ pub(super) fn plan<'a>(
     };
     let (labels, missing) = rayon::join(|| reports(findings), references);
     findings.extend(missing);
+    let gateway_objects = gateways.rows().iter().map(|placed| placed.gateway.object);
+    let synced_objects = synced.iter().map(|synced| synced.object);
     let input = render::Input {
         hub,
         grants,
@@ -341,6 +385,11 @@ pub(super) fn plan<'a>(
         secrets: loaded.config.secrets,
         hub_objects: loaded.config.hub_objects,
         work_kind: loaded.work_kind,
+        sync_waves: &SyncWaves::new(
+            &placed.waves,
+            loaded.work_kind == WorkKind::ManifestWork,
+            gateway_objects.chain(synced_objects),
+        ),
         progress: &loaded.progress,
     };
     let mut plan = render::render(&input, variants, findings);

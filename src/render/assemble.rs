@@ -20,7 +20,8 @@ use super::secrets::{
     ListenerSecrets, encrypted, gateway_manifest, gateway_secrets, rewrite, set_secrets, string_data,
     substitution, too_large, too_many,
 };
-use super::work::{WorkParts, wave};
+use super::waves::own_wave;
+use super::work::WorkParts;
 use super::{hub_objects, rbac};
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
@@ -73,7 +74,7 @@ fn parts(object: &Object, turn: Turn, manifests: Vec<Arc<Manifest>>) -> WorkPart
     WorkParts {
         name: work_name(object),
         parent: Some(object.key()),
-        wave: wave(object),
+        wave: own_wave(object),
         turn,
         manifests,
     }
@@ -106,7 +107,7 @@ fn drafted<'a>(input: &Input<'a>, contents: Vec<Content<'a>>) -> Vec<DraftedWork
             }
         }
     }
-    let distinct = distinct.into_iter().map(|(mut content, others)| {
+    let distinct = distinct.into_iter().flat_map(|(mut content, others)| {
         // Once, and not for each hub: there may be a thousand.
         if !others.is_empty() {
             let all = content
@@ -117,9 +118,9 @@ fn drafted<'a>(input: &Input<'a>, contents: Vec<Content<'a>>) -> Vec<DraftedWork
             all.sort_unstable();
             content.clusters = all.into();
         }
-        content.drafted(input)
+        input.sync_waves.split(content)
     });
-    distinct.collect()
+    distinct.map(|content| content.drafted(input)).collect()
 }
 
 /// The own works of an object: clusters where it has the same content share one, with the parameters of the first Gateway
@@ -328,6 +329,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     };
     // To free thousands of objects takes as long as to make them.
     rayon::join(by_name, || parallel::map_each(carried, drop));
+    plan.waves = input.sync_waves.waves.to_vec();
     plan
 }
 
@@ -361,11 +363,11 @@ struct Received {
     works: Vec<WorkId>,
     /// The numbers of the rights that they need.
     rights: BTreeSet<usize>,
-    /// The first of Argo CD's waves that one of them is in, if that is before the waves of other objects.
+    /// The first sync wave that one of their objects asks for, if that is before the waves of other objects.
     first_wave: i64,
 }
 
-/// What clusters whose agents need the same have in common: the rights, and the wave before which they need them.
+/// What clusters whose agents need the same have in common: the rights, and the sync wave in which they need them.
 type Needed = (rbac::Rights, i64);
 
 impl<'a> Assembly<'a> {
@@ -545,7 +547,7 @@ impl<'a> Assembly<'a> {
         }
         let id = self.plan.works.push(work);
         let (rights, _) = self.rights.insert_full(drafted.rights);
-        let first_wave = content.parts.wave.unwrap_or_default();
+        let first_wave = own_wave(object).unwrap_or_default();
         for cluster in content.clusters.iter() {
             let received = match self.receiving.get_mut(cluster) {
                 Some(received) => received,
@@ -591,15 +593,16 @@ impl<'a> Assembly<'a> {
         let mut alike: BTreeMap<(BTreeSet<usize>, i64), Vec<String>> = BTreeMap::new();
         let receiving: BTreeMap<String, Received> = std::mem::take(&mut self.receiving).into_iter().collect();
         for (cluster, received) in receiving {
-            let needed = (received.rights, received.first_wave);
+            let wave = self.input.sync_waves.on_cluster(&cluster, received.first_wave);
+            let needed = (received.rights, wave);
             alike.entry(needed).or_default().push(cluster.clone());
             self.plan.clusters.insert(cluster, received.works);
         }
         let mut by_content: BTreeMap<Needed, Vec<String>> = BTreeMap::new();
-        for ((numbers, first_wave), clusters) in alike {
+        for ((numbers, wave), clusters) in alike {
             let all = numbers.iter().filter_map(|number| self.rights.get_index(*number));
             let rights = all.flat_map(|rights| rights.iter().cloned()).collect();
-            let needed = by_content.entry((rights, first_wave)).or_default();
+            let needed = by_content.entry((rights, wave)).or_default();
             needed.extend(clusters);
         }
         by_content
@@ -607,10 +610,10 @@ impl<'a> Assembly<'a> {
 
     /// The RBAC work of each cluster; clusters with the same rights share one.
     fn rbac_works(&mut self, by_content: BTreeMap<Needed, Vec<String>>) {
-        for ((rights, first_wave), clusters) in by_content {
+        for ((rights, wave), clusters) in by_content {
             let parts = WorkParts {
                 // An agent needs its rights with the first work.
-                wave: Some(first_wave).filter(|wave| *wave < 0),
+                wave: Some(wave).filter(|wave| *wave != 0),
                 ..rbac::work(rbac::ROLE_NAME, &rights)
             };
             let work = Work::new(&parts, None);

@@ -60,6 +60,7 @@ pub(super) struct Carried<'a> {
 }
 
 /// What a work will contain, and where.
+#[derive(Clone)]
 pub(super) struct Content<'a> {
     /// What it is the work of.
     pub(super) object: &'a Object,

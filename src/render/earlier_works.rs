@@ -29,6 +29,7 @@ use super::plan::{Plan, REPLICA_SETS, WorkId};
 use super::rbac::{self, Rights, deletable, dotted, list, manifest_names, text};
 use crate::api::crd;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_policy};
+use crate::api::gateway::GROUP as GATEWAY_GROUP;
 use crate::api::params::ParamsPlace;
 use crate::api::updates::{Refusal, refusals};
 use crate::diagnostic::{
@@ -218,6 +219,31 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, earlier: &EarlierWorks) -
     objects.sort_by_key(|object| object.identity());
     objects.dedup_by_key(|object| object.identity());
     objects
+}
+
+/// The clusters, Gateways, and policies that earlier works are for, or contain, and that the plan has nowhere, in a line.
+pub(crate) fn leaving(plan: &Plan, earlier: &EarlierWorks) -> Option<String> {
+    let works = plan.works.rows().iter().map(|work| &work.manifests);
+    let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
+    let planned = works.chain(sets).flatten().map(ManifestSummary::identity);
+    let planned: HashSet<Identity> = planned.collect();
+    let gateway = GroupKind::new(GATEWAY_GROUP, "Gateway");
+    let (mut clusters, mut objects) = (BTreeSet::new(), BTreeSet::new());
+    for (work, directories) in earlier.contents() {
+        let gone = |name: &&str| !name.starts_with('_') && !plan.clusters.contains_key(*name);
+        clusters.extend(directories.into_iter().filter(gone).map(str::to_owned));
+        let gone = work
+            .objects
+            .iter()
+            .filter(|object| !planned.contains(&object.identity));
+        let is_named = |object: &&ShippedObject| {
+            object.identity.group_kind == gateway || is_synced_policy(&object.value)
+        };
+        objects.extend(gone.filter(is_named).map(|object| object.identity.to_string()));
+    }
+    let all = [clusters, objects].into_iter().filter(|names| !names.is_empty());
+    let all: Vec<String> = all.map(|names| first_names(names, MOST_NAMES)).collect();
+    (!all.is_empty()).then(|| format!("leaving the tree: {}", all.join("; ")))
 }
 
 /// What leaves one work on the clusters.

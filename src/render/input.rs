@@ -9,6 +9,7 @@ use kube_json::Value;
 
 use super::manifest::Manifest;
 use super::rbac::text;
+use super::waves::SyncWaves;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
@@ -50,6 +51,8 @@ pub(crate) struct Input<'a> {
     pub hub_objects: HubObjects,
     /// The kind of object that contains the works.
     pub work_kind: WorkKind,
+    /// The order in which changes reach the clusters.
+    pub sync_waves: &'a SyncWaves<'a>,
     /// The observer of progress.
     pub progress: &'a Progress,
 }

@@ -1,9 +1,10 @@
 //! The layout of the output tree: which file of a plan is where, which `kustomization.yaml` lists what, and Flux
-//! Kustomizations, one for each directory of the tree: each applies the works of a cluster, and waits until they are
-//! healthy. The expressions match `health.lua` of examples/argocd; a test compares the two on the same works.
+//! Kustomizations, one for each directory of the tree: each applies the works of a cluster once those of the wave before are
+//! healthy, and waits until its own are. The expressions match `health.lua` of examples/argocd; a test compares the two on the same works.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use kube_yaml::scalar;
 use rayon::slice::ParallelSliceMut as _;
@@ -233,6 +234,8 @@ pub struct FluxKustomizations {
     tree: String,
     /// The directories below it, by the name of their file.
     directories: Vec<(String, String)>,
+    /// What the Kustomization of a cluster waits for: those of the wave before its own.
+    dependencies: HashMap<String, Arc<str>>,
 }
 
 impl FluxKustomizations {
@@ -246,9 +249,19 @@ impl FluxKustomizations {
             .map(|directory| (format!("works-{directory}.yaml"), directory.to_owned()))
             .collect();
         directories.sort_unstable();
+        let mut dependencies = HashMap::new();
+        let waves = layout.plan.waves.iter().filter(|wave| !wave.clusters.is_empty());
+        for (before, wave) in waves.clone().zip(waves.skip(1)) {
+            let names = before.clusters.iter();
+            let names = names.map(|cluster| format!("  - name: {}\n", scalar(cluster)));
+            let depends_on: Arc<str> = format!("  dependsOn:\n{}", names.collect::<String>()).into();
+            let clusters = wave.clusters.iter().cloned();
+            dependencies.extend(clusters.map(|cluster| (cluster, Arc::clone(&depends_on))));
+        }
         Self {
             tree: tree.to_owned(),
             directories,
+            dependencies,
         }
     }
 }
@@ -284,7 +297,8 @@ impl Tree for FluxKustomizations {
             return;
         };
         if let Some((_, directory)) = self.directories.get(index) {
-            buffer.extend(text(&self.tree, directory).bytes());
+            let depends_on = self.dependencies.get(directory).map_or("", AsRef::as_ref);
+            buffer.extend(text(&self.tree, directory, depends_on).bytes());
         }
     }
 }
@@ -294,7 +308,7 @@ const BEGIN: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomiza
 
 /// One Kustomization. Its name is that of the cluster: Flux puts it into a label of every object, which has room for 63
 /// characters. A directory of no cluster gets a name that no cluster can have.
-fn text(tree: &str, directory: &str) -> String {
+fn text(tree: &str, directory: &str, depends_on: &str) -> String {
     let name = directory
         .strip_prefix('_')
         .map_or_else(|| directory.to_owned(), |rest| format!("rendered.{rest}"));
@@ -312,7 +326,7 @@ spec:
   sourceRef:
     kind: GitRepository
     name: flux-system
-{HEALTH}",
+{depends_on}{HEALTH}",
         name = scalar(&name),
         path = scalar(&path),
     )

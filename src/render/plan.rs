@@ -11,6 +11,7 @@ use super::work::{WorkParts, WorkText, work_text};
 use crate::api::params::Params;
 use crate::hub::Table;
 use crate::output::Turn;
+use crate::placing::Wave;
 use apimachinery::row_ids;
 
 row_ids! {
@@ -35,6 +36,8 @@ pub struct Plan {
     pub routes: BTreeMap<String, usize>,
     /// How many other objects of each kind, chosen by name or label, go to at least one cluster.
     pub objects: BTreeMap<String, usize>,
+    /// The waves of the whole fleet, in their order.
+    pub waves: Vec<Wave>,
     /// With [`WorkKind::ReplicaSet`](super::WorkKind), what is written instead of the works: by namespace and name.
     pub replica_sets: Option<Vec<ReplicaSet>>,
 }

@@ -9,8 +9,8 @@ use super::manifest::{Manifest, ManifestSummary, append_delete_option, append_ma
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
+use crate::object::first_variable;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
-use crate::object::{Object, first_variable};
 use crate::output::Turn;
 use kube_yaml::{KeyOrder, append_item, append_key, append_text};
 
@@ -21,7 +21,7 @@ pub(super) struct WorkParts {
     pub name: String,
     /// `kuadrant.io/parent`: `namespace/name` of the hub object; none for the RBAC work.
     pub parent: Option<String>,
-    /// Argo CD's wave: that of the hub object.
+    /// Argo CD's sync wave.
     pub wave: Option<i64>,
     /// When it is to be applied.
     pub turn: Turn,
@@ -74,12 +74,6 @@ impl WorkText {
             .saturating_add(kube_yaml::scalar(cluster).len())
             .saturating_add(self.after.len())
     }
-}
-
-/// The wave that Argo CD is told of an object, where it is one: a user who orders Gateways means what Argo CD applies
-/// for them, and inside a work waves do nothing.
-pub(super) fn wave(object: &Object) -> Option<i64> {
-    object.annotation(SYNC_WAVE)?.parse().ok()
 }
 
 /// Flux replaces `${...}` in everything that it applies unless the outer object turns that off

@@ -52,6 +52,24 @@ pub struct Aggregated {
     pub objects: Vec<ObjectStatus>,
     /// The works themselves.
     pub works: WorkSummary,
+    /// How far the waves are, in their order.
+    pub waves: Vec<WaveProgress>,
+}
+
+/// How far a wave is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct WaveProgress {
+    /// The name of its decision group, or its number.
+    pub name: String,
+    /// How many clusters are in it.
+    pub clusters: usize,
+    /// How many of them have exactly what is planned.
+    pub done: usize,
+    /// The name of the first wave before it that is not done, if neither is this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<String>,
 }
 
 /// How many works are as they should be, and which are not.
@@ -142,7 +160,36 @@ impl Aggregation<'_, '_> {
         objects.extend(self.routes(&instances));
         objects.extend(self.policies(&instances, admits));
         objects.sort_by(|a, b| (a.group, &a.object).cmp(&(b.group, &b.object)));
-        Aggregated { objects, works }
+        let waves = self.waves(&works);
+        Aggregated {
+            objects,
+            works,
+            waves,
+        }
+    }
+
+    fn waves(&self, works: &WorkSummary) -> Vec<WaveProgress> {
+        let problems = works.problems.iter();
+        let in_the_way = problems.filter(|problem| problem.state.is_in_the_way());
+        let not_done: HashSet<&String> = in_the_way.map(|problem| &problem.cluster).collect();
+        let mut waves: Vec<WaveProgress> = Vec::new();
+        for wave in &self.plan.waves {
+            let clusters = wave.clusters.iter();
+            let clusters = clusters.filter(|cluster| self.plan.clusters.contains_key(*cluster));
+            let (clusters, done) = (
+                clusters.clone().count(),
+                clusters.filter(|cluster| !not_done.contains(cluster)).count(),
+            );
+            let first = waves.iter().find(|earlier| earlier.done < earlier.clusters);
+            let waiting_for = first.filter(|_| done < clusters).map(|first| first.name.clone());
+            waves.extend((clusters > 0).then(|| WaveProgress {
+                name: wave.name.clone(),
+                clusters,
+                done,
+                waiting_for,
+            }));
+        }
+        waves
     }
 
     /// Every planned work on every cluster, by cluster. `planned` keeps what each distinct one should hold.

@@ -20,7 +20,7 @@ pub use crate::outcome::{
 /// A request, for [`explain_request`].
 pub use crate::request_matching::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
-pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
+pub use aggregate::{Aggregated, WaveProgress, WorkProblem, WorkSummary};
 pub use coverage::{coverage_markdown, coverage_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::aggregate::{Aggregated, WorkProblem, WorkSummary, help, word};
+use super::aggregate::{Aggregated, WaveProgress, WorkProblem, WorkSummary, help, word};
 use crate::api::condition::{Condition, ConditionMessage};
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{
@@ -32,6 +32,9 @@ pub struct StatusReport<'r> {
     /// The works that an aggregated status comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub works: Option<&'r WorkSummary>,
+    /// How far the waves of the configuration are, in their order.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub waves: &'r [WaveProgress],
 }
 
 /// Where statuses come from.
@@ -54,6 +57,7 @@ impl<'r> StatusReport<'r> {
             source: StatusSource::Prediction,
             objects,
             works: None,
+            waves: &[],
         }
     }
 
@@ -62,6 +66,7 @@ impl<'r> StatusReport<'r> {
         Self {
             source: StatusSource::Works,
             works: Some(&aggregated.works),
+            waves: &aggregated.waves,
             ..Self::predicted(&aggregated.objects)
         }
     }
@@ -109,6 +114,18 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
     if let Some(works) = report.works {
         text.blank();
         summary(&mut text, works, width);
+    }
+    for WaveProgress {
+        name,
+        clusters,
+        done,
+        waiting_for,
+    } in report.waves
+    {
+        text.push(match waiting_for {
+            Some(first) => format!("wave {name}: {done} of {clusters}, waits for wave {first}"),
+            None => format!("wave {name}: {done} of {} done", counted(*clusters, "cluster")),
+        });
     }
     text.into_text()
 }

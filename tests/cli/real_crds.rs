@@ -66,6 +66,31 @@ fn validate_against(scratch: &Scratch, input: &str, cluster: &str, channel: &str
 }
 
 #[test]
+fn works_in_waves_are_valid() {
+    let scratch = Scratch::new();
+    let examples = fixtures().join("../examples");
+    copy(&examples.join("fleet"), &scratch.path("fleet"));
+    for (file, place) in [
+        ("placement.yaml", "hub/shop/placement.yaml"),
+        ("spokewright.yaml", "spokewright.yaml"),
+    ] {
+        std::fs::copy(
+            examples.join("waves").join(file),
+            scratch.path("fleet").join(place),
+        )
+        .expect("a file");
+    }
+    for cluster in ["us-1", "eu-1"] {
+        validate(&scratch, "fleet", cluster);
+    }
+    let work = scratch.read("out/eu-1/gateway-rbac.yaml");
+    assert!(
+        work.contains("    argocd.argoproj.io/sync-wave: \"1\"\n"),
+        "{work}"
+    );
+}
+
+#[test]
 fn the_worked_example_is_valid_under_the_real_crds() {
     validate(&Scratch::with_worked_example(), "hub", "eu-1");
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
+use crate::decision_groups::group_name;
 use crate::ids::{NameId, PlacementId, Table};
 use crate::input::{Detail, Input, Mode};
 use crate::outcome::Outcome;
@@ -42,6 +43,20 @@ impl Evaluation<'_> {
         let names = clusters.map(|cluster| self.plan.fleet.name(*cluster));
         let names = names.filter(|name| !name.is_empty() && seen.insert(*name));
         Some(names.collect())
+    }
+
+    /// The decision groups of a Placement, in the order of their index: the name of each, and its clusters. `None` if there
+    /// is no such Placement, or if it keeps its given decisions.
+    pub fn decision_groups(&self, namespace: &str, name: &str) -> Option<Vec<(String, BTreeSet<String>)>> {
+        let inventory = self.plan.input.inventory;
+        let id = inventory.placement(namespace, name)?;
+        let (placement, outcome) = (&inventory.placements[id], &self.outcomes[id]);
+        let groups = outcome.groups.groups.iter().map(|group| {
+            let clusters = outcome.groups.part(group.start, group.end).iter();
+            let clusters = clusters.map(|cluster| self.plan.fleet.name(*cluster).to_owned());
+            (group_name(placement, group.named).to_owned(), clusters.collect())
+        });
+        (!outcome.keeps()).then(|| groups.collect())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::outcome::{EffectiveChange, conceal, key_of};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Titles {
     /// Such as `HEAD`.

@@ -8,7 +8,7 @@ mod choices;
 mod tests;
 
 pub(super) use choices::ApiVersion;
-pub use choices::{Budget, HubObjects, PlacementSource, Placements, Secrets};
+pub use choices::{Budget, HubObjects, PlacementSource, Placements, Secrets, Waves};
 use choices::{DiffSettings, Istio, Kind, PolicyPrecedence};
 pub use ocm_placement::Mode as PlacementMode;
 
@@ -69,6 +69,9 @@ pub struct RenderConfig {
     pub exclude: Vec<String>,
     /// Placements.
     pub placement: Option<Placements>,
+    /// The waves in which changes reach the clusters: the decision groups of a Placement, in their order. Clusters in
+    /// no group come last.
+    pub waves: Option<Waves>,
     /// Precedence of policies.
     pub precedence: Option<PolicyPrecedence>,
     /// Istio, if it is not installed in the usual way.
@@ -94,6 +97,9 @@ pub struct RenderConfig {
     /// The suppressions that can apply.
     #[serde(skip)]
     pub suppress: Vec<Suppression>,
+    /// The file, if there is one.
+    #[serde(skip)]
+    pub document: Option<DocumentId>,
     /// The file as it is written, for a comparison with another one; null if there is none.
     #[serde(skip)]
     pub written: Value,
@@ -112,6 +118,7 @@ impl Default for RenderConfig {
             output_exceptions: Vec::new(),
             exclude: Vec::new(),
             placement: None,
+            waves: None,
             precedence: None,
             istio: None,
             secrets: Secrets::default(),
@@ -122,15 +129,22 @@ impl Default for RenderConfig {
             diff: None,
             findings: BTreeMap::new(),
             suppress: Vec::new(),
+            document: None,
             written: Value::Null,
         }
     }
 }
 
 impl RenderConfig {
-    /// What `diff` lets pass.
+    /// What a change may do.
     pub fn budget(&self) -> Budget {
         self.diff.and_then(|diff| diff.budget).unwrap_or_default()
+    }
+
+    /// The place of a field of the file.
+    pub fn place(&self, pointer: &str) -> Place {
+        self.document
+            .map_or(Place::Run, |document| Place::value(document, pointer))
     }
 }
 
@@ -177,6 +191,7 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
     config.findings = severities(value.get("findings"), &accepted, document, &mut findings);
     config.suppress =
         suppression::from_configuration(&take(&mut config.suppressions), document, &mut findings);
+    config.document = Some(document);
     config.written = value;
     // A file that is something else is one mistake.
     let findings = unknown.map_or(findings, |unknown| vec![unknown]);

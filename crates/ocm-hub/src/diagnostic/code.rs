@@ -155,7 +155,7 @@ codes! {
     PLACEMENT_MISCONFIGURED "placement/misconfigured" Error "OCM's scheduler would call this Placement misconfigured"
     PLACEMENT_NEEDS_NOW "placement/needs-now" Error Fixed "The placement depends on the time: pass --now"
     PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning Absence "A placement selects no cluster"
-    PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout begins with a decision group that the Placement does not have"
+    PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout or `waves` needs decision groups that the Placement does not have"
     PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
     PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error Conclusion Fixed "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
     PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"

@@ -261,7 +261,7 @@ fn given_decisions(hub: &Hub) -> GivenDecisions<'_> {
 }
 
 /// The names in a PlacementDecision.
-fn cluster_names(decision: &Object) -> impl Iterator<Item = &str> {
+pub(super) fn cluster_names(decision: &Object) -> impl Iterator<Item = &str> {
     let decisions = decision.root().get("status").get("decisions").items();
     decisions.filter_map(|decision| decision.text("clusterName"))
 }

@@ -63,6 +63,19 @@ pub struct DiffSettings {
     pub budget: Option<Budget>,
 }
 
+/// The Placement whose decision groups are the waves.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Waves {
+    /// Its namespace.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub namespace: String,
+    /// Its name.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub placement: String,
+}
+
 /// Where placements come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

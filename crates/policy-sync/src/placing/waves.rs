@@ -1,0 +1,151 @@
+//! The waves in which changes reach the clusters: the decision groups of the Placement that the configuration names. They
+//! follow from the input on every run, so a cluster that joins is in its wave from then on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apimachinery::{Identity, key};
+use ocm_placement::{Detail, GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Input, evaluate};
+
+use super::findings::{all_problems, decisions, finding};
+use super::place::cluster_names;
+use crate::api::config::{FILE_NAME, PlacementSource, RenderConfig};
+use crate::api::ocm::GROUP;
+use crate::diagnostic::{Code, Finding, Findings, counted, nearest};
+use crate::hub::Hub;
+
+/// Clusters that get a change at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wave {
+    /// The name of its decision group, or its number if that is not a name of its own.
+    pub name: String,
+    /// The clusters that receive anything.
+    pub clusters: BTreeSet<String>,
+}
+
+/// More waves would take days, and the works of each wave have texts of their own.
+const MOST_WAVES: usize = 100;
+
+/// The name of a decision group, and its clusters.
+type Group = (String, BTreeSet<String>);
+
+/// The waves of `clusters`, which are all that receive anything; none unless the configuration names a Placement.
+/// Clusters in no decision group come last.
+pub fn waves<'c>(
+    hub: &Hub,
+    config: &RenderConfig,
+    input: &Input<'_>,
+    clusters: impl Iterator<Item = &'c String>,
+    findings: &mut Findings,
+) -> Vec<Wave> {
+    let Some(wanted) = &config.waves else {
+        return Vec::new();
+    };
+    let placement = (wanted.namespace.as_str(), wanted.placement.as_str());
+    let source = config.placement.unwrap_or_default().source;
+    let decided = (source != PlacementSource::Evaluate).then(|| decided(hub, placement));
+    let groups = decided.flatten().or_else(|| {
+        let is_evaluated = source != PlacementSource::Decisions;
+        let evaluated = is_evaluated.then(|| evaluated(hub, placement, input, findings));
+        evaluated.flatten()
+    });
+    let Some(mut groups) = groups else {
+        findings.push(not_found(hub, config, placement, input));
+        return Vec::new();
+    };
+    if !(2..=MOST_WAVES).contains(&groups.len()) {
+        findings.push(wrong_number(hub, config, placement, groups.len()));
+        return Vec::new();
+    }
+    let mut rest: BTreeSet<String> = clusters.cloned().collect();
+    for (_, clusters) in &mut groups {
+        // Decisions may list one twice: the first wave counts.
+        clusters.retain(|cluster| rest.remove(cluster));
+    }
+    groups.push((String::new(), rest));
+    let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
+    let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
+    let numbered = (1_u64..).zip(groups);
+    let waves = numbered.map(|(number, (name, clusters))| Wave {
+        name: Some(name)
+            .filter(|name| is_unique(name))
+            .unwrap_or_else(|| number.to_string()),
+        clusters,
+    });
+    waves.collect()
+}
+
+/// The groups that PlacementDecisions say they are pages of; `None` if there are no decisions for the Placement.
+fn decided(hub: &Hub, placement: (&str, &str)) -> Option<Vec<Group>> {
+    let mut pages = decisions(hub)
+        .filter(|(page, name)| (page.namespace_or_empty(), *name) == placement)
+        .peekable();
+    pages.peek()?;
+    let mut groups: BTreeMap<(u64, &str), BTreeSet<String>> = BTreeMap::new();
+    for (page, _) in pages {
+        if let Some(Ok(index)) = page.label(GROUP_INDEX_LABEL).map(str::parse) {
+            let name = page.label(GROUP_NAME_LABEL).unwrap_or_default();
+            let clusters = cluster_names(page).map(str::to_owned);
+            groups.entry((index, name)).or_default().extend(clusters);
+        }
+    }
+    let groups = groups.into_iter();
+    Some(
+        groups
+            .map(|((_, name), clusters)| (name.to_owned(), clusters))
+            .collect(),
+    )
+}
+
+/// The groups that OCM's scheduler would make, with the problems of the Placement.
+fn evaluated(
+    hub: &Hub,
+    placement: (&str, &str),
+    input: &Input<'_>,
+    findings: &mut Findings,
+) -> Option<Vec<Group>> {
+    let evaluation = evaluate(input, Detail::Decisions);
+    let problems = all_problems(&evaluation).into_iter();
+    let problems = problems.filter(|problem| (&*problem.namespace, &*problem.name) == placement);
+    findings.extend(problems.map(|problem| finding(hub, &problem)));
+    evaluation.decision_groups(placement.0, placement.1)
+}
+
+fn not_found(
+    hub: &Hub,
+    config: &RenderConfig,
+    (namespace, name): (&str, &str),
+    input: &Input<'_>,
+) -> Finding {
+    let wanted = key(namespace, name);
+    let message = format!("{FILE_NAME}: waves: there is no Placement `{wanted}` in the input");
+    let placements = input.inventory.placements();
+    let decided = decisions(hub).map(|(page, name)| (page.namespace_or_empty(), name));
+    let names: BTreeSet<String> = placements
+        .chain(decided)
+        .map(|(own, name)| key(own, name))
+        .collect();
+    Finding::new(
+        Code::PLACEMENT_NOT_FOUND,
+        config.place("/waves/placement"),
+        message,
+    )
+    .missing(Identity::new(GROUP, "Placement", Some(namespace), name))
+    .help(match nearest(&wanted, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "add the Placement or its PlacementDecisions to the input, or correct `waves`".to_owned(),
+    })
+}
+
+fn wrong_number(hub: &Hub, config: &RenderConfig, (namespace, name): (&str, &str), groups: usize) -> Finding {
+    let groups = counted(groups, "decision group");
+    let message = format!("Placement {namespace}/{name} has {groups}; `waves` needs 2 to {MOST_WAVES}");
+    let waves = config.place("/waves");
+    let placement = hub.objects.find(GROUP, "Placement", Some(namespace), name);
+    let place = placement.map_or_else(|| waves.clone(), |placement| placement.place("/spec"));
+    Finding::new(Code::PLACEMENT_NO_GROUP, place, message)
+        .related(waves, "its decision groups are the waves")
+        .help(
+            "correct `spec.decisionStrategy.groupStrategy` of the Placement; if PlacementDecisions are committed, renew \
+             them with `spokewright placement --write DIR`",
+        )
+}
