@@ -2,7 +2,7 @@
 
 use super::every_tree::{git, staged};
 use super::*;
-use crate::source::git_index::Held;
+use crate::source::git_index::BlobState;
 use crate::source::{Files, IndexTree, Sources};
 
 /// Everything that is read from the index.
@@ -116,10 +116,10 @@ fn bytes_are_those_of_the_index_only_at_their_path() {
         ("c", "b: 1\n", "nothing"),
         ("outer", "a: 3\n", "nothing"),
     ] {
-        let found = match below.holds(path, bytes.as_bytes()) {
-            Held::Same => "same",
-            Held::Other => "other",
-            Held::Nothing => "nothing",
+        let found = match below.compare(path, bytes.as_bytes()) {
+            BlobState::Same => "same",
+            BlobState::Other => "other",
+            BlobState::Nothing => "nothing",
         };
         assert_eq!(found, expected, "{path} {bytes}");
         let is_file = matches!(path, "a" | "b/c");
@@ -148,8 +148,8 @@ fn where_a_conflict_has_a_file_and_a_directory_of_one_name_the_directory_is_walk
     assert_eq!(entry("hub/c"), Some(TreeEntry::File));
     let below = index.below(Path::new("hub"));
     for path in ["a", "a/b", "c"] {
-        assert_eq!(below.holds(path, b"a: 1\n"), Held::Other, "{path}");
+        assert_eq!(below.compare(path, b"a: 1\n"), BlobState::Other, "{path}");
     }
-    assert_eq!(below.holds("a-b", b"a: 1\n"), Held::Same);
+    assert_eq!(below.compare("a-b", b"a: 1\n"), BlobState::Same);
     assert!(index.list(Path::new("hub/c")).is_err(), "it has a conflict");
 }
