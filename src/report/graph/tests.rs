@@ -109,7 +109,7 @@ fn clusters_of_different_gateways_stay_apart() {
         .vertices
         .iter()
         .filter(|vertex| vertex.part == Layer::Cluster)
-        .flat_map(Vertex::lines)
+        .flat_map(lines)
         .collect();
     assert_eq!(labels, ["2 clusters: c0, c1", "cluster c2"]);
 }
