@@ -231,7 +231,12 @@ pub(crate) fn leaving(plan: &Plan, earlier: &EarlierWorks) -> Option<String> {
     let (mut clusters, mut objects) = (BTreeSet::new(), BTreeSet::new());
     for (work, directories) in earlier.contents() {
         let leaves = |name: &&str| !name.starts_with('_') && !plan.clusters.contains_key(*name);
-        clusters.extend(directories.into_iter().filter(leaves).map(str::to_owned));
+        clusters.extend(
+            directories
+                .into_iter()
+                .filter(leaves)
+                .map(|name| format!("cluster {name}")),
+        );
         for ShippedObject { identity, value } in &work.objects {
             let is_named = identity.group_kind == gateway || is_synced_policy(value);
             objects.extend((is_named && !planned.contains(identity)).then(|| identity.to_string()));
