@@ -230,16 +230,17 @@ pub(crate) fn leaving(plan: &Plan, earlier: &EarlierWorks) -> Option<String> {
     let gateway = GroupKind::new(GATEWAY_GROUP, "Gateway");
     let (mut clusters, mut objects) = (BTreeSet::new(), BTreeSet::new());
     for (work, directories) in earlier.contents() {
-        let gone = |name: &&str| !name.starts_with('_') && !plan.clusters.contains_key(*name);
-        clusters.extend(directories.into_iter().filter(gone).map(str::to_owned));
-        let gone = work
-            .objects
-            .iter()
-            .filter(|object| !planned.contains(&object.identity));
-        let is_named = |object: &&ShippedObject| {
-            object.identity.group_kind == gateway || is_synced_policy(&object.value)
-        };
-        objects.extend(gone.filter(is_named).map(|object| object.identity.to_string()));
+        let leaves = |name: &&str| !name.starts_with('_') && !plan.clusters.contains_key(*name);
+        clusters.extend(
+            directories
+                .into_iter()
+                .filter(leaves)
+                .map(|name| format!("cluster {name}")),
+        );
+        for ShippedObject { identity, value } in &work.objects {
+            let is_named = identity.group_kind == gateway || is_synced_policy(value);
+            objects.extend((is_named && !planned.contains(identity)).then(|| identity.to_string()));
+        }
     }
     let all = [clusters, objects].into_iter().filter(|names| !names.is_empty());
     let all: Vec<String> = all.map(|names| first_names(names, MOST_NAMES)).collect();

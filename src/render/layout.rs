@@ -1,6 +1,7 @@
 //! The layout of the output tree: which file of a plan is where, which `kustomization.yaml` lists what, and Flux
 //! Kustomizations, one for each directory of the tree: each applies the works of a cluster once those of the wave before are
-//! healthy, and waits until its own are. The expressions match `health.lua` of examples/argocd; a test compares the two on the same works.
+//! healthy, and waits until its own are. The expressions match `health.lua` of examples/argocd; a test compares the two on
+//! the same works.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

@@ -1,6 +1,6 @@
 //! The sync waves that make one Argo CD Application apply the works of a wave of clusters after those of the waves before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::carried::Content;
 use crate::object::Object;
@@ -23,7 +23,8 @@ pub(crate) struct SyncWaves<'a> {
 }
 
 impl<'a> SyncWaves<'a> {
-    /// Those of the works of `objects`; without `is_split`, because a replica set is one object for all clusters, only the waves.
+    /// Those of the works of `objects`. Without `is_split`, all works are in the waves of their objects: a replica set is one
+    /// object for all of its clusters.
     pub(crate) fn new<'o>(
         waves: &'a [Wave],
         is_split: bool,
@@ -34,15 +35,13 @@ impl<'a> SyncWaves<'a> {
             let clusters = wave.clusters.iter();
             clusters.map(move |cluster| (cluster.as_str(), position))
         });
-        let (first, last) = objects
-            .filter_map(own_wave)
-            .fold((0_i64, 0_i64), |(first, last), wave| {
-                (first.min(wave), last.max(wave))
-            });
+        let own: BTreeSet<i64> = objects.filter_map(own_wave).chain([0]).collect();
+        let ends = own.last().zip(own.first());
+        let span = ends.map_or(0, |(last, first)| last.saturating_sub(*first));
         Self {
             waves,
             positions: positions.collect(),
-            span: last.saturating_sub(first).saturating_add(1),
+            span: span.saturating_add(1),
         }
     }
 

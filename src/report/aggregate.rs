@@ -174,19 +174,17 @@ impl Aggregation<'_, '_> {
         let not_done: HashSet<&String> = in_the_way.map(|problem| &problem.cluster).collect();
         let mut waves: Vec<WaveProgress> = Vec::new();
         for wave in &self.plan.waves {
-            let clusters = wave.clusters.iter();
-            let clusters = clusters.filter(|cluster| self.plan.clusters.contains_key(*cluster));
-            let (clusters, done) = (
-                clusters.clone().count(),
-                clusters.filter(|cluster| !not_done.contains(cluster)).count(),
-            );
+            let here = wave.clusters.iter();
+            let here = here.filter(|cluster| self.plan.clusters.contains_key(*cluster));
+            let clusters = here.clone().count();
+            let done = here.filter(|cluster| !not_done.contains(cluster)).count();
             let first = waves.iter().find(|earlier| earlier.done < earlier.clusters);
-            let waiting_for = first.filter(|_| done < clusters).map(|first| first.name.clone());
+            let first = first.filter(|_| done < clusters);
             waves.extend((clusters > 0).then(|| WaveProgress {
                 name: wave.name.clone(),
                 clusters,
                 done,
-                waiting_for,
+                waiting_for: first.map(|first| first.name.clone()),
             }));
         }
         waves

@@ -115,16 +115,11 @@ pub fn status_text(report: &StatusReport<'_>, width: usize) -> String {
         text.blank();
         summary(&mut text, works, width);
     }
-    for WaveProgress {
-        name,
-        clusters,
-        done,
-        waiting_for,
-    } in report.waves
-    {
-        text.push(match waiting_for {
-            Some(first) => format!("wave {name}: {done} of {clusters}, waits for wave {first}"),
-            None => format!("wave {name}: {done} of {} done", counted(*clusters, "cluster")),
+    for wave in report.waves {
+        let (name, done, all) = (&wave.name, wave.done, wave.clusters);
+        text.push(match &wave.waiting_for {
+            Some(first) => format!("wave {name}: {done} of {all}, waits for wave {first}"),
+            None => format!("wave {name}: {done} of {} done", counted(all, "cluster")),
         });
     }
     text.into_text()
