@@ -311,7 +311,7 @@ fn what_is_wrong_becomes_problems_with_places() {
             panic!("{problems:?}");
         };
         assert_eq!(pointer, "/metadata/name");
-        lost.clone()
+        emptied_by.clone()
     };
     let all = placement("p", "{}");
     let sets = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
