@@ -46,4 +46,7 @@ pub use request::{CONFIG_NAME, Request};
 pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, definitions};
 pub use staged::InIndex;
-pub use stages::{Before, EmptyResult, PruneOptions, Rendered, load_prunable, load_works, lost_by_replacing};
+pub use stages::{
+    Before, EmptyResult, PruneOptions, Rendered, load_base_spokes, load_works, load_works_and_sets,
+    lost_by_replacing,
+};

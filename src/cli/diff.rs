@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, changes, judge_base, read_tree};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
+use spokewright::Hub;
 use spokewright::Object;
 use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
@@ -16,6 +17,7 @@ use spokewright::diagnostic::{
 use spokewright::output::Earlier;
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
+use spokewright::render::WorkKind;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Limit, Look, Side, Terms, Titles,
     Unreadable, Which,
@@ -27,7 +29,7 @@ use super::options::{
     Choice, ClustersOption, ReadOptions, WorkKindOption, check_clusters, choice, empty_result, named,
 };
 use super::print::{self, Ended, Refusal, Speech, Status, refuse};
-use super::reporting::{is_stdout, kept, located, put};
+use super::reporting::{WorksOption, is_stdout, kept, located, put};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,6 +37,9 @@ Examples:
   spokewright diff hub --base origin/main          what merging would do
   spokewright diff hub --base-tree rendered        against a rendered tree
   spokewright diff hub --base-dir ../other/hub     against another input
+  kubectl get manifestworks,manifestworkreplicasets -A -o yaml > works.yaml
+  spokewright diff hub --base-works works.yaml     against the live hub
+  spokewright diff hub --base-spokes live          against live/CLUSTER/*.yaml
   spokewright diff --format markdown --output-file comment.md
                                                    for a pull request
   spokewright diff --format semantic               one line per field
@@ -50,6 +55,14 @@ Exit status: 1 if anything differs, 0 if not, 4 beyond the change budget.";
 pub(crate) struct Diff {
     #[command(flatten)]
     base: BaseOptions,
+
+    /// Compare with exported works of the hub, or `-`
+    #[arg(long, value_name = "PATH", group = GROUP_OF_BASES)]
+    base_works: Option<PathBuf>,
+
+    /// Compare with objects of clusters, in DIR/CLUSTER
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES)]
+    base_spokes: Option<PathBuf>,
 
     /// Show what removing this object would do
     #[arg(long, value_name = "OBJECT", add = ArgValueCompleter::new(completions::objects))]
@@ -103,6 +116,8 @@ enum Form {
     Markdown,
     /// One JSON document, kind DiffReport
     Json,
+    /// ClusterOverlays that keep what the base has, and comments
+    Overlays,
 }
 
 impl Diff {
@@ -114,6 +129,12 @@ impl Diff {
         request.skip.extend(file.cloned());
         if let Some(object) = &self.without {
             return self.without(&request, object);
+        }
+        if self.base_works.is_some() {
+            return self.against_works(request);
+        }
+        if let Some(path) = &self.base_spokes {
+            return self.against_spokes(request, path);
         }
         match self.base.find(&request, &self.options)? {
             Base::Tree(path) => self.against_tree(&request, &path),
@@ -187,6 +208,73 @@ impl Diff {
         // It could be read a moment ago.
         let before = Earlier::open(path, None).ok();
         let lost = before.map_or_else(Findings::new, |before| lost(&new, &Before::Tree(&before)));
+        self.against_files(&new, path, (&old, &side), &lost)
+    }
+
+    fn against_works(&self, mut request: Request) -> anyhow::Result<Status> {
+        let option = WorksOption::for_base(self.base_works.clone());
+        option.keep_out_of(&mut request, &self.options)?;
+        let (mut new, mut findings) = (self.evaluate(&request)?, Findings::new());
+        let works = option.read(|path, stdin| {
+            pipeline::load_works_and_sets(&mut new.loaded, path, stdin, &mut findings, true)
+        });
+        let (Some(works), Some(path)) = (works, option.path()) else {
+            return Ok(Status::of(&findings));
+        };
+        let side = Side::of_plan(&new.rendered.plan);
+        let admits = |cluster: &str| new.loaded.admits(cluster);
+        let old = Side::of_hub(&works, &new.loaded.hub, &side, admits);
+        self.against_live(&new, path, (old, &side), &findings)
+    }
+
+    fn against_spokes(&self, mut request: Request, path: &Path) -> anyhow::Result<Status> {
+        // On a cluster, the works of a set are works.
+        request.work_kind = WorkKind::ManifestWork;
+        request.skip.push(path.to_owned());
+        let (mut new, mut findings) = (self.evaluate(&request)?, Findings::new());
+        let (loaded, plan) = (&mut new.loaded, &new.rendered.plan);
+        let directories = plan
+            .clusters
+            .keys()
+            .map(|cluster| (cluster.clone(), path.join(cluster)));
+        let directories = directories.filter(|(_, path)| path.is_dir());
+        let is_verbose = self.options.speech.verbose;
+        let objects = pipeline::load_base_spokes(loaded, plan, directories, &mut findings, is_verbose);
+        let side = Side::of_plan(plan);
+        self.against_live(&new, path, (objects.side(), &side), &findings)
+    }
+
+    fn against_live(
+        &self,
+        new: &Evaluated,
+        path: &Path,
+        (old, side): (Side<'_>, &Side<'_>),
+        findings: &Findings,
+    ) -> anyhow::Result<Status> {
+        print::findings(findings, &new.loaded.sources, self.options.speech);
+        if findings.has_errors() {
+            self.options
+                .speech
+                .note("the base could not be read; nothing was compared");
+            return Err(Ended(Status::of(findings)).into());
+        }
+        if old.is_empty() {
+            return refuse(
+                &format!("`{}` has nothing of this input", path.display()),
+                "export works with `kubectl get manifestworks,manifestworkreplicasets -A -o yaml`, or objects to DIR/CLUSTER",
+            );
+        }
+        self.against_files(new, path, (&old, side), &Findings::new())
+    }
+
+    /// Compares with files that were read.
+    fn against_files(
+        &self,
+        new: &Evaluated,
+        path: &Path,
+        (old, side): (&Side<'_>, &Side<'_>),
+        lost: &Findings,
+    ) -> anyhow::Result<Status> {
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
         let relative = sources.root_relative();
         let texts = self.locate(sources, &relative);
@@ -196,12 +284,12 @@ impl Diff {
         let found = self.report(
             &new.loaded,
             self.titles(path.display().to_string()),
-            (&old, &side),
-            (Vec::new(), Vec::new(), Terms::default(), &lost),
+            (old, side),
+            (Vec::new(), Vec::new(), Terms::default(), lost),
             &BothSides::new(texts, &nothing),
             budget,
         )?;
-        Ok(self.with_lost(found, &new, &lost))
+        Ok(self.with_lost(found, new, lost))
     }
 
     /// Says which rights go before the objects that they are for, and which updates clusters would refuse: `render` over
@@ -231,7 +319,11 @@ impl Diff {
     }
 
     fn titles(&self, base: String) -> Titles {
-        let (option, value) = self.base.words();
+        let (option, value) = match (&self.base_works, &self.base_spokes) {
+            (Some(path), _) => ("--base-works", path.display().to_string()),
+            (None, Some(path)) => ("--base-spokes", path.display().to_string()),
+            (None, None) => self.base.words(),
+        };
         Titles {
             command: self.command(option, &value),
             old: base,
@@ -363,12 +455,12 @@ impl Diff {
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allow.allow);
         let mut found = diff::over_budget(&report.exceeded);
-        found.extend(self.print(&report, locate)?);
+        found.extend(self.print(&report, &loaded.hub, locate)?);
         print::findings(&found, &loaded.sources, self.options.speech);
         Ok((!report.is_empty(), found))
     }
 
-    fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<Findings> {
+    fn print(&self, report: &DiffReport, hub: &Hub, locate: &BothSides<'_>) -> anyhow::Result<Findings> {
         let is_terminal = is_stdout(&self.output_file) && std::io::stdout().is_terminal();
         let look = Look {
             colour: print::colour(self.options.speech.color, is_terminal),
@@ -379,6 +471,7 @@ impl Diff {
             Form::Semantic => diff::semantic(report, locate, look),
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),
+            Form::Overlays => diff::overlays(report, hub),
         };
         put(&self.output_file, &text)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{Analysis, PruneOptions, load_prunable};
+use spokewright::pipeline::{Analysis, PruneOptions, load_works_and_sets};
 use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
@@ -61,7 +61,7 @@ impl PruneListCommand {
         let mut loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
         let exported = self
             .works
-            .read(|path, stdin| load_prunable(&mut loaded, path, stdin, &mut findings));
+            .read(|path, stdin| load_works_and_sets(&mut loaded, path, stdin, &mut findings, false));
         let options = PruneOptions {
             exported: exported.as_deref(),
             is_sole: self.sole,

@@ -398,9 +398,18 @@ pub(crate) struct WorksOption {
     /// Works exported from the hub: a file, directory, or `-`
     #[arg(long, value_name = "PATH")]
     works: Option<PathBuf>,
+    /// The name of the option, for messages.
+    #[arg(skip = "--works")]
+    name: &'static str,
 }
 
 impl WorksOption {
+    /// The works to compare with.
+    pub(crate) const fn for_base(works: Option<PathBuf>) -> Self {
+        let name = "--base-works";
+        Self { works, name }
+    }
+
     /// What was typed.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.works.as_deref()
@@ -418,7 +427,7 @@ impl WorksOption {
         if self.is_stdin() && input.reads_stdin() {
             return refuse(
                 "standard input can be read only once",
-                "name a file for the input or for `--works`",
+                &format!("name a file for the input or for `{}`", self.name),
             );
         }
         let file = self.path().filter(|_| !self.is_stdin());

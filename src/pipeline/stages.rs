@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use apimachinery::pointer;
 
@@ -22,7 +22,7 @@ use crate::object::{Object, Origin};
 use crate::outcome::{Prediction, StatusGroup, WithheldPolicy};
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, TreeFile, TreeFiles, position, read_tree};
 use crate::render::{self, EarlierWorks, Layout, Plan, SyncWaves, WorkKind};
-use crate::report::diff::{self, DiffReport, Limit, Side, Titles};
+use crate::report::diff::{self, DiffReport, Limit, OnClusters, Side, Titles};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
     Shared, WorkOrSet, WorksAndSets,
@@ -317,7 +317,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
         let object = Object::alone(value);
-        (!object.name.is_empty()).then(|| WorkOrSet::read(&object, &shared))
+        (!object.name.is_empty()).then(|| WorkOrSet::read(&object, &shared, false))
     });
     Ok(WorksAndSets::new(objects.collect()))
 }
@@ -525,18 +525,35 @@ pub fn load_works(
     ExportedWorks::new(objects, passed_over)
 }
 
-/// The same for a list of works and sets that may be deleted.
-pub fn load_prunable(
+/// The same for a list of works and sets that may be deleted, or for a comparison, for which their texts are kept.
+pub fn load_works_and_sets(
     loaded: &mut Loaded,
     path: &Path,
     stdin: Option<&mut dyn Read>,
     findings: &mut Findings,
+    keeps_texts: bool,
 ) -> WorksAndSets {
     let shared = Shared::default();
     let (all, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
-        (WorkOrSet::read(&object, &shared), false)
+        (WorkOrSet::read(&object, &shared, keeps_texts), false)
     });
     WorksAndSets::new(all)
+}
+
+/// Reads the objects of clusters, each exported to a directory, as one side of a comparison with a plan.
+pub fn load_base_spokes(
+    loaded: &mut Loaded,
+    plan: &Plan,
+    directories: impl Iterator<Item = (String, PathBuf)>,
+    findings: &mut Findings,
+    is_verbose: bool,
+) -> OnClusters {
+    let objects = directories.map(|(cluster, path)| {
+        let read = |_: &Loaded, object, _: &mut Findings| (object, false);
+        let (objects, _) = load_exported(loaded, &path, None, findings, read);
+        (cluster, objects)
+    });
+    OnClusters::new(&objects.collect(), plan, is_verbose)
 }
 
 /// What is made of each exported object, and how many documents are none. `make` also says whether somebody may ask where

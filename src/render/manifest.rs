@@ -60,7 +60,7 @@ impl ManifestSummary {
     }
 
     /// Which object it is on the spoke.
-    pub(super) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
         Identity::new(&self.group, &self.kind, namespace, &self.name)
     }

@@ -36,4 +36,5 @@ pub(crate) use rbac::{
 };
 pub use selection::{ClusterNames, Selection, Shard};
 pub(crate) use waves::SyncWaves;
+pub(crate) use work::SUBSTITUTE;
 pub use work::WorkText;

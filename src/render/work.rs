@@ -78,7 +78,7 @@ impl WorkText {
 
 /// Flux replaces `${...}` in everything that it applies unless the outer object turns that off
 /// (docs/systems/gitops.md#flux-substitution).
-const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+pub(crate) const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {

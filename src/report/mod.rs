@@ -13,6 +13,7 @@ mod policies_text;
 mod prune;
 mod render_report;
 mod status;
+mod stored_work;
 
 pub use crate::outcome::{
     CoverageReport, ObjectStatus, PolicyReport, PolicyView, effective_paths, explain, explain_request,

@@ -13,6 +13,7 @@ use apimachinery::key;
 use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Ownership, Parents, Shared};
+use super::stored_work::as_rendered;
 use crate::api::downstream::is_synced_policy;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -20,7 +21,7 @@ use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::output::Turn;
-use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, list, manifest_names};
+use crate::render::{MANIFEST_KEY_LABEL, Plan, RBAC_GROUP, REPLICA_SETS, list, manifest_names};
 
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +56,16 @@ impl WorksAndSets {
         all.sort_by(|a, b| a.order().cmp(&b.order()));
         Self { all }
     }
+
+    /// Each work or set whose text was kept, with its directory in a rendered tree.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&Object, &str, &str)> {
+        let all = self.all.iter();
+        all.filter_map(|of| {
+            of.text
+                .as_ref()
+                .map(|(directory, text)| (&of.object, &**directory, &**text))
+        })
+    }
 }
 
 /// A work or a set, without what no list is made from: there may be a hundred thousand.
@@ -64,6 +75,8 @@ pub(crate) struct WorkOrSet {
     object: Object,
     is_deleting: bool,
     turn: Turn,
+    /// Its directory and its text in a rendered tree, if they are kept. Most works of a fleet share theirs.
+    text: Option<(String, Arc<str>)>,
     /// The objects of its spec, or of its template.
     manifests: Arc<Vec<ManifestName>>,
     /// Those of them that its agent has applied, as the spec is now.
@@ -81,7 +94,7 @@ impl AsRef<Object> for WorkOrSet {
 
 impl WorkOrSet {
     /// Reads any object; `shared` has what many of them have in common.
-    pub(crate) fn read(object: &Object, shared: &Shared) -> Self {
+    pub(crate) fn read(object: &Object, shared: &Shared, keeps_text: bool) -> Self {
         // A status that cannot be read proves nothing: then nothing counts as applied. It is not kept, so neither is what
         // it could share with others.
         let read = ExportedWork::read_status(object, &Shared::default(), &mut Findings::new());
@@ -106,7 +119,16 @@ impl WorkOrSet {
             .iter()
             .filter(|names| is_settled && read.applies(borrowed(names)));
         let applied = shared.manifests.share(applied.cloned().collect::<Vec<_>>());
+        let text = keeps_text.then(|| {
+            let directory = match object.kind.as_str() {
+                MANIFEST_WORK => object.namespace_or_empty().to_owned(),
+                _ => format!("{REPLICA_SETS}/{}", object.namespace_or_empty()),
+            };
+            let text = kube_yaml::write_document(&as_rendered(&object.value));
+            (directory, shared.texts.share(text))
+        });
         Self {
+            text,
             manifests: shared.manifests.share(manifests),
             applied,
             is_deleting: read.is_deleting,

@@ -20,6 +20,7 @@
 #![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 mod compare;
+mod exported;
 mod findings;
 mod hubs;
 mod kinds;
@@ -232,6 +233,42 @@ fn a_cluster_gets_what_it_would_get_if_the_hub_held_what_overlays_change() {
     // Or the rule would be held by nothing.
     assert!(tally.changed > 0 && tally.clusters > tally.changed, "{tally:?}");
     assert!(tally.refused.contains_key("overlay/conflict"), "{tally:?}");
+}
+
+#[test]
+fn what_was_rendered_and_exported_differs_in_nothing() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(HUBS);
+    let works = AtomicUsize::new(0);
+    let judge = |hub: &hubs::Hub| {
+        let counts = exported::judge(&hub.input())?;
+        works.fetch_add(counts.works, Ordering::Relaxed);
+        Ok(())
+    };
+    each(hubs::hubs, hubs, judge, |_, hub, _| shown(&hub.input()));
+    let works = works.into_inner();
+    println!("{works} works");
+    assert!(works > hubs, "{works} works");
+}
+
+#[test]
+fn with_the_printed_overlays_a_hub_comes_to_what_runs() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(PAIRS);
+    let tally = Mutex::new([0; 2]);
+    let judge = |(hub, drafts): &(hubs::Hub, Vec<Draft>)| {
+        let plain = hub.input();
+        let counts = exported::judge_overlays(&plain, &overlays::input(&plain, drafts))?;
+        let mut tally = tally.lock().expect("no panic");
+        tally[0] += counts.overlaid;
+        tally[1] += counts.kept;
+        Ok(())
+    };
+    let strategy = || (hubs::hubs(), overlays::drafts::drafts());
+    each(strategy, hubs, judge, |_, (hub, drafts), _| {
+        shown(&overlays::input(&hub.input(), drafts))
+    });
+    let [overlaid, kept] = tally.into_inner().expect("no panic");
+    println!("{overlaid} hubs differ, {kept} get overlays");
+    assert!(kept > 0 && overlaid > kept, "{overlaid}, {kept}");
 }
 
 /// Judges so many values, in parallel; one that fails is shrunk, and shown as `describe` does.

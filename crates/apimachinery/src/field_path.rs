@@ -126,6 +126,20 @@ impl FieldPath {
         !matches!(self.steps.last(), Some(Step::Member(_)))
     }
 
+    /// The paths to the values that contain the field, the nearest first.
+    pub fn parents(&self) -> impl Iterator<Item = Self> {
+        let lengths = (1..self.steps.len()).rev();
+        lengths.map(|length| Self {
+            steps: self.steps.iter().take(length).cloned().collect(),
+        })
+    }
+
+    /// Whether a step is the position of an entry.
+    #[must_use]
+    pub fn has_position(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Item(_)))
+    }
+
     /// The JSON pointer of the field of `value` that the path leads to. If it may be new, the last member may be absent.
     ///
     /// # Errors

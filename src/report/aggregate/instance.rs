@@ -12,9 +12,8 @@ use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
 use crate::render::{ManifestSummary, Rights, Work, WorkId, dotted, list, text};
-use crate::report::exported::{
-    AppliedWork, ExportedWork, Feedback, ManifestStatus, Shared, SpecDigest, Verdict,
-};
+use crate::report::exported::{AppliedWork, ExportedWork, Feedback, ManifestStatus, Shared, Verdict};
+use crate::report::stored_work::SpecDigest;
 
 /// One planned work on one cluster.
 #[derive(Debug)]

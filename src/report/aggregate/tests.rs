@@ -13,7 +13,8 @@ use crate::hub::{Hub, Objects, Ours, Table};
 use crate::object::Object;
 use crate::outcome::{ListenerOnCluster, WorkState};
 use crate::render::{ManifestSummary, WorkId};
-use crate::report::exported::{ExportedWork, Shared, SpecDigest};
+use crate::report::exported::{ExportedWork, Shared};
+use crate::report::stored_work::SpecDigest;
 
 fn gateway_object(listeners: &[&str]) -> Object {
     let listeners: Vec<Value> = listeners.iter().map(|name| json!({"name": name})).collect();

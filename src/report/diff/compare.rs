@@ -8,10 +8,11 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::side::{Body, ObjectKey, Objects, Side, describe, is_cluster, objects};
+use super::side::{Body, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
 use crate::diagnostic::Hidden;
 use crate::object::Origin;
+use crate::object::well_known::HUB_DIRECTORY;
 use crate::outcome::{Presence, Which};
 use crate::render::{ManifestSummary, list, text};
 
@@ -98,6 +99,10 @@ pub struct Comparison {
     pub works: Counts,
     /// Objects that leave their works and stay on the clusters, on all clusters together.
     pub orphaned: usize,
+    /// How many works and sets of others are on the hub; `None` if the old side is no hub.
+    pub foreign: Option<usize>,
+    /// The states of objects on clusters.
+    pub live: Vec<LiveObject>,
     /// Clusters that join and receive exactly what others have that were there before.
     pub arrivals: Vec<Arrival>,
     /// The names of hidden values.
@@ -298,13 +303,15 @@ type Works<'a> = BTreeMap<&'a str, usize>;
 /// A text is not YAML. Texts of a plan always are.
 pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable> {
     let mut comparing = Comparing {
-        old: Parsed::new(Which::Old, &old.bodies),
-        new: Parsed::new(Which::New, &new.bodies),
+        old: Parsed::new(Which::Old, &old.bodies, old.is_live),
+        new: Parsed::new(Which::New, &new.bodies, old.is_live),
         ..Comparing::default()
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
     let mut comparison = Comparison {
         clusters: names.iter().map(|name| (*name).to_owned()).collect(),
+        foreign: old.foreign,
+        live: old.objects.to_vec(),
         ..Comparison::default()
     };
     let mut rows: BTreeMap<(Presence, Vec<usize>, Counts), ClusterRow> = BTreeMap::new();
@@ -312,6 +319,9 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     for (position, cluster) in (0_u32..).zip(&names) {
         let (before, after) = (old.clusters.get(cluster), new.clusters.get(cluster));
         let presence = match (before, after) {
+            // Nobody delivers annotated objects.
+            _ if old.is_live && *cluster == HUB_DIRECTORY => continue,
+            (None, _) if old.is_live && is_cluster(cluster) => Presence::NotCompared,
             (None, _) => Presence::Joins,
             (_, None) => Presence::Leaves,
             _ => Presence::Both,
@@ -320,6 +330,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let mut works = Counts::default();
         let mut happens = Vec::new();
         let added = after.keys().filter(|work| !before.contains_key(*work));
+        let added = added.filter(|_| presence != Presence::NotCompared);
         for work in before.keys().chain(added) {
             let pair = (before.get(work).copied(), after.get(work).copied());
             let outcome = comparing.outcome(cluster, work, pair)?;
@@ -328,12 +339,13 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
                 happens.extend_from_slice(&outcome.changes);
             }
         }
-        if happens.is_empty() {
+        let is_compared = presence != Presence::NotCompared;
+        if happens.is_empty() && is_compared {
             continue;
         }
         let mut happens = comparing.on_cluster((before, after), &happens)?;
         let objects = comparing.happened(position, &happens, &mut comparison.orphaned);
-        if is_cluster(cluster) {
+        if is_cluster(cluster) && is_compared {
             comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
         }
         add(&mut comparison.objects, objects);
@@ -374,7 +386,7 @@ fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
 
 /// The clusters of the new side alone whose works are those of a cluster that both sides have.
 fn arrivals(old: &Side<'_>, new: &Side<'_>, names: &[String]) -> Vec<Arrival> {
-    let joins = |name: &str| is_cluster(name) && !old.clusters.contains_key(name);
+    let joins = |name: &str| is_cluster(name) && !old.is_live && !old.clusters.contains_key(name);
     if !new.clusters.keys().any(|name| joins(name)) {
         return Vec::new();
     }
@@ -663,13 +675,19 @@ const KEPT: usize = 256;
 struct Parsed<'a> {
     side: Which,
     bodies: &'a [Body<'a>],
+    /// Whether its works are compared as an API server keeps them.
+    is_stored: bool,
     read: HashMap<usize, Rc<Objects>>,
 }
 
 impl<'a> Parsed<'a> {
-    fn new(side: Which, bodies: &'a [Body<'a>]) -> Self {
-        let read = HashMap::new();
-        Self { side, bodies, read }
+    fn new(side: Which, bodies: &'a [Body<'a>], is_stored: bool) -> Self {
+        Self {
+            side,
+            bodies,
+            is_stored,
+            read: HashMap::new(),
+        }
     }
 
     fn body(&self, position: Option<usize>) -> Option<&'a Body<'a>> {
@@ -709,7 +727,7 @@ impl<'a> Parsed<'a> {
         if let Some(known) = self.read.get(&position) {
             return Ok(Rc::clone(known));
         }
-        let read = Rc::new(objects(body).map_err(|error| Unreadable {
+        let read = Rc::new(objects(body, self.is_stored).map_err(|error| Unreadable {
             side: self.side,
             cluster: cluster.to_owned(),
             work: work.to_owned(),

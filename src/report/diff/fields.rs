@@ -70,11 +70,9 @@ fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut V
 }
 
 fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<FieldChange>) {
-    for identity in IDENTITIES {
-        if let (Some(before), Some(after)) = (by_identity(old, identity), by_identity(new, identity)) {
-            compare_entries(path, &before, &after, changes);
-            return;
-        }
+    if let Some((before, after)) = paired(old, new) {
+        compare_entries(path, &before, &after, changes);
+        return;
     }
     for operation in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
         if operation.tag() == DiffTag::Equal {
@@ -99,13 +97,22 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
     }
 }
 
+/// The entries of a list by what tells them apart, in their order.
+type Entries<'a> = IndexMap<String, &'a Value>;
+
+/// The entries of two lists by what tells those of both apart; `None` if nothing does.
+pub(super) fn paired<'o, 'n>(old: &'o [Value], new: &'n [Value]) -> Option<(Entries<'o>, Entries<'n>)> {
+    let mut identities = IDENTITIES.iter();
+    identities.find_map(|identity| Some((by_identity(old, identity)?, by_identity(new, identity)?)))
+}
+
 /// Entries as texts: comparing them must not cost a walk over both values each time.
 fn texts(items: &[Value]) -> Vec<String> {
     items.iter().map(Value::to_string).collect()
 }
 
 /// The entries by what tells them apart, in their order; `None` when `identity` does not.
-fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<IndexMap<String, &'a Value>> {
+fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Entries<'a>> {
     let mut entries = IndexMap::with_capacity(items.len());
     for item in items {
         let mut label = String::new();
@@ -129,12 +136,7 @@ fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<IndexMap<Str
     Some(entries)
 }
 
-fn compare_entries(
-    path: &str,
-    old: &IndexMap<String, &Value>,
-    new: &IndexMap<String, &Value>,
-    changes: &mut Vec<FieldChange>,
-) {
+fn compare_entries(path: &str, old: &Entries<'_>, new: &Entries<'_>, changes: &mut Vec<FieldChange>) {
     let added = new.keys().filter(|label| !old.contains_key(*label));
     for label in old.keys().chain(added) {
         let [before, after] = [old, new].map(|entries| entries.get(label).copied());

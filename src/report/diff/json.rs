@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::compare::{Change, Comparison, Counts, Effect, ObjectChange};
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, Exceeded, Titles};
-use super::side::{BothSides, ObjectKey, is_cluster};
+use super::side::{BothSides, LiveObject, ObjectKey, is_cluster};
 use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
@@ -29,6 +29,9 @@ pub(in crate::report) struct Document<'a> {
     lost: Lost<'a>,
     /// The objects that are still in the input but on no cluster any more, each in a sentence with the reason.
     withdrawn: &'a [String],
+    /// The states of objects on clusters; left out if there are none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    live: &'a [LiveObject],
     /// Clusters that only the new side has.
     new_clusters: Vec<NewClusters<'a>>,
     /// Clusters to which the same happens share an entry.
@@ -50,6 +53,9 @@ pub(in crate::report) struct Summary {
     orphaned: usize,
     /// Paths that traffic still takes, but on which no policy of a kind applies anymore.
     lost_policies: usize,
+    /// Works and sets of others on the hub, if it is the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign: Option<usize>,
 }
 
 /// What is lost.
@@ -176,10 +182,12 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
             objects: comparison.objects,
             orphaned: comparison.orphaned,
             lost_policies: report.lost_policies(),
+            foreign: comparison.foreign,
         },
         exceeded: &report.exceeded,
         lost: lost(report),
         withdrawn: &report.withdrawn,
+        live: &comparison.live,
         new_clusters: new_clusters(comparison),
         clusters: rows
             .map(|row| Row {

@@ -24,7 +24,7 @@ pub const DEFAULT_BUDGET: usize = 60_000;
 pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> String {
     let comparison = &report.comparison;
     let mut text = head(report);
-    if report.is_empty() {
+    if report.is_silent() {
         return if text.len() <= budget { text } else { String::new() };
     }
     let told = told_at_once(comparison);

@@ -11,7 +11,7 @@ use super::side::describe;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more, counted, one_or_many};
-use crate::outcome::{EffectiveChange, conceal, key_of};
+use crate::outcome::{EffectiveChange, Presence, conceal, key_of};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
@@ -106,15 +106,25 @@ impl DiffReport {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
     }
 
+    /// Whether nothing follows the headline.
+    pub(super) fn is_silent(&self) -> bool {
+        self.is_empty() && self.comparison.rows.is_empty() && self.comparison.live.is_empty()
+    }
+
     /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.
     pub fn headline(&self) -> String {
         let comparison = &self.comparison;
+        let foreign = match comparison.foreign {
+            None | Some(0) => String::new(),
+            Some(foreign) => format!("; {} of others on the hub", counted(foreign, "work")),
+        };
         if comparison.changes.is_empty() {
-            return if self.effective_changes.is_empty() {
-                "nothing changes on any cluster".to_owned()
+            let nothing = if self.effective_changes.is_empty() {
+                "nothing changes on any cluster"
             } else {
-                "no object changes, but effective settings do".to_owned()
+                "no object changes, but effective settings do"
             };
+            return format!("{nothing}{foreign}");
         }
         let fleet = comparison.fleet();
         let counts = comparison.objects;
@@ -132,7 +142,7 @@ impl DiffReport {
             orphaned => format!(", {orphaned} left behind"),
         };
         format!(
-            "{who}; in total, {} added, {} changed, {} removed{left}",
+            "{who}; in total, {} added, {} changed, {} removed{left}{foreign}",
             counted(counts.added, "object"),
             counts.changed,
             counts.removed
@@ -251,6 +261,7 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
             }
             Limit::Clusters => {
                 let rows = comparison.rows.iter();
+                let rows = rows.filter(|row| row.presence != Presence::NotCompared);
                 let rows = rows.filter(|row| comparison.is_of_clusters(row));
                 let rows = rows.map(|row| describe(&comparison.clusters, &row.clusters));
                 (comparison.changed_clusters, rows.collect())

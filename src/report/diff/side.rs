@@ -8,12 +8,15 @@ use kube_json::Value;
 use serde::Serialize;
 
 use crate::diagnostic::{Locate, Part, Span, first_names};
-use crate::hub::RowId as _;
+use crate::hub::{Hub, RowId as _};
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::outcome::Which;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS, manifest_names};
+use crate::report::exported::{Ownership, Parents};
+use crate::report::prune::WorksAndSets;
+use crate::report::stored_work::as_rendered;
 
 /// Whether this is a cluster, and no directory of hub objects or sets.
 pub(super) fn is_cluster(name: &str) -> bool {
@@ -82,6 +85,12 @@ pub struct Side<'a> {
     pub(super) bodies: Vec<Body<'a>>,
     /// By cluster, then by work: the position in `bodies`.
     pub(super) clusters: BTreeMap<&'a str, BTreeMap<&'a str, usize>>,
+    /// Whether it is what runs. A cluster of which it has nothing is then not compared.
+    pub(super) is_live: bool,
+    /// How many works and sets of others are on the hub; `None` if it is no hub.
+    pub(super) foreign: Option<usize>,
+    /// The states of objects on clusters.
+    pub(super) objects: &'a [LiveObject],
 }
 
 /// A distinct text.
@@ -126,7 +135,7 @@ impl<'a> Side<'a> {
         });
         let mut side = Self {
             bodies: bodies.collect(),
-            clusters: BTreeMap::new(),
+            ..Self::default()
         };
         let sets = plan.replica_sets.as_ref();
         for set in sets.into_iter().flatten() {
@@ -154,14 +163,8 @@ impl<'a> Side<'a> {
             };
             match cut(&file.text, cluster).filter(|_| is_cluster(cluster)) {
                 Some((before, after)) => {
-                    let position = *known.entry((work, before, after)).or_insert_with(|| {
-                        side.bodies.push(Body {
-                            before,
-                            after: Some(after),
-                            summaries: &[],
-                        });
-                        side.bodies.len().saturating_sub(1)
-                    });
+                    let position = known.entry((work, before, after));
+                    let position = *position.or_insert_with(|| side.add(before, Some(after), &[]));
                     side.clusters.entry(cluster).or_default().insert(work, position);
                 }
                 None => side.add_whole(cluster, work, &file.text, &[]),
@@ -183,6 +186,34 @@ impl<'a> Side<'a> {
                 works.insert(work, position.saturating_add(offset));
             }
         }
+        side
+    }
+
+    /// The side of the works and sets on a hub, of the clusters that `admits` selects. Works of rights were made for no
+    /// object, so they are ours if `planned` has them.
+    pub fn of_hub(works: &'a WorksAndSets, hub: &Hub, planned: &Self, admits: impl Fn(&str) -> bool) -> Self {
+        let parents = Parents::new(hub);
+        let mut side = Self {
+            is_live: true,
+            ..Self::default()
+        };
+        let mut foreign = 0_usize;
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let works = works.texts();
+        for (object, directory, text) in works.filter(|(_, of, _)| !is_cluster(of) || admits(of)) {
+            let is_planned = planned.position(directory, &object.name).is_some();
+            match parents.owner(object) {
+                Ownership::OfSet => {}
+                Ownership::Unclaimed if !is_planned => foreign = foreign.saturating_add(1),
+                Ownership::Foreign => foreign = foreign.saturating_add(1),
+                Ownership::Ours | Ownership::Unclaimed => {
+                    let position = *known.entry(text).or_insert_with(|| side.add(text, None, &[]));
+                    let of_cluster = side.clusters.entry(directory).or_default();
+                    of_cluster.insert(&object.name, position);
+                }
+            }
+        }
+        side.foreign = Some(foreign);
         side
     }
 
@@ -212,13 +243,23 @@ impl<'a> Side<'a> {
         text: &'a str,
         summaries: &'a [ManifestSummary],
     ) {
-        let works = self.clusters.entry(cluster).or_default();
-        works.insert(work, self.bodies.len());
+        let position = self.add(text, None, summaries);
+        self.clusters.entry(cluster).or_default().insert(work, position);
+    }
+
+    /// Adds a text, and returns its position.
+    fn add(&mut self, before: &'a str, after: Option<&'a str>, summaries: &'a [ManifestSummary]) -> usize {
         self.bodies.push(Body {
-            before: text,
-            after: None,
+            before,
+            after,
             summaries,
         });
+        self.bodies.len().saturating_sub(1)
+    }
+
+    /// Whether there is no work.
+    pub fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
     }
 
     /// Keeps only the clusters that `keep` selects, as `--clusters` requests; hub objects stay.
@@ -325,20 +366,59 @@ impl From<Identity> for ObjectKey {
     }
 }
 
+/// An object on clusters, and what no difference of fields says about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LiveObject {
+    /// The object.
+    #[serde(flatten)]
+    pub(super) object: ObjectKey,
+    #[serde(flatten)]
+    pub(super) state: LiveState,
+    /// The clusters, sorted.
+    pub(super) clusters: Vec<String>,
+}
+
+/// The state of a planned object on a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct LiveState {
+    /// Whether a work owns it. If not, it would be taken over, and its values are hidden.
+    #[serde(rename = "owned")]
+    pub(super) is_owned: bool,
+    /// The managers other than the work agent that changed fields of its work, by `metadata.managedFields`.
+    pub(super) managers: Vec<String>,
+    /// JSON pointers of the fields that its work does not send; listed with `-v`.
+    pub(super) extra: Vec<String>,
+}
+
+impl LiveState {
+    /// The state in a sentence, after the name of the object.
+    pub(super) fn sentence(&self, clusters: &str) -> String {
+        if !self.is_owned {
+            return format!(" exists on {clusters}, and no work owns it: it would be taken over");
+        }
+        let parts = [("was changed by", &self.managers), ("also has", &self.extra)];
+        let parts = parts.iter().filter(|(_, names)| !names.is_empty());
+        let parts = parts.map(|(verb, names)| format!("{verb} {}", names.join(", ")));
+        format!(" {} on {clusters}", parts.collect::<Vec<_>>().join(", and "))
+    }
+}
+
 /// The objects of one text, and the work around them.
 pub(super) type Objects = BTreeMap<ObjectKey, Value>;
 
 /// Stands where the cluster's name would: any scalar does, it is dropped again.
 const PLACEHOLDER: &str = "x";
 
-/// Reads a text once for all clusters that share it.
-pub(super) fn objects(body: &Body<'_>) -> Result<Objects, kube_yaml::Error> {
+/// Reads a text once for all clusters that share it; as an API server would keep it if `is_stored`.
+pub(super) fn objects(body: &Body<'_>, is_stored: bool) -> Result<Objects, kube_yaml::Error> {
     let limits = kube_yaml::Limits::default();
     let value = match body.after {
         Some(after) => kube_yaml::read_document(&[body.before, PLACEHOLDER, after].concat(), &limits)?,
         None => kube_yaml::read_document(body.before, &limits)?,
     };
-    Ok(take_apart(value))
+    Ok(take_apart(if is_stored { as_rendered(&value) } else { value }))
 }
 
 /// A ManifestWork or ManifestWorkReplicaSet as its manifests and what is left of it; anything else as one object.

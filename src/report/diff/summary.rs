@@ -93,6 +93,7 @@ pub(super) fn summary(report: &DiffReport) -> Vec<(&'static str, Vec<Point>)> {
     let mut parts = vec![
         ("Changes how it is judged", summarizing.terms()),
         ("Changes what some clusters get", summarizing.overlays()),
+        ("On the clusters", summarizing.on_the_clusters()),
         ("Lost", summarizing.lost()),
         ("New", summarizing.added()),
         ("Changed", summarizing.changed()),
@@ -204,6 +205,15 @@ impl<'r> Summarizing<'r> {
         let overlays = self.report.terms.overlays.iter();
         let points = overlays.map(|overlay| self.on_clusters(overlay, ", for "));
         limited(points.collect(), "overlay").collect()
+    }
+
+    fn on_the_clusters(&self) -> Vec<Point> {
+        let live = self.comparison().live.iter().map(|live| {
+            let clusters = describe_names(&self.comparison().clusters, &live.clusters);
+            let point = Point::default().name(live.object.to_string());
+            point.plain(live.state.sentence(&clusters))
+        });
+        limited(live.collect(), "object").collect()
     }
 
     /// What happens to an object of some clusters.

@@ -91,7 +91,7 @@ fn with_changes(
 ) -> String {
     let mut text = String::new();
     look.line(&mut text, (0, 2), Style::new().bold(), &report.headline());
-    if report.is_empty() {
+    if report.is_silent() {
         return text;
     }
     first(&mut text, report, look);
@@ -178,6 +178,7 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
         Presence::Both => "",
         Presence::Joins => "new",
         Presence::Leaves => "gone",
+        Presence::NotCompared => "not compared",
     }
 }
 

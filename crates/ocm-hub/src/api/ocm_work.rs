@@ -38,7 +38,7 @@ pub(crate) const WEBHOOK_LIMIT: u64 = 500 * 1024;
 
 /// Whether the work agent applied an object: its AppliedManifestWork then owns it
 /// (docs/systems/ocm-work.md#appliedmanifestwork).
-pub(crate) fn is_owned_by_work(object: &Object) -> bool {
+pub fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
         let version = owner.text("apiVersion").unwrap_or_default();

@@ -10,7 +10,7 @@ mod cluster_value;
 mod tests;
 mod written;
 
-pub use cluster_value::{ClusterField, NoValue, Part, Template, ValueType, fill};
+pub use cluster_value::{ClusterField, NoValue, Part, Template, ValueType, escaped, fill};
 pub(super) use written::Clusters as SelectedClusters;
 pub use written::Document;
 
@@ -409,7 +409,7 @@ impl<'o> Check<'o> {
 }
 
 /// Why no overlay can change objects of a kind.
-fn unchangeable(group: &str, kind: &str) -> Option<&'static str> {
+pub fn unchangeable(group: &str, kind: &str) -> Option<&'static str> {
     match (group, kind) {
         ("", "Secret") => Some("it would be in the works of clusters in clear text"),
         ("", "Namespace") => Some("its labels decide what its objects may be attached to"),

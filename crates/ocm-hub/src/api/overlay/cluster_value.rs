@@ -95,6 +95,21 @@ impl Template {
     }
 }
 
+/// A value as an overlay writes it, so that no text in it refers to a value of the cluster.
+pub fn escaped(value: &Value) -> Value {
+    match value {
+        Value::String(text) => text.replace(START, ESCAPED).into(),
+        Value::Array(items) => items.iter().map(escaped).collect(),
+        Value::Object(members) => {
+            let members = members.iter();
+            members
+                .map(|(name, value)| (name.clone(), escaped(value)))
+                .collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
 /// The value of a cluster that a text behind `${` begins with, and the rest behind `}`.
 fn field(text: &str) -> Option<(ClusterField, &str)> {
     let text = text.strip_prefix("cluster.")?;

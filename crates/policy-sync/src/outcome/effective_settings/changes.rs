@@ -38,6 +38,9 @@ pub enum Presence {
     /// Only on the old side.
     #[serde(rename = "gone")]
     Leaves,
+    /// Only on the new side, while the old one is what runs: new, or not exported.
+    #[serde(rename = "notCompared")]
+    NotCompared,
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
@@ -532,7 +535,7 @@ impl<'s> Comparing<'s> {
             let clusters = sides.alike.names(&groups);
             let side = match change.presence {
                 Presence::Leaves => Old,
-                Presence::Both | Presence::Joins => New,
+                Presence::Both | Presence::Joins | Presence::NotCompared => New,
             };
             let starts: BTreeSet<&[NodeName]> = paths.iter().filter_map(|path| path.get(..1)).collect();
             let of_group = |group: &usize| {

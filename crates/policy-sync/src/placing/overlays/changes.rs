@@ -122,7 +122,7 @@ pub struct OverlaidClusters {
 }
 
 /// Sets the field at a pointer whose parent exists, or removes it.
-pub(super) fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
+pub fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
     let Some((parent, token)) = pointer.rsplit_once('/') else {
         return;
     };

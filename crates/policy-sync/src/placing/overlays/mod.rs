@@ -16,7 +16,8 @@ use crate::hub::Hub;
 use applying::Applying;
 use reading::{Fleet, Reader, fleet};
 
-pub use changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere, effects};
+pub use changes::{ChangedField, ClusterNames, OverlaidClusters, Overlay, Overlays, ValueHere, effects, set};
+pub use reading::may_change;
 
 impl Overlays {
     /// Reads all overlays of a hub, and applies them for the clusters that `admits` accepts. Names of clusters are judged

@@ -17,6 +17,7 @@ use crate::api::gateway::{self, is_listener_set};
 use crate::api::ocm;
 use crate::api::overlay::{
     Action, Change, ClusterField, ClusterOverlay, Clusters, NoValue, SetField, Target, Targeted, fill,
+    unchangeable,
 };
 use crate::diagnostic::{
     Code, Finding, Findings, NameIndex, counted, first_items, first_names, nearest, with_article,
@@ -484,6 +485,13 @@ const LISTENERS: Part = (
     "keep the names of the listeners and their order",
 );
 const ITSELF: &str = "change the object itself: it is the same on all clusters";
+
+/// Whether an overlay may give a field of an object this value, or remove it.
+pub fn may_change(object: &Object, pointer: &str, value: Option<&Value>) -> bool {
+    object.namespace.is_some()
+        && unchangeable(&object.api_version.group, &object.kind).is_none()
+        && touched(object, pointer, std::iter::once(value)).is_none()
+}
 
 /// The first part that one of these values at a pointer would change: its pointer, and why it cannot change.
 fn touched<'v>(
