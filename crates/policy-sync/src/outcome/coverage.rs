@@ -185,7 +185,7 @@ impl CoverageReport {
                     let classes = covered.gaps.entry(key).or_default();
                     if classes
                         .last()
-                        .is_none_or(|last| !std::ptr::eq(*last, &**clusters))
+                        .is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice()))
                     {
                         classes.push(clusters);
                     }
