@@ -18,6 +18,7 @@ use spokewright::output::Earlier;
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::render::WorkKind;
+use spokewright::report::RuleOutcome;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Limit, Look, Side, Terms, Titles,
     Unreadable, Which,
@@ -187,11 +188,12 @@ impl Diff {
         // Whoever raises the budget in a change does not raise it for that change.
         let budget = new.loaded.config.budget().and(base.loaded.config.budget());
         let budget = self.budget.of(budget);
+        let violations = RuleOutcome::new_violations(&base.rules, &new.rules, new_texts);
         let found = self.report(
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
-            (changes, denied, terms, &lost),
+            (changes, denied, terms, violations, &lost),
             &BothSides::new(new_texts, old_texts),
             budget,
         )?;
@@ -285,7 +287,7 @@ impl Diff {
             &new.loaded,
             self.titles(path.display().to_string()),
             (old, side),
-            (Vec::new(), Vec::new(), Terms::default(), lost),
+            (Vec::new(), Vec::new(), Terms::default(), Vec::new(), lost),
             &BothSides::new(texts, &nothing),
             budget,
         )?;
@@ -300,6 +302,7 @@ impl Diff {
         print::findings(&refused, &new.loaded.sources, self.options.speech);
         found.extend(lost.clone());
         self.also(new, &mut found);
+        found.extend(new.findings.only(Severity::Error));
         Status::compared(differs, &found)
     }
 
@@ -349,12 +352,19 @@ impl Diff {
         let relative = loaded.sources.root_relative();
         let texts = self.locate(&loaded.sources, &relative);
         let locate = BothSides::new(texts, texts);
+        let violations = RuleOutcome::new_violations(&with.rules, &without.rules, texts);
         // Nobody is about to merge it.
         let (differs, mut found) = self.report(
             loaded,
             titles,
             (&old, &new),
-            (changes, Vec::new(), Terms::default(), &Findings::new()),
+            (
+                changes,
+                Vec::new(),
+                Terms::default(),
+                violations,
+                &Findings::new(),
+            ),
             &locate,
             Budget::default(),
         )?;
@@ -403,11 +413,11 @@ impl Diff {
         Err(Ended(Status::of(&findings)))
     }
 
-    /// Says what is wrong with the work tree; errors end the run.
+    /// Says what is wrong with the work tree; errors that leave its result incomplete end the run.
     fn judge(&self, new: &Evaluated) -> Result<(), Ended> {
         let findings = &new.findings;
         print::findings(findings, &new.loaded.sources, self.options.speech);
-        if findings.has_errors() {
+        if new.incomplete().has_errors() {
             let mut found = Findings::new();
             self.also(new, &mut found);
             found.extend(findings.clone());
@@ -426,10 +436,11 @@ impl Diff {
         loaded: &Loaded,
         titles: Titles,
         (old, new): (&Side<'_>, &Side<'_>),
-        (effective_changes, denied, terms, lost): (
+        (effective_changes, denied, terms, violations, lost): (
             Vec<EffectiveChange>,
             Vec<EffectiveChange>,
             Terms,
+            Vec<RuleOutcome>,
             &Findings,
         ),
         locate: &BothSides<'_>,
@@ -449,6 +460,7 @@ impl Diff {
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
         report.judge_by(denied, terms);
+        report.violations = violations;
         let withdrawn = lost.iter();
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed.is_none());

@@ -12,9 +12,10 @@ use super::kustomize_origin;
 use super::projections::Projections;
 use super::suppress::{About, Suppressions};
 use crate::api::config::RenderConfig;
-use crate::diagnostic::{Code, Finding, Findings, SeverityOverride, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Place, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
+use crate::outcome::{PolicyView, RuleOutcome, check_rules};
 use crate::placing;
 use crate::placing::overlays::Overlays;
 use crate::progress::Progress;
@@ -64,12 +65,7 @@ impl Loaded {
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());
-        if !self.suppressions.is_empty() {
-            // What is suppressed explains nothing.
-            findings.set_severities(&self.overrides);
-            let about = About::new(&self.hub, &self.sources);
-            findings.suppress(|finding| self.suppressions.accepting(&about, finding));
-        }
+        self.suppress(findings);
         findings.finish(&self.overrides, self.warnings);
         self.projections.explain(&self.sources, findings);
         super::dedup::drop_findings_about_unreadable((&self.hub, self.overlays()), &self.sources, findings);
@@ -90,6 +86,33 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    fn suppress(&self, findings: &mut Findings) {
+        if !self.suppressions.is_empty() {
+            // What is suppressed explains nothing.
+            findings.set_severities(&self.overrides);
+            let about = About::new(&self.hub, &self.sources);
+            findings.suppress(|finding| self.suppressions.accepting(&about, finding));
+        }
+    }
+
+    /// What the FleetRules come to on these clusters, and the findings about them.
+    pub(super) fn check_rules(
+        &self,
+        view: &PolicyView<'_>,
+        admits: impl Fn(&str) -> bool + Sync,
+    ) -> (Vec<RuleOutcome>, Vec<Finding>) {
+        let (mut rules, found) = check_rules(&self.hub, view, admits);
+        let mut findings = Findings::new();
+        findings.extend(found.clone());
+        self.suppress(&mut findings);
+        let accepted = findings.iter().filter(|finding| finding.suppressed.is_some());
+        let accepted: BTreeSet<&Place> = accepted.map(|finding| &finding.place).collect();
+        for outcome in &mut rules {
+            outcome.accept(|place| accepted.contains(place));
+        }
+        (rules, found)
     }
 
     /// The ClusterOverlays, and what each changes where.

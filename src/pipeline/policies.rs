@@ -332,6 +332,7 @@ pub(super) fn evaluate<'a>(
         withheld,
         refusals: refusals(attachments, &spokes),
         overlays: Vec::new(),
+        rules: Vec::new(),
         spokes,
         fates,
         clusters: &input.by_key,

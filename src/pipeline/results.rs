@@ -14,7 +14,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
-use crate::outcome::{check_rules, overlay_changes};
+use crate::outcome::overlay_changes;
 use crate::output::Earlier;
 use crate::placing::overlays::effects;
 use crate::report::PolicyView;
@@ -41,7 +41,9 @@ impl Analysis<'_> {
         let rendered = plan(self, received, empty, findings);
         let mut view = self.evaluate(spokes, findings);
         report_outcomes(&view, loaded, findings);
-        findings.extend(check_rules(&loaded.hub, &view, |cluster| loaded.admits(cluster)));
+        let (rules, found) = loaded.check_rules(&view, |cluster| loaded.admits(cluster));
+        findings.extend(found);
+        view.rules = rules;
         shipped.report_effects(loaded, findings);
         view.overlays = overlay_changes(
             loaded.overlays(),
@@ -85,10 +87,11 @@ impl Analysis<'_> {
         // One cluster may have few enough paths.
         found.retain(|finding| (finding.code, &finding.place) != (Code::INPUT_TOO_COSTLY, &Place::Run));
         findings.extend(found);
-        PolicyView {
-            overlays,
-            ..self.evaluate(spokes, findings)
-        }
+        let mut view = self.evaluate(spokes, findings);
+        let is_looked_at = |cluster: &str| spokes.cluster == Some(cluster);
+        (view.rules, _) = self.placed.loaded.check_rules(&view, is_looked_at);
+        view.overlays = overlays;
+        view
     }
 }
 

@@ -35,7 +35,7 @@ fn text(report: &CoverageReport, most: usize) -> String {
         return text.into_text();
     }
     let kinds = report.kinds.iter().map(|kind| {
-        let counts = [kind.routes, kind.covered, kind.open, kind.gaps()];
+        let counts = [kind.routes, kind.covered, kind.open, kind.gaps];
         let [routes, covered, open, gaps] = counts.map(|count| count.to_string());
         [kind.kind.clone(), routes, covered, open, gaps]
     });
@@ -69,6 +69,9 @@ fn text(report: &CoverageReport, most: usize) -> String {
 /// `HTTPRoute shop/web has no AuthPolicy on us-1 (listener web of Gateway shop/storefront)`.
 fn sentence(gap: &Gap) -> String {
     let [route, listener] = &gap.names;
-    let clusters = first_names(&gap.clusters, MOST_NAMES);
-    format!("{route} has no {} on {clusters} ({listener})", gap.kind)
+    let clusters = match first_names(&*gap.clusters, MOST_NAMES) {
+        clusters if clusters.is_empty() => clusters,
+        clusters => format!(" on {clusters}"),
+    };
+    format!("{route} has no {}{clusters} ({listener})", gap.kind)
 }

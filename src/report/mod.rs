@@ -16,7 +16,8 @@ mod status;
 mod stored_work;
 
 pub use crate::outcome::{
-    CoverageReport, ObjectStatus, PolicyReport, PolicyView, effective_paths, explain, explain_request,
+    CoverageReport, ObjectStatus, PolicyReport, PolicyView, RuleOutcome, effective_paths, explain,
+    explain_request,
 };
 /// A request, for [`explain_request`].
 pub use crate::request_matching::{NoRequest, Request, is_request};

@@ -13,7 +13,7 @@ use crate::diagnostic::{
 };
 use crate::outcome::{
     ChangePart, ExplainedLoss, ExplainedPaths, ObjectExplanation, OverlayChanges, PolicyEntry, PolicyPart,
-    PolicyReport, RequestExplanation, RuleLine, SourceLine,
+    PolicyReport, RequestExplanation, RuleLine, RuleOutcome, RuleState, SourceLine,
 };
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
@@ -56,8 +56,20 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
     }
+    for rule in &explanation.violated_rules {
+        violations(
+            &mut text,
+            rule,
+            &format!("violates {}:", short(&rule.rule)),
+            width,
+        );
+    }
     overlay_lines(&mut text, &explanation.overlays, width);
-    if explanation.effective.is_empty() && explanation.elsewhere.is_empty() && explanation.overlays.is_empty()
+    if let Some(rule) = &explanation.rule {
+        rule_part(&mut text, rule, width);
+    } else if explanation.effective.is_empty()
+        && explanation.elsewhere.is_empty()
+        && explanation.overlays.is_empty()
     {
         for policy in &explanation.attached {
             let at = at_line(policy.place.as_ref());
@@ -207,6 +219,50 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     }
 }
 
+fn rule_part(text: &mut Lines, rule: &RuleOutcome, width: usize) {
+    if rule.state == RuleState::Invalid {
+        return text.push("  it cannot be evaluated");
+    }
+    let (subject, whose) = match &rule.each {
+        Some(kind) => ("setting", format!(" of {kind}")),
+        None => ("path", String::new()),
+    };
+    text.push(one_line(&format!("  demands: {}", rule.message), LONGEST_VALUE));
+    text.push(format_args!(
+        "  is about {}{whose} on {}: {} satisfied, {} violated",
+        counted(rule.satisfied.saturating_add(rule.violated), subject),
+        counted(rule.clusters.len(), "cluster"),
+        rule.satisfied,
+        rule.violated
+    ));
+    text.push(format_args!(
+        "  does not match {}",
+        counted(rule.not_matched, subject)
+    ));
+    if !rule.clusters.is_empty() {
+        let names = fitting_names(&*rule.clusters, width.saturating_sub(12));
+        text.push(format_args!("  clusters: {names}"));
+    }
+    violations(text, rule, "violated by", width);
+}
+
+/// A line for each violation of a rule.
+fn violations(text: &mut Lines, rule: &RuleOutcome, verb: &str, width: usize) {
+    for violation in &rule.violations {
+        let accepted = if violation.accepted {
+            ", which is accepted"
+        } else {
+            ""
+        };
+        let at = at_line(violation.place.as_ref());
+        text.push(format_args!("  {verb} {}{accepted}{at}", violation.subject));
+        on_clusters(text, &violation.clusters, false, width);
+        if let Some(reason) = &violation.reason {
+            text.push(format_args!("    {reason}"));
+        }
+    }
+}
+
 fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
     labels(text, &change.labels);
     on_clusters(text, &change.clusters, change.everywhere, width);
@@ -303,7 +359,7 @@ fn short(locator: &str) -> String {
 }
 
 /// Where a result applies, unless that is everywhere: on all clusters of its Gateway.
-fn on_clusters(text: &mut Lines, clusters: &[String], everywhere: bool, width: usize) {
+fn on_clusters(text: &mut Lines, clusters: &[impl AsRef<str>], everywhere: bool, width: usize) {
     if !clusters.is_empty() && !everywhere {
         let names = fitting_names(clusters, width.saturating_sub(7));
         text.push(format_args!("    on {names}"));

@@ -472,6 +472,30 @@ fn a_pull_request_that_attacks_nothing_passes_and_is_told() {
     }
 }
 
+#[test]
+fn a_change_that_violates_a_rule_fails_and_its_comment_begins_with_that() {
+    let Some((checkout, base)) = checkout() else {
+        return;
+    };
+    let adds_a_rule: Attack = |scratch, _| {
+        let rule = "apiVersion: spokewright.dev/v1alpha1\nkind: FleetRule\nmetadata: {name: small}\nspec:\n  \
+                    each: RateLimitPolicy.kuadrant.io\n  assert: setting.value.rates.all(rate, rate.limit <= 100)\n  \
+                    message: no limit is above 100\n";
+        scratch.write("repository/hub/rule.yaml", rule);
+    };
+    let scratch = attacked(&checkout, &base, adds_a_rule);
+    let outcome = told_by_workflow(&scratch, &base);
+    assert!(
+        outcome.failed.iter().any(|step| step == "What would change"),
+        "{:?}",
+        outcome.failed
+    );
+    let comment = scratch.read("temp/reports/diff.md");
+    let (first, _) = comment.split_once("\n- ").expect("a list");
+    assert!(first.ends_with("**New violations of rules**\n"), "{comment}");
+    assert!(scratch.read("summary.md").contains("New violations of rules"));
+}
+
 /// `>` that fails ends with 1, as a difference does: then neither the budget counts nor is there a note.
 #[test]
 fn what_a_shell_says_never_passes_for_a_difference() {

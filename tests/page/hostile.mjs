@@ -17,10 +17,24 @@ const edit = (file, from, to) => {
   if (!text.includes(from)) throw new Error(`${from} is not in ${file}`);
   fs.writeFileSync(path.join(hub, file), text.replace(from, () => to));
 };
-const quoted = JSON.stringify(HOSTILE);
+// YAML, other than JSON, has these escaped only.
+const quote = text => JSON.stringify(text).replace(/[\u2028\u2029]/g, end => `\\u${end.charCodeAt(0).toString(16)}`);
+const quoted = quote(HOSTILE);
 edit('shop/limits.yaml', '  name: per-client\n', `  name: per-client\n  annotations: {note: ${quoted}}\n`);
-edit('shop/routes.yaml', 'value: /catalogue', `value: ${JSON.stringify('/' + HOSTILE)}`);
+edit('shop/routes.yaml', 'value: /catalogue', `value: ${quote('/' + HOSTILE)}`);
 edit('clusters/clusters.yaml', 'region: eu\n', `region: eu\n    note: ${JSON.stringify(HOSTILE.slice(0, 60))}\n`);
+fs.writeFileSync(
+  path.join(hub, 'rules.yaml'),
+  ['constructor', 'prototype']
+    .map(
+      name => `apiVersion: spokewright.dev/v1alpha1
+kind: FleetRule
+metadata: {name: ${name}}
+spec: {assert: "path.${name} == 1", message: ${quoted}}
+`,
+    )
+    .join('---\n'),
+);
 fs.writeFileSync(
   path.join(hub, 'shop', 'hostile.yaml'),
   `# ${'</script>'}<!-- javascript:alert(1)

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted, shell_word};
+use spokewright::diagnostic::{Code, Findings, Place, Severity, Warnings, counted, shell_word};
 use spokewright::output::{self, TreeFiles};
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
+use spokewright::report::RuleOutcome;
 use spokewright::report::diff::{EffectiveChange, EffectiveSettings, Side};
 use spokewright::source::{Files, GitTree, Sources};
 
@@ -59,6 +60,8 @@ pub(in crate::cli) struct Evaluated {
     pub(in crate::cli) rendered: Rendered,
     /// None: they are too many to be compared, and a finding says so.
     pub(in crate::cli) effective: Option<EffectiveSettings>,
+    /// What the FleetRules come to.
+    pub(in crate::cli) rules: Vec<RuleOutcome>,
     pub(in crate::cli) findings: Findings,
 }
 
@@ -67,16 +70,25 @@ impl Evaluated {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let (received, spokes) = analysis.received(None);
-        let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
+        let (rendered, mut view) = analysis.results(received, &spokes, empty, &mut findings);
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         let effective = effective.map_err(|too_much| findings.push(*too_much)).ok();
+        let rules = std::mem::take(&mut view.rules);
         loaded.finish(&mut findings);
         Self {
             loaded,
             rendered,
             effective,
+            rules,
             findings,
         }
+    }
+
+    /// The errors that leave the result incomplete. One that breaks a FleetRule lacks nothing.
+    pub(in crate::cli) fn incomplete(&self) -> Findings {
+        let mut errors = self.findings.only(Severity::Error);
+        errors.retain(|finding| finding.code != Code::RULE_VIOLATED);
+        errors
     }
 
     /// The settings that would apply to what this input ships if clusters were as `other` says.
@@ -280,11 +292,12 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
              another tool's tree cannot be compared",
         );
     }
-    if base.findings.has_errors() {
+    let errors = base.incomplete();
+    if errors.has_errors() {
         let prefix = input
             .revision()
             .map_or_else(String::new, |revision| format!("{revision}:"));
-        let errors = prefixed(base.findings.only(Severity::Error), &prefix);
+        let errors = prefixed(errors, &prefix);
         let sources = base.loaded.sources.prefixed(&prefix);
         print::findings(&errors, &sources, speech);
         let status = Status::of(&errors);

@@ -10,7 +10,7 @@ use super::side::{BothSides, LiveObject, ObjectKey, is_cluster};
 use super::summary::arriving;
 use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
-use crate::outcome::{EffectiveChange, Presence, Which};
+use crate::outcome::{EffectiveChange, Presence, RuleOutcome, Which};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -25,6 +25,8 @@ pub(in crate::report) struct Document<'a> {
     pub(in crate::report) summary: Summary,
     /// The limits of the budget that are exceeded.
     exceeded: &'a [Exceeded],
+    /// The violations of FleetRules that the change adds.
+    new_violations: &'a [RuleOutcome],
     /// What is lost, the most important first.
     lost: Lost<'a>,
     /// The objects that are still in the input but on no cluster any more, each in a sentence with the reason.
@@ -185,6 +187,7 @@ pub(in crate::report) fn document<'a>(report: &'a DiffReport, locate: &BothSides
             foreign: comparison.foreign,
         },
         exceeded: &report.exceeded,
+        new_violations: &report.violations,
         lost: lost(report),
         withdrawn: &report.withdrawn,
         live: &comparison.live,

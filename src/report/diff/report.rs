@@ -11,7 +11,7 @@ use super::side::describe;
 use super::terms::Terms;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more, counted, one_or_many};
-use crate::outcome::{EffectiveChange, Presence, conceal, key_of};
+use crate::outcome::{EffectiveChange, Presence, RuleOutcome, conceal, key_of};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
@@ -53,6 +53,8 @@ pub struct DiffReport {
     pub exceeded: Vec<Exceeded>,
     /// The objects that are still in the input but on no cluster any more, each in a sentence.
     pub withdrawn: Vec<String>,
+    /// The violations of FleetRules that the change adds.
+    pub violations: Vec<RuleOutcome>,
 }
 
 impl DiffReport {
@@ -75,6 +77,7 @@ impl DiffReport {
             terms: Terms::default(),
             exceeded: Vec::new(),
             withdrawn: Vec::new(),
+            violations: Vec::new(),
         }
     }
 
@@ -103,7 +106,10 @@ impl DiffReport {
 
     /// Whether both sides are the same, and a later change would be judged as before.
     pub fn is_empty(&self) -> bool {
-        self.comparison.changes.is_empty() && self.effective_changes.is_empty() && self.terms.is_empty()
+        self.comparison.changes.is_empty()
+            && self.effective_changes.is_empty()
+            && self.violations.is_empty()
+            && self.terms.is_empty()
     }
 
     /// Whether nothing follows the headline.

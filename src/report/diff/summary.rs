@@ -91,6 +91,7 @@ pub(super) fn summary(report: &DiffReport) -> Vec<(&'static str, Vec<Point>)> {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
     let mut parts = vec![
+        ("New violations of rules", summarizing.violations()),
         ("Changes how it is judged", summarizing.terms()),
         ("Changes what some clusters get", summarizing.overlays()),
         ("On the clusters", summarizing.on_the_clusters()),
@@ -199,6 +200,22 @@ impl<'r> Summarizing<'r> {
             .chain(limited(spokes.collect(), "local object"))
             .chain(limited(suppressions.collect(), "suppressing object"))
             .collect()
+    }
+
+    fn violations(&self) -> Vec<Point> {
+        let rules = self.report.violations.iter();
+        let violations =
+            rules.flat_map(|rule| rule.violations.iter().map(move |violation| (rule, violation)));
+        let violations = violations.map(|(rule, violation)| {
+            let clusters = describe_names(&self.comparison().clusters, &violation.clusters);
+            let point = Point::default().name(&rule.message).plain(": ");
+            let mut point = point.name(&violation.subject);
+            point
+                .below
+                .extend(violation.place.as_ref().map(ToString::to_string));
+            point.plain(format!(" breaks it on {clusters}"))
+        });
+        limited(violations.collect(), "violation").collect()
     }
 
     fn overlays(&self) -> Vec<Point> {

@@ -10,7 +10,8 @@ use serde::Serialize;
 use crate::diagnostic::FindingEntry;
 use crate::outcome::inventory::Inventory;
 use crate::outcome::{
-    ObjectStatus, OverlayChanges, PolicyEntry, SettingChange, SourceLine, WithheldPolicy, WorkState,
+    CoveredKind, ObjectStatus, OverlayChanges, PolicyEntry, RouteCoverage, RuleOutcome, SettingChange,
+    SourceLine, WithheldPolicy, WorkState,
 };
 use crate::report::aggregate::WorkSummary;
 use crate::report::diff::DiffDocument;
@@ -60,6 +61,12 @@ pub struct FleetPage<'p> {
     pub(super) policy_texts: Vec<ObjectText>,
     /// What differs from the base.
     pub(super) change: Option<BaseChange<'p>>,
+    /// What FleetRules come to.
+    pub(super) rules: Vec<RuleOutcome>,
+    /// As in a `CoverageReport`.
+    pub(super) coverage: Vec<CoveredKind>,
+    /// By the locator of each route, how each of these kinds covers it.
+    pub(super) route_coverage: BTreeMap<String, Vec<RouteCoverage>>,
     /// What the clusters report.
     pub(super) reported: Option<Reported<'p>>,
     /// What was left out to keep the page small, as sentences.

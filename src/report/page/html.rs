@@ -8,7 +8,6 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter};
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +16,7 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use super::document::FleetPage;
 use crate::diagnostic::{counted, is_unseen};
-use crate::outcome::inventory::{KindEntry, RouteEntry};
+use crate::outcome::{CoveredKind, RuleState};
 use crate::report::placement::PlacementOnPage;
 
 const PAGE: &str = include_str!("page.html");
@@ -37,7 +36,7 @@ const MOST_OF_JSON: usize = 50_000_000;
 type Part = (&'static str, fn(&mut FleetPage<'_>));
 
 /// What is done without, in this order, as people are told; most name the command that shows it.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     (WITHOUT_POLICIES, |page| page.if_deleted.clear()),
     ("texts of objects", |page| page.texts.clear()),
     ("the objects of each work (`spokewright render`)", |page| {
@@ -50,6 +49,14 @@ const PARTS: [Part; 7] = [
         page.findings.sort_by_key(|finding| finding.severity != "error");
         page.findings.truncate(200);
     }),
+    (
+        "all but 20 violations of each rule (`spokewright check`)",
+        |page| {
+            page.rules
+                .iter_mut()
+                .for_each(|rule| rule.violations.truncate(20));
+        },
+    ),
     ("texts of policies", |page| page.policy_texts.clear()),
     (FLEET, |page| {
         *page = FleetPage {
@@ -242,25 +249,21 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
             lines.push(format!("routes that lose a policy: {}", lost.len()));
         }
     }
-    let routes = inventory.routes.iter();
-    let attached: Vec<&RouteEntry> = routes.filter(|route| !route.attached.is_empty()).collect();
-    for kind in inventory.kinds.iter().filter(|kind| kind.is_about_rules()) {
-        let covered = covered_rules(page, kind);
-        let is_covered = |route: &&&RouteEntry| {
-            let mut listeners = route.attached.iter().map(|attached| &attached.listener);
-            listeners.all(|listener| {
-                let mut rules = route.rules.iter().map(|rule| &rule.rule);
-                rules.all(|rule| covered.contains(&(listener, rule)))
-            })
-        };
-        let covered = attached.iter().filter(is_covered).count();
-        let gap = attached.len().saturating_sub(covered);
-        // A gap is where most have one.
-        if gap > 0 && covered >= gap {
+    for CoveredKind {
+        kind,
+        gaps,
+        open,
+        routes,
+        expected,
+        ..
+    } in &page.coverage
+    {
+        if *gaps > 0 && *expected {
+            lines.push(format!("routes without {kind}: {gaps} of {routes}"));
+        }
+        if *open > 0 {
             lines.push(format!(
-                "routes without {}: {gap} of {}",
-                kind.kind,
-                attached.len()
+                "routes that {kind} opens to everybody: {open} of {routes}"
             ));
         }
     }
@@ -268,8 +271,11 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
     let differing: BTreeSet<&String> = exceptions
         .flat_map(|exception| exception.clusters.iter())
         .collect();
-    let loose = inventory.routes.len().saturating_sub(attached.len());
+    let routes = inventory.routes.iter();
+    let loose = routes.filter(|route| route.attached.is_empty()).count();
+    let violated = page.rules.iter().filter(|rule| rule.state == RuleState::Violated);
     let counts = [
+        ("FleetRules that are violated", violated.count()),
         ("clusters where another setting applies", differing.len()),
         ("policies that are in effect nowhere", idle(page)),
         ("routes that are attached to no Gateway", loose),
@@ -284,22 +290,6 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
         }
     }
     lines
-}
-
-/// The listeners and rules where policies of a kind apply on most clusters, and do not let everybody in.
-fn covered_rules<'p>(page: &'p FleetPage<'_>, kind: &KindEntry) -> HashSet<(&'p Arc<str>, &'p Arc<str>)> {
-    let outcomes = page.inventory.outcomes.iter();
-    let outcomes = outcomes.filter(|outcome| outcome.kind == kind.kind && outcome.group == kind.group);
-    let covering = outcomes.filter(|outcome| !outcome.open && !outcome.settings.is_empty());
-    let rules = covering.flat_map(|outcome| &outcome.paths).filter_map(|path| {
-        // A path to a Service of a mesh begins with it, and not with a listener.
-        match path.as_slice() {
-            [service, _, rule] => Some((service, rule)),
-            [_, listener, _, rule] => Some((listener, rule)),
-            _ => None,
-        }
-    });
-    rules.collect()
 }
 
 /// How many policies no outcome has a setting of.

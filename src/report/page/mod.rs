@@ -10,7 +10,7 @@ mod html;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::{Identity, Work};
+use apimachinery::{GroupKind, Identity, Work};
 use document::{BaseChange, CarriedObject, CarriedWork, ClusterEntry, ObjectText, Reported};
 
 use super::aggregate::{Aggregated, word};
@@ -25,7 +25,8 @@ use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
 use crate::outcome::{
-    ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy, conceal,
+    CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, SourceLine,
+    WithheldPolicy, conceal,
 };
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
@@ -116,6 +117,24 @@ impl<'p> Page<'p> {
             left_out.push(html::WAYS_OF_PLACEMENTS.to_owned());
         }
         let texts = self.texts(&mut left_out);
+        // Where no path of a kind ends below a route, no route lacks it.
+        let kinds = inventory.kinds.iter();
+        let kinds = kinds.filter(|kind| kind.is_about_routes());
+        let kinds: Vec<GroupKind> = kinds
+            .map(|kind| GroupKind::new(kind.group.as_str(), kind.kind.as_str()))
+            .collect();
+        let coverage = (!kinds.is_empty())
+            .then(|| CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.locate));
+        let coverage = coverage.transpose();
+        if coverage.is_err() {
+            left_out.push("which routes have a policy (`spokewright policies --coverage`)".to_owned());
+        }
+        let outcomes = view.rules.iter();
+        let outcomes: Vec<RuleOutcome> = outcomes.map(|rule| rule.listed(|_| true, self.locate)).collect();
+        let (coverage, route_coverage) = match coverage {
+            Ok(Some(report)) => (report.kinds, report.routes),
+            _ => Default::default(),
+        };
         let is_unknown = |policy: &PolicyEntry| !policy.local && !if_deleted.contains_key(&policy.policy);
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
@@ -141,7 +160,10 @@ impl<'p> Page<'p> {
             placements: self.placements,
             statuses: self.statuses.iter().map(brief).collect(),
             findings: findings
-                .map(|finding| FindingEntry::new(finding, self.locate))
+                .map(|finding| FindingEntry {
+                    data: None,
+                    ..FindingEntry::new(finding, self.locate)
+                })
                 .collect(),
             texts,
             policy_texts,
@@ -161,6 +183,9 @@ impl<'p> Page<'p> {
                     words: states.map(|state| (state, word(state))).collect(),
                 }
             }),
+            rules: outcomes,
+            coverage,
+            route_coverage,
             left_out,
             inventory,
             ..page

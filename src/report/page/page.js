@@ -316,12 +316,19 @@
         gateway: parent < 0 ? gateways.findIndex(g => g.work?.name === `ManifestWork ${x.work}`) : parent,
       };
     };
+    const violation = v => {
+      const { g, r } = parts.get(v.object) || {},
+        p = ofHub.get(v.object) ?? local.get(v.object)?.values().next().value;
+      return { ...placed(v), g, r, p };
+    };
     const taint = t => `${t.key}${t.value ? '=' + t.value : ''}:${t.effect}`,
       overlaid = f => [f.path, value(f.hub), value(f.here)];
     return {
       ...J,
       clusters: J.clusters.map(c => ({ ...c, at: at(c), taints: [c.taints || []].flat().map(taint) })),
       overlays: J.overlays.map(v => ({ ...placed(v), fields: v.fields.map(overlaid) })),
+      rules: J.rules.map(r => ({ ...placed(r), name: split(r.rule).name, violations: r.violations.map(violation) })),
+      coverage: J.coverage.map((c, i) => ({ ...c, k: kindOf(c), of: r => J.routeCoverage[r.route]?.[i] })),
       findings: J.findings.map(placed),
       texts: [...J.texts, ...J.policyTexts],
       change: J.change && change(J.change),
@@ -951,44 +958,29 @@
       ),
     );
   }
-  /* ---------- coverage ---------- */
+  /* ---------- coverage, as `policies --coverage` counts it ---------- */
+  const coverage = new Map(D.coverage.filter(c => c.k >= 0).map(c => [c.k, c]));
   function cells(r) {
-    // per kind: 0 none, 1 some, 2 all, 3 open to everybody; and the policies
+    // per kind: how it covers the route, whether a policy there lets everybody in, and the policies
     const rt = R[r];
     return K.map((_, k) => {
-      let have = 0,
-        open = 0,
-        all = 0;
+      let open = false;
       const ps = new Map();
       for (const on of rt.on)
         rt.rules.forEach((_, ru) => {
           for (const { o } of held(k, on[0], on[1], on, r, ru)) {
-            all++;
             if (o < 0) continue;
-            if (covers(o)) have++;
-            else if (O[o].open) open++;
+            open ||= O[o].open;
             for (const s of O[o].set) if (!ps.has(s[2])) ps.set(s[2], levelOf(s[2], on[0]));
           }
         });
-      return { st: have ? (have < all ? 1 : 2) : open ? 3 : 0, open, ps };
+      return { st: coverage.get(k)?.of(rt) ?? (ps.size ? 'covered' : 'none'), open, ps };
     });
   }
   let covCache;
   const cov = () => covCache || (covCache = R.map((_, r) => cells(r)));
   const W = D.works;
   const problemsOn = c => W.problems.filter(x => x.cluster === c);
-  const attached = r => R[r].on.length > 0;
-  const covered = k => {
-    let c = 0,
-      t = 0;
-    R.forEach((_, r) => {
-      if (attached(r)) {
-        t++;
-        if (cov()[r][k].st === 2) c++;
-      }
-    });
-    return [c, t];
-  };
   /* ---------- views ---------- */
   const V = {};
   const head = (crumb, title, at, ...more) => [
@@ -1035,19 +1027,25 @@
 
   function worth() {
     const w = [];
-    K.forEach((kd, k) => {
-      const [c, t] = covered(k);
-      if (c < t && c >= t / 2) {
-        const none = R.reduce((s, _, r) => s + (attached(r) && cov()[r][k].st === 0 ? 1 : 0), 0);
+    for (const [k, c] of coverage) {
+      const { kind } = K[k];
+      if (c.gaps && c.expected)
         w.push([
-          /auth/i.test(kd.kind) ? 'bad' : 'warn',
-          t - c,
-          `${t - c === 1 ? 'route has' : 'routes have'} no ${kd.kind}` + (none < t - c ? ' on some path' : ''),
-          `${Math.round((100 * c) / t)}% of ${t.toLocaleString('en')} have one`,
-          `#/routes?gap=${enc(kd.kind)}`,
+          /auth/i.test(kind) ? 'bad' : 'warn',
+          c.gaps,
+          `${c.gaps === 1 ? 'route has' : 'routes have'} a path without ${kind}`,
+          `${c.covered.toLocaleString('en')} of ${c.routes.toLocaleString('en')} are covered`,
+          `#/routes?gap=${enc(kind)}`,
         ]);
-      }
-    });
+      if (c.open)
+        w.push([
+          'warn',
+          c.open,
+          `${c.open === 1 ? 'route lets' : 'routes let'} everybody in`,
+          `on purpose, by ${kind}`,
+          '#/routes?gap=open',
+        ]);
+    }
     const ex = new Set();
     D.exceptions.forEach(x => members(x.clusters).forEach(c => ex.add(c)));
     if (ex.size)
@@ -1069,15 +1067,6 @@
           .map(p => P[p].name)
           .join(', ') + (idle.length > 2 ? ' and more' : ''),
         '#/policies?state=bad',
-      ]);
-    const open = R.filter((_, r) => cov()[r].some(x => x.open)).length;
-    if (open)
-      w.push([
-        'warn',
-        open,
-        `${open === 1 ? 'route lets' : 'routes let'} everybody in`,
-        'on purpose, by a policy',
-        '#/routes?gap=open',
       ]);
     if (W && (W.problems.length || W.applied < W.planned)) {
       const states = [...new Set(W.problems.map(x => x.state))];
@@ -1169,9 +1158,52 @@
           )
         : h('p', { class: 'muted' }, K.length ? 'Nothing.' : 'Nothing: there is no policy.'),
     );
+    if (D.rules.length) out.push(h('h2', { id: 'rules' }, 'Rules'), ruleBox());
     out.push(h('h2', null, 'Gateways, their policies, and their clusters'), fleetMap(cg));
     return out;
   };
+  const RULES = {
+    violated: ['bad', 'violated'],
+    invalid: ['bad', 'not evaluated'],
+    neverMatches: ['warn', 'about nothing'],
+    accepted: ['', 'violation accepted'],
+    satisfied: ['ok', 'satisfied'],
+  };
+  function ruleBox() {
+    const order = Object.keys(RULES),
+      rules = [...D.rules].sort((x, y) => order.indexOf(x.state) - order.indexOf(y.state)),
+      states = [...group(rules, r => r.state)],
+      body = h('tbody');
+    const violation = v => {
+      const href = v.p !== undefined ? poHash(v.p) : v.r !== undefined ? rtHash(v.r) : v.g !== undefined && gwHash(v.g);
+      return h(
+        'li',
+        null,
+        href ? a(href, v.subject) : v.subject,
+        ` on ${clusterText(members(v.clusters))} `,
+        src(v.at),
+        v.accepted && [' ', h('span', { class: 'tag' }, 'accepted')],
+        v.reason && h('div', { class: 'muted' }, v.reason),
+      );
+    };
+    const more = portions(body, rules, r => {
+      const [cls, text] = RULES[r.state];
+      return h(
+        'tr',
+        { class: 'hov' },
+        h('td', null, h('span', { class: 'tag ' + (cls === 'bad' && r.severity === 'warning' ? 'warn' : cls) }, text)),
+        h('th', { scope: 'row', class: 'nm' }, r.name, ' ', src(r.at), h('div', { class: 'small muted' }, r.message)),
+        h('td', { class: 'small' }, r.violations.length > 0 && h('ul', null, r.violations.map(violation))),
+      );
+    });
+    return h(
+      'div',
+      { class: 'card' },
+      h('p', { class: 'pad' }, states.map(([state, all]) => `${all.length} ${RULES[state][1]}`).join(', '), '.'),
+      table('FleetRules, and where each is violated', ['State', 'Rule', 'Violated by'], body, 'rules'),
+      more,
+    );
+  }
   function fleetMap(cg) {
     const many = cg.length > 7,
       byNs = group(
@@ -1347,10 +1379,10 @@
         gap === 'differs'
           ? !K.some((_, k) => excOfRoute(i, k).size)
           : gap === 'open'
-            ? !c.some(x => x.open)
+            ? !c.some(x => x.st === 'open')
             : gap === 'attached'
               ? r.on.length
-              : gk >= 0 && (c[gk].st === 2 || !r.on.length)
+              : gk >= 0 && !['none', 'partial'].includes(coverage.get(gk)?.of(r))
       )
         return;
       if (
@@ -1450,8 +1482,8 @@
           const g0 = R[r].on.length ? R[r].on[0][0] : undefined;
           return h(
             'td',
-            { class: !R[r].on.length ? '' : y.st === 0 ? 'gap' : y.st === 2 ? '' : 'part' },
-            y.st === 0
+            { class: !R[r].on.length ? '' : y.st === 'none' ? 'gap' : y.st === 'covered' ? '' : 'part' },
+            !y.ps.size
               ? R[r].on.length
                 ? 'none'
                 : '\u2014'
@@ -1463,7 +1495,7 @@
                   ),
                   y.open
                     ? h('span', { class: 'tag warn' }, 'open to everybody')
-                    : y.st === 1 && h('span', { class: 'small' }, 'on some rules only'),
+                    : y.st === 'partial' && h('span', { class: 'small' }, 'on some rules only'),
                 ],
             exTag(r, k),
           );
@@ -1540,15 +1572,14 @@
           'div',
           { class: 'seg', role: 'group', 'aria-label': 'Show' },
           h('a', { href: set('gap', ''), 'aria-current': gap ? null : 'true' }, 'All'),
-          K.map((kd, k) => {
-            const [c, t] = covered(k);
-            return h(
+          [...coverage].map(([k, c]) =>
+            h(
               'a',
-              { href: set('gap', kd.kind), 'aria-current': gk === k ? 'true' : null },
+              { href: set('gap', K[k].kind), 'aria-current': gk === k ? 'true' : null },
               `Without ${short(k)} `,
-              h('span', { class: 'num muted' }, (t - c).toLocaleString('en')),
-            );
-          }),
+              h('span', { class: 'num muted' }, c.gaps.toLocaleString('en')),
+            ),
+          ),
           nDiff
             ? h(
                 'a',

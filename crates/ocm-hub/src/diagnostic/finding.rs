@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use apimachinery::Identity;
 use kube_json::Text;
+use serde::Serialize;
 
 use super::{Code, Place, Severity};
 
@@ -23,6 +24,16 @@ pub struct Lacks {
     pub what: String,
     /// The near name, or the near namespace, in the object that defines it.
     pub near: Place,
+}
+
+/// What programs read of a violation of a FleetRule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingData {
+    /// The name of the rule.
+    pub rule: String,
+    /// All clusters where it is violated, sorted.
+    pub clusters: Arc<[Arc<str>]>,
 }
 
 /// One thing that spokewright reports about its input.
@@ -58,6 +69,8 @@ pub struct Finding {
     pub causes: Vec<Place>,
     /// The object that the input lacks, if that is what it reports.
     pub missing: Option<Identity>,
+    /// What programs read of it, besides its place.
+    pub data: Option<FindingData>,
     /// Why it is not counted, if it is accepted.
     pub suppressed: Option<Suppressed>,
     /// Whether no more need be reported about the shape of the field at its place ([`Finding::settles_field`]).
@@ -85,6 +98,7 @@ impl Finding {
             is_rule: false,
             causes: Vec::new(),
             missing: None,
+            data: None,
             suppressed: None,
             settles_field: false,
             misspells: None,

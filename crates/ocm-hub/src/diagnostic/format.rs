@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::place::resolve;
 use super::sanitize::{json_escaped, one_line};
-use super::{CodeQuality, Finding, Findings, Human, Locate, Place, SarifLog, github, junit};
+use super::{CodeQuality, Finding, FindingData, Findings, Human, Locate, Place, SarifLog, github, junit};
 
 /// In which form findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +166,9 @@ pub struct FindingEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub help: Option<Sentence<'a>>,
+    /// What programs read of a violation of a FleetRule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<&'a FindingData>,
     /// Why it is not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<SuppressedEntry<'a>>,
@@ -217,6 +220,7 @@ impl<'a> FindingEntry<'a> {
                 .collect(),
             notes: finding.notes.iter().map(|note| Sentence(note)).collect(),
             help: finding.help.as_deref().map(Sentence),
+            data: finding.data.as_ref(),
             suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
                 kind: suppressed.by.as_str(),
                 reason: Sentence(&suppressed.reason),

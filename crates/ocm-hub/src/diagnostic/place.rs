@@ -63,7 +63,7 @@ pub struct Inside {
 }
 
 /// A symbolic location. Cheap to make, compare and keep; a line number is worked out late, by [`Locate`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// A field of a document: a JSON pointer (RFC 6901) from the document's root, `""` for the whole of it.
     Field {
@@ -95,6 +95,7 @@ pub enum Place {
     /// A whole file or directory: unreadable input, output paths. Relative if the user gave it so.
     Path(String),
     /// Nothing in particular: the run as a whole.
+    #[default]
     Run,
 }
 

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::place::{Location as Found, Region, origin, resolve};
 use super::sanitize::one_line;
-use super::{CODES, Code, Finding, Findings, Locate, Place};
+use super::{CODES, Code, Finding, FindingData, Findings, Locate, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -124,6 +124,8 @@ struct SarifResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Location>,
     partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<FindingData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suppressions: Option<Vec<Suppression>>,
 }
@@ -246,6 +248,7 @@ fn result(
         locations: [location(found, None, &finding.label)],
         related_locations,
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint(finding, found, seen))]),
+        properties: finding.data.clone(),
         suppressions: None,
     }
 }

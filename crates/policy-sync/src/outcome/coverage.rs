@@ -1,12 +1,13 @@
 //! Which routes have a policy of each kind in effect, and where the others are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Work};
 use serde::Serialize;
 
 use super::in_effect::{InEffect, is_about_routes};
-use super::{PolicyView, SourceLine};
+use super::{ClusterLists, PolicyView, Seen, SourceLine};
 use crate::diagnostic::{API_VERSION, Finding, Locate, Place};
 use crate::topology::Node;
 
@@ -26,6 +27,24 @@ pub struct CoverageReport {
     pub kinds: Vec<CoveredKind>,
     /// Routes without a policy of a kind, by route.
     pub gaps: Vec<Gap>,
+    /// By the locator of each route, how each of the kinds covers it.
+    #[serde(skip)]
+    pub routes: BTreeMap<String, Vec<RouteCoverage>>,
+}
+
+/// How the policies of a kind cover a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum RouteCoverage {
+    /// No path has a policy in effect.
+    None,
+    /// Some paths have one, and others do not.
+    Partial,
+    /// All paths have one, and one of them lets everybody in.
+    Open,
+    /// All paths have one that does not let everybody in.
+    Covered,
 }
 
 /// How many routes a kind covers.
@@ -42,13 +61,10 @@ pub struct CoveredKind {
     pub covered: usize,
     /// Those with a policy everywhere, and one that lets everybody in on purpose.
     pub open: usize,
-}
-
-impl CoveredKind {
-    /// How many routes have a path without a policy.
-    pub const fn gaps(&self) -> usize {
-        self.routes.saturating_sub(self.covered).saturating_sub(self.open)
-    }
+    /// Those with a path without a policy.
+    pub gaps: usize,
+    /// Whether such a route lacks something: a kind that few routes have is not missing on the others.
+    pub expected: bool,
 }
 
 /// A route without a policy of a kind at a listener.
@@ -66,7 +82,7 @@ pub struct Gap {
     /// Its API group.
     pub group: String,
     /// The clusters where no policy of the kind is in effect on some path, sorted.
-    pub clusters: Vec<String>,
+    pub clusters: Arc<[String]>,
     /// Where the route is defined.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
@@ -75,13 +91,26 @@ pub struct Gap {
     pub names: [String; 2],
 }
 
-/// What is in effect on the paths of a route.
-#[derive(Default)]
-struct Covered {
+/// What is in effect of a kind on the paths of a route.
+#[derive(Debug, Clone, Default)]
+struct Covered<'c> {
+    /// Whether a policy is in effect on some path.
+    has_policy: bool,
     /// Whether a policy lets everybody in.
     is_open: bool,
-    /// By Gateway and listener, the clusters with a path without a policy.
-    gaps: BTreeMap<(Identity, String), BTreeSet<String>>,
+    /// By Gateway and listener, the clusters with a path without a policy, by classes that are alike.
+    gaps: BTreeMap<(Identity, String), Vec<&'c [String]>>,
+}
+
+impl Covered<'_> {
+    fn coverage(&self) -> RouteCoverage {
+        match (self.has_policy, self.gaps.is_empty(), self.is_open) {
+            (false, ..) => RouteCoverage::None,
+            (true, false, _) => RouteCoverage::Partial,
+            (true, true, true) => RouteCoverage::Open,
+            (true, true, false) => RouteCoverage::Covered,
+        }
+    }
 }
 
 impl CoverageReport {
@@ -108,36 +137,42 @@ impl CoverageReport {
             let about_routes = policies.filter(|profile| is_about_routes(profile));
             kinds.extend(about_routes.map(|profile| profile.group_kind()));
         }
-        let mut routes: BTreeMap<Identity, Option<SourceLine>> = BTreeMap::new();
-        let mut covered: BTreeMap<(&GroupKind, Identity), Covered> = BTreeMap::new();
-        for seen in view.seen() {
+        let places = view.seen().map(|seen| {
             let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
-            let clusters: BTreeSet<String> = clusters.cloned().collect();
-            if clusters.is_empty() {
-                continue;
-            }
+            (seen, clusters.cloned().collect())
+        });
+        let places: Vec<(Seen<'_>, Vec<String>)> = places.collect();
+        let mut routes: BTreeMap<Identity, (Option<SourceLine>, Vec<Covered<'_>>)> = BTreeMap::new();
+        // An input without clusters may be an export of one.
+        let is_one = view.spokes.is_empty();
+        for (seen, clusters) in places
+            .iter()
+            .filter(|(_, clusters)| is_one || !clusters.is_empty())
+        {
             let topology = &seen.attachments.topology;
-            let in_effect = InEffect::new(seen);
+            let in_effect = InEffect::new(*seen);
             for path in in_effect.paths(&work) {
                 let Some(route) = path.route else { continue };
                 if !work.pay(kinds.len(), STEPS_PER_PATH) {
                     let finding = Finding::too_costly("coverage", Place::Run, "it is not listed");
                     return Err(Box::new(finding.help("look at fewer clusters: `--cluster NAME`")));
                 }
-                let identity = topology.identity(Node::Route(route));
                 let object = topology.routes.get(route).object;
-                routes
-                    .entry(identity.clone())
-                    .or_insert_with(|| SourceLine::slashed(locate, object.place("")));
+                let (_, covered) = routes
+                    .entry(topology.identity(Node::Route(route)))
+                    .or_insert_with(|| {
+                        let place = SourceLine::slashed(locate, object.place(""));
+                        (place, vec![Covered::default(); kinds.len()])
+                    });
                 let here = in_effect.on(&path);
-                for kind in &kinds {
-                    let mut of_kind = here
+                for (kind, covered) in kinds.iter().zip(covered) {
+                    let mut results = here
                         .iter()
                         .filter(|(id, _)| in_effect.profile(*id).group_kind() == *kind);
-                    let of_route = covered.entry((kind, identity.clone())).or_default();
-                    if let Some((id, effective)) = of_kind.next() {
+                    if let Some((id, effective)) = results.next() {
                         let profile = in_effect.profile(*id);
-                        of_route.is_open |= profile.lets_everybody_in(&effective.content);
+                        covered.has_policy = true;
+                        covered.is_open |= profile.lets_everybody_in(&effective.content);
                         continue;
                     }
                     let listener = path
@@ -147,43 +182,49 @@ impl CoverageReport {
                         topology.identity(path.start.node()),
                         listener.unwrap_or_default().to_owned(),
                     );
-                    of_route
-                        .gaps
-                        .entry(key)
-                        .or_default()
-                        .extend(clusters.iter().cloned());
+                    let classes = covered.gaps.entry(key).or_default();
+                    if classes
+                        .last()
+                        .is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice()))
+                    {
+                        classes.push(clusters);
+                    }
                 }
             }
         }
-        let of_kind = |kind: &GroupKind| {
-            let of_kind = covered.iter().filter(|((of, _), _)| *of == kind);
-            let whole = of_kind.filter(|(_, covered)| covered.gaps.is_empty());
-            let (open, covered): (Vec<_>, Vec<_>) = whole.partition(|(_, covered)| covered.is_open);
-            CoveredKind {
+        let mut lists = ClusterLists::default();
+        let mut listed: Vec<CoveredKind> = Vec::new();
+        let mut gaps = Vec::new();
+        for (position, kind) in kinds.iter().enumerate() {
+            let covered = routes.iter();
+            let covered =
+                covered.filter_map(|(route, (place, kinds))| Some((route, place, kinds.get(position)?)));
+            let count = |coverage| {
+                let covered = covered.clone();
+                covered
+                    .filter(|(.., covered)| covered.coverage() == coverage)
+                    .count()
+            };
+            let uncovered = count(RouteCoverage::None).saturating_add(count(RouteCoverage::Partial));
+            let counted = CoveredKind {
                 kind: kind.kind.to_string(),
                 group: kind.group.to_string(),
                 routes: routes.len(),
-                covered: covered.len(),
-                open: open.len(),
-            }
-        };
-        let listed: Vec<CoveredKind> = kinds.iter().map(of_kind).collect();
-        let mut gaps = Vec::new();
-        for ((kind, route), covered) in &covered {
-            let of_kind = listed
-                .iter()
-                .find(|known| known.kind == kind.kind.as_str() && known.group == kind.group.as_str());
-            // A kind that few routes have is not missing on the others.
-            let is_listed = !wanted.is_empty() || of_kind.is_some_and(|known| known.covered >= known.gaps());
-            for ((gateway, listener), clusters) in covered.gaps.iter().filter(|_| is_listed) {
-                gaps.push(Gap {
+                covered: count(RouteCoverage::Covered),
+                open: count(RouteCoverage::Open),
+                gaps: uncovered,
+                expected: count(RouteCoverage::Covered) >= uncovered,
+            };
+            let is_listed = !wanted.is_empty() || counted.expected;
+            for (route, place, covered) in covered.filter(|_| is_listed) {
+                gaps.extend(covered.gaps.iter().map(|((gateway, listener), classes)| Gap {
                     object: route.locator(),
                     listener: listener.clone(),
                     gateway: gateway.locator(),
-                    kind: kind.kind.to_string(),
-                    group: kind.group.to_string(),
-                    clusters: clusters.iter().cloned().collect(),
-                    place: routes.get(route).cloned().flatten(),
+                    kind: counted.kind.clone(),
+                    group: counted.group.clone(),
+                    clusters: lists.joined(classes),
+                    place: place.clone(),
                     names: [
                         route.to_string(),
                         if listener.is_empty() {
@@ -192,15 +233,21 @@ impl CoverageReport {
                             format!("listener {listener} of {gateway}")
                         },
                     ],
-                });
+                }));
             }
+            listed.push(counted);
         }
         gaps.sort();
+        let coverage = |kinds: &[Covered<'_>]| kinds.iter().map(Covered::coverage).collect();
+        let routes = routes.iter();
         Ok(Self {
             api_version: API_VERSION,
             kind: "CoverageReport",
             kinds: listed,
             gaps,
+            routes: routes
+                .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)))
+                .collect(),
         })
     }
 }

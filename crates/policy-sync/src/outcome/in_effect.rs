@@ -102,7 +102,7 @@ fn shorter(path: &Path) -> Vec<Path> {
     let start = Path::from(path.start);
     let listener = path.listener;
     found.extend([Path { listener, ..start }, start]);
-    let mut known = HashSet::new();
-    found.retain(|path| known.insert(*path));
+    let mut unique = HashSet::new();
+    found.retain(|path| unique.insert(*path));
     found
 }

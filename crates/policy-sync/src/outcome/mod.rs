@@ -10,12 +10,13 @@ mod in_effect;
 pub mod inventory;
 mod policies;
 mod policy_view;
+mod rule_outcome;
 mod rules;
 pub mod status;
 
 pub use crate::placing::share;
 pub use across_kinds::report_across_kinds;
-pub use coverage::{CoverageReport, CoveredKind, Gap};
+pub use coverage::{CoverageReport, CoveredKind, Gap, RouteCoverage};
 pub use effective_settings::{
     EffectiveChange, EffectiveSettings, Presence, SettingChange, Which, conceal, giver,
 };
@@ -30,6 +31,7 @@ pub use policy_view::{
     ClusterLists, Found, OnPath, OverlayChanges, PolicyView, Refusals, Seen, SpokeView, WithheldPolicy,
     key_of, on_paths, overlay_changes, refusals,
 };
+pub use rule_outcome::{ClusterNames, RuleOutcome, RuleState, RuleViolation};
 pub use rules::check_rules;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, Prediction, StatusGroup,

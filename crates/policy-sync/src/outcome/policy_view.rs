@@ -11,6 +11,7 @@ use kube_json::Value;
 use serde::Serialize;
 
 use super::inventory::SourceLine;
+use super::rule_outcome::RuleOutcome;
 use crate::api::condition::Condition;
 use crate::diagnostic::{Code, Finding, Locate, Part, Place};
 use crate::object::Object;
@@ -50,6 +51,8 @@ pub struct PolicyView<'a> {
     pub refusals: Refusals<'a>,
     /// What ClusterOverlays change in objects, on the clusters that get them.
     pub overlays: Vec<OverlayChanges>,
+    /// What the FleetRules come to.
+    pub rules: Vec<RuleOutcome>,
 }
 
 /// For policies of the hub, the clusters that refuse them because of what is there, such as a class that merges its

@@ -4,7 +4,7 @@
 //! typo must not make `!('AuthPolicy.kuadrant.io' in effective)` true. Clusters that are alike are evaluated once, unless the
 //! rule reads the cluster.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer::inside;
@@ -13,17 +13,18 @@ use crd_schema::{Condition, Variable};
 use kube_json::{Value, json};
 
 use super::in_effect::InEffect;
+use super::rule_outcome::{ClusterNames, RuleOutcome, RuleState, RuleViolation};
 use super::{PolicyView, Seen};
 use crate::api::fleet_rule::{self, Expectation, FleetRule, Test};
 use crate::api::kinds::KindTable;
 use crate::api::ocm;
 use crate::api::overlay::Clusters;
 use crate::api::own_kinds::{GROUP, RULE};
-use crate::diagnostic::{Code, Finding, Place, counted, first_names, nearest};
+use crate::diagnostic::{Code, Finding, FindingData, Place, Severity, counted, did_you_mean, first_names};
 use crate::hub::Hub;
 use crate::object::{Object, OverlaidField};
 use crate::parallel;
-use crate::placing::known_clusters;
+use crate::placing::{known_clusters, share};
 use crate::policy::{Authored, Effective, KindId, Leaf};
 use crate::topology::{Node, Path};
 
@@ -36,6 +37,9 @@ const MOST_NAMES: usize = 5;
 /// The work for a path, whose variables are made, and for a setting or a cluster that a rule looks at there.
 const STEPS_PER_PATH: u64 = 200;
 
+/// The work for a cluster that the selectors of a rule look at.
+const STEPS_PER_CLUSTER: u64 = 2;
+
 /// A rule that can be evaluated.
 struct Rule<'h> {
     object: &'h Object,
@@ -45,41 +49,72 @@ struct Rule<'h> {
     assert: Condition,
     /// The clusters that it is about, if not every one.
     clusters: Option<BTreeSet<&'h str>>,
-    /// The kinds that it names.
-    kinds: BTreeSet<String>,
+    /// The kinds of policies that it names.
+    kinds: BTreeMap<String, GroupKind>,
 }
 
-/// What a rule says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a rule says. Equal violations on several paths and clusters are one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     NotMatched,
     Satisfied,
-    /// With the reason, if an expression has no answer.
-    Violated(Option<String>),
+    Violated(RuleViolation),
 }
 
+/// The clusters of a fleet, each as the variable `cluster`.
+type Fleet<'h> = BTreeMap<&'h str, Value>;
+
+/// Lists of clusters, by the place and the position of each there.
+type ClassLists = BTreeMap<(usize, usize), ClusterNames>;
+
 /// Reads the rules of a hub, checks them with their own tests, and evaluates them on the clusters that `admits` accepts.
-pub fn check_rules(hub: &Hub, view: &PolicyView<'_>, admits: impl Fn(&str) -> bool + Sync) -> Vec<Finding> {
+pub fn check_rules<'h>(
+    hub: &'h Hub,
+    view: &'h PolicyView<'_>,
+    admits: impl Fn(&str) -> bool + Sync,
+) -> (Vec<RuleOutcome>, Vec<Finding>) {
     let objects = hub.objects.of_kind(GROUP, RULE);
     let Some(first) = objects.first() else {
-        return Vec::new();
+        return Default::default();
     };
     let work = Work::for_definitions(objects.iter().map(|object| &object.value));
-    let mut findings = Vec::new();
-    let mut rules = Vec::new();
-    for object in objects {
+    let mut names = known_clusters(hub);
+    names.extend(view.seen().flat_map(|seen| seen.clusters).map(String::as_str));
+    let fleet = names.into_iter().map(|name| {
+        let managed = hub.objects.find(ocm::GROUP, "ManagedCluster", None, name);
+        (name, cluster(name, managed))
+    });
+    let fleet: Fleet<'_> = fleet.collect();
+    let (mut findings, mut outcomes, mut rules) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for (number, object) in objects.iter().enumerate() {
         let before = findings.len();
-        let rule = read(hub, object, &work, &mut findings);
+        let rule = read((hub, &fleet), object, &work, &mut findings);
+        let written = rule.as_ref().map(|rule| &rule.written);
+        outcomes.push(RuleOutcome {
+            rule: object.identity().locator(),
+            message: written.map(|rule| rule.message.clone()).unwrap_or_default(),
+            severity: written.map_or(Severity::Error, |rule| rule.severity).as_str(),
+            each: written.and_then(|rule| rule.each.clone()),
+            state: RuleState::Invalid,
+            clusters: ClusterNames::default(),
+            satisfied: 0,
+            violated: 0,
+            not_matched: 0,
+            violations: Vec::new(),
+            at: object.place(""),
+            place: None,
+        });
         if let Some(rule) = rule.filter(|_| findings.len() == before) {
             findings.extend(rule.failed_tests(&work));
-            rules.push(rule);
+            rules.insert(number, rule);
         }
     }
-    let places: Vec<Seen<'_>> = view.seen().filter(|seen| !seen.clusters.is_empty()).collect();
-    let found = parallel::map(&places, |seen| {
-        let mut evaluation = Evaluation::new(hub, *seen, &work);
+    let places = view.seen().filter(|seen| !seen.clusters.is_empty());
+    let places: Vec<(usize, Seen<'_>)> = places.enumerate().collect();
+    let evaluated = parallel::map(&places, |(number, seen)| {
+        let mut evaluation = Evaluation::new(&fleet, (*number, *seen), &work);
         evaluation.run(&rules, &admits);
-        (evaluation.matched, evaluation.violations)
+        evaluation.judgments
     });
     // Which paths were still evaluated is an accident: it must not show.
     if work.is_spent() {
@@ -88,30 +123,63 @@ pub fn check_rules(hub: &Hub, view: &PolicyView<'_>, admits: impl Fn(&str) -> bo
         let help =
             "look at fewer clusters (`--clusters`), or write rules that read the cluster by `clusters` only";
         findings.push(finding.help(help));
-        return findings;
+        return (outcomes, findings);
     }
-    let mut matched: BTreeSet<usize> = BTreeSet::new();
-    let mut violations: BTreeMap<Key, Violation> = BTreeMap::new();
-    for (here, of_class) in found {
-        matched.extend(here);
-        for (key, violation) in of_class {
-            violations.entry(key).or_default().add(violation);
+    let mut judgments = Judgments::new();
+    for (key, judgment) in evaluated.into_iter().flatten() {
+        judgments.entry(key).or_default().add(judgment);
+    }
+    let (mut matched, mut shared) = (BTreeMap::<usize, ClassLists>::new(), HashSet::new());
+    for ((number, verdict), judgment) in judgments {
+        let Some((rule, outcome)) = rules.get(&number).zip(outcomes.get_mut(number)) else {
+            continue;
+        };
+        let count = match &verdict {
+            Verdict::NotMatched => &mut outcome.not_matched,
+            Verdict::Satisfied => &mut outcome.satisfied,
+            Verdict::Violated(_) => &mut outcome.violated,
+        };
+        *count = count.saturating_add(judgment.count);
+        if let Verdict::Violated(mut violation) = verdict {
+            violation.clusters = joined(&judgment.clusters, &mut shared);
+            violation.paths = judgment.paths.len();
+            findings.push(rule.violated(&violation, &judgment.in_effect));
+            outcome.violations.push(violation);
         }
+        matched.entry(number).or_default().extend(judgment.clusters);
     }
-    for (number, rule) in rules.iter().enumerate() {
-        if !matched.contains(&number) {
+    for (number, rule) in &rules {
+        let Some(outcome) = outcomes.get_mut(*number) else {
+            continue;
+        };
+        outcome.clusters = joined(&matched.remove(number).unwrap_or_default(), &mut shared);
+        outcome.state = match (outcome.violated, outcome.satisfied) {
+            (1.., _) => RuleState::Violated,
+            (0, 1..) => RuleState::Satisfied,
+            (0, 0) => RuleState::NeverMatches,
+        };
+        if outcome.state == RuleState::NeverMatches {
             findings.push(rule.never_matches());
         }
     }
-    let violated = |(key, violation): (&Key, &Violation)| Some(rules.get(key.rule)?.violated(key, violation));
-    findings.extend(violations.iter().filter_map(violated));
-    findings
+    (outcomes, findings)
+}
+
+/// The clusters of several lists, sorted, and each list once.
+fn joined(lists: &ClassLists, shared: &mut HashSet<ClusterNames>) -> ClusterNames {
+    let names: BTreeSet<&Arc<str>> = lists.values().flat_map(|list| list.iter()).collect();
+    share(shared, names.into_iter().cloned().collect::<Vec<_>>())
 }
 
 /// A rule; what is wrong with it is a finding.
-fn read<'h>(hub: &'h Hub, object: &'h Object, work: &Work, findings: &mut Vec<Finding>) -> Option<Rule<'h>> {
-    let (written, wrong) = fleet_rule::read(object);
-    findings.extend(wrong);
+fn read<'h>(
+    (hub, fleet): (&Hub, &Fleet<'h>),
+    object: &'h Object,
+    work: &Work,
+    findings: &mut Vec<Finding>,
+) -> Option<Rule<'h>> {
+    let (written, mistakes) = fleet_rule::read(object);
+    findings.extend(mistakes);
     let written = written?;
     let mut variables = VARIABLES.to_vec();
     variables.retain(|name| *name != "setting" || written.each.is_some());
@@ -131,44 +199,48 @@ fn read<'h>(hub: &'h Hub, object: &'h Object, work: &Work, findings: &mut Vec<Fi
         ("/spec/match", matches.as_ref().and_then(Option::as_ref)),
         ("/spec/assert", assert.as_ref()),
     ];
-    let each = written.each.clone().map(|kind| ("/spec/each", kind));
     let named = conditions.into_iter().flat_map(|(at, condition)| {
         let keys = condition.map(|condition| condition.keys_of("effective"));
         keys.into_iter().flatten().map(move |key| (at, key))
     });
-    let named: Vec<(&str, String)> = named.chain(each).collect();
-    let unknown = named.iter().filter(|(_, kind)| !is_policy(&hub.kinds, kind));
-    findings.extend(unknown.map(|(at, kind)| unknown_kind(hub, object, at, kind)));
-    let known = known_clusters(hub);
-    let names = written
-        .clusters
-        .iter()
-        .flat_map(|clusters| clusters.names.iter().flatten());
-    let unknown = names.filter(|(name, _)| !known.contains(name.as_str()));
+    let each = written.each.iter().map(|name| ("/spec/each", name.clone()));
+    let mut kinds = BTreeMap::new();
+    for (at, name) in named.chain(each).collect::<Vec<_>>() {
+        match policy_kind(&hub.kinds, &name) {
+            Ok(kind) => {
+                kinds.insert(name, kind);
+            }
+            Err(help) => {
+                let message = format!("there is no kind `{name}` of policies");
+                findings.push(invalid(object, at, &message).help(help));
+            }
+        }
+    }
+    let chosen = written.clusters.as_ref();
+    let names = chosen.iter().flat_map(|clusters| clusters.names.iter().flatten());
+    let unknown = names.filter(|(name, _)| !fleet.contains_key(name.as_str()));
     findings.extend(unknown.map(|(name, at)| {
         let message = format!("it names cluster `{name}`, which the input does not have");
-        let help = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "correct the name, or add the ManagedCluster to the input".to_owned(),
-        };
+        let help = did_you_mean(name, fleet.keys().copied());
+        let help =
+            help.unwrap_or_else(|| "correct the name, or add the ManagedCluster to the input".to_owned());
         invalid(object, at, &message).help(help)
     }));
-    let clusters = written.clusters.as_ref().map(|clusters| {
-        let is_chosen = |name: &&str| {
-            let managed = hub.objects.find(ocm::GROUP, "ManagedCluster", None, name);
+    let chosen = chosen.filter(|_| work.pay(fleet.len(), STEPS_PER_CLUSTER));
+    let clusters = chosen.map(|clusters| {
+        let chosen = fleet.iter().filter(|(name, cluster)| {
             // A selector may choose a cluster whose labels are unknown.
-            clusters.has_name(name)
-                && managed.is_none_or(|managed| selects(clusters, &cluster(name, Some(managed))))
-        };
-        known.iter().copied().filter(is_chosen).collect()
+            clusters.has_name(name) && (cluster.get("labels").is_none() || selects(clusters, cluster))
+        });
+        chosen.map(|(name, _)| *name).collect()
     });
     Some(Rule {
         object,
-        each: written.each.as_deref().map(group_kind),
+        each: written.each.as_ref().and_then(|name| kinds.get(name).cloned()),
         matches: matches.map_or(Some(None), |matches| matches.map(Some))?,
         assert: assert?,
         clusters,
-        kinds: named.into_iter().map(|(_, kind)| kind).collect(),
+        kinds,
         written,
     })
 }
@@ -178,31 +250,22 @@ fn invalid(rule: &Object, at: &str, message: &str) -> Finding {
     Finding::new(Code::RULE_INVALID, rule.place(at), message)
 }
 
-fn unknown_kind(hub: &Hub, rule: &Object, at: &str, kind: &str) -> Finding {
-    let policies = hub.kinds.iter().filter(|info| info.is_policy());
-    let policies: Vec<String> = policies
-        .map(|info| format!("{}.{}", info.kind, info.group))
-        .collect();
-    let help = match nearest(kind, policies.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
+/// The kind of policies that a rule names; or a help line. The key of `effective` has one spelling, with the group.
+fn policy_kind(kinds: &KindTable, name: &str) -> Result<GroupKind, String> {
+    let near = match kinds.policies(name) {
+        Ok(meant) => match meant.iter().find(|kind| kind.to_string() == name) {
+            Some(kind) => return Ok(kind.clone()),
+            None => meant.first().map(ToString::to_string),
+        },
+        Err(near) => near,
+    };
+    Err(near.map_or_else(
+        || {
             "write KIND.GROUP, as in `AuthPolicy.kuadrant.io`, and add the CRD if the kind is not built in"
                 .to_owned()
-        }
-    };
-    invalid(rule, at, &format!("there is no kind `{kind}` of policies")).help(help)
-}
-
-/// `Kind.group`, taken apart.
-fn group_kind(text: &str) -> GroupKind {
-    let (kind, group) = text.split_once('.').unwrap_or((text, ""));
-    GroupKind::new(group, kind)
-}
-
-fn is_policy(kinds: &KindTable, kind: &str) -> bool {
-    let kind = group_kind(kind);
-    let info = kinds.kind(&kind.group, &kind.kind);
-    info.is_some_and(|info| info.is_policy())
+        },
+        |near| format!("did you mean `{near}`?"),
+    ))
 }
 
 /// Whether the selectors choose a cluster with these labels and claims.
@@ -250,6 +313,12 @@ impl Rule<'_> {
     }
 
     fn judge(&self, variables: &[(&str, &Variable)], work: &Work) -> Verdict {
+        let violated = |reason| {
+            Verdict::Violated(RuleViolation {
+                reason,
+                ..RuleViolation::default()
+            })
+        };
         let mut allowance = work.allowance(&self.object.value);
         let matches = self
             .matches
@@ -257,13 +326,13 @@ impl Rule<'_> {
             .map(|matches| matches.evaluate(variables, &mut allowance));
         match matches {
             Some(Ok(false)) => return Verdict::NotMatched,
-            Some(Err(why)) => return Verdict::Violated(Some(format!("`match` has no answer: {why}"))),
+            Some(Err(why)) => return violated(Some(format!("`match` has no answer: {why}"))),
             Some(Ok(true)) | None => {}
         }
         match self.assert.evaluate(variables, &mut allowance) {
             Ok(true) => Verdict::Satisfied,
-            Ok(false) => Verdict::Violated(None),
-            Err(why) => Verdict::Violated(Some(format!("`assert` has no answer: {why}"))),
+            Ok(false) => violated(None),
+            Err(why) => violated(Some(format!("`assert` has no answer: {why}"))),
         }
     }
 
@@ -273,7 +342,7 @@ impl Rule<'_> {
             let (outcome, why) = match self.judge_test(test, work) {
                 Verdict::NotMatched => (Expectation::NotMatched, None),
                 Verdict::Satisfied => (Expectation::Satisfied, None),
-                Verdict::Violated(why) => (Expectation::Violated, why),
+                Verdict::Violated(violation) => (Expectation::Violated, violation.reason),
             };
             let message = format!(
                 "{RULE} {}: the test `{}` expects {:?}, but it is {outcome:?}",
@@ -303,12 +372,12 @@ impl Rule<'_> {
     }
 
     fn never_matches(&self) -> Finding {
-        let what = if self.each.is_some() {
+        let subject = if self.each.is_some() {
             "setting in effect"
         } else {
             "path"
         };
-        let message = format!("{RULE} {} is about no {what} of the fleet", self.object.name);
+        let message = format!("{RULE} {} is about no {subject} of the fleet", self.object.name);
         let at = if self.matches.is_some() {
             "/spec/match"
         } else {
@@ -318,54 +387,58 @@ impl Rule<'_> {
         finding.help("correct `match`, `each`, or `clusters`, or remove the rule")
     }
 
-    fn violated(&self, key: &Key, violation: &Violation) -> Finding {
-        let clusters = first_names(&violation.clusters, MOST_NAMES);
-        let message = format!("{}: {} breaks it on {clusters}", self.written.message, key.what);
-        let mut finding = Finding::new(Code::RULE_VIOLATED, key.place.clone(), message)
+    fn violated(&self, violation: &RuleViolation, in_effect: &PoliciesByKind) -> Finding {
+        let names = first_names(violation.clusters.iter(), MOST_NAMES);
+        let (demand, subject) = (&self.written.message, &violation.subject);
+        let message = format!("{demand}: {subject} breaks it on {names}");
+        let mut finding = Finding::new(Code::RULE_VIOLATED, violation.at.clone(), message)
             .severity(self.written.severity)
             .related(
                 self.object.place("/spec/assert"),
                 format!("{RULE} {}", self.object.name),
             );
-        if let Some(why) = &key.why {
-            finding = finding.note(format!("{why}; what cannot be evaluated is a violation"));
+        finding.data = Some(FindingData {
+            rule: self.object.name.to_string(),
+            clusters: Arc::clone(&violation.clusters),
+        });
+        if let Some(reason) = &violation.reason {
+            finding = finding.note(format!("{reason}; what cannot be evaluated is a violation"));
         }
-        for (kind, policies) in &violation.in_effect {
+        for (kind, policies) in in_effect {
             finding = finding.note(if policies.is_empty() {
                 format!("no {kind} is in effect there")
             } else {
                 format!("{kind} in effect there: {}", first_names(policies, MOST_NAMES))
             });
         }
-        if violation.paths.len() > 1 {
-            finding = finding.note(counted(violation.paths.len(), "path"));
+        if violation.paths > 1 {
+            finding = finding.note(counted(violation.paths, "path"));
         }
         finding.help("correct the policies, or accept it with a reason: `suppress` in spokewright.yaml")
     }
 }
 
-/// What tells violations apart: equal ones of several paths and clusters are one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    rule: usize,
-    place: Place,
-    /// What breaks the rule.
-    what: String,
-    why: Option<String>,
-}
+/// The policies of each kind that a rule names.
+type PoliciesByKind = BTreeMap<String, BTreeSet<String>>;
 
-/// Where a rule is broken.
+/// How often rules, by their numbers, say the same, and where.
+type Judgments = BTreeMap<(usize, Verdict), Judgment>;
+
 #[derive(Debug, Default)]
-struct Violation {
-    clusters: BTreeSet<String>,
-    /// Of the clusters where it is broken on most.
+struct Judgment {
+    /// Each path counts on every cluster.
+    count: usize,
+    /// The clusters; none if the rule is not about the path.
+    clusters: ClassLists,
+    /// The paths of a violation, of the clusters where it is on most.
     paths: BTreeSet<Path>,
-    /// The policies of each kind that the rule names.
-    in_effect: BTreeMap<String, BTreeSet<String>>,
+    /// What is in effect where a rule is violated.
+    in_effect: PoliciesByKind,
 }
 
-impl Violation {
+impl Judgment {
     fn add(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
         self.clusters.extend(other.clusters);
         if other.paths.len() > self.paths.len() {
             self.paths = other.paths;
@@ -378,19 +451,19 @@ impl Violation {
 
 /// The evaluation of all rules on clusters that are alike.
 struct Evaluation<'v, 'w> {
-    hub: &'v Hub,
+    fleet: &'w Fleet<'v>,
+    /// The number of the place.
+    number: usize,
     seen: Seen<'v>,
     work: &'w Work,
     in_effect: InEffect<'v>,
     /// The variable `effective`, by the results that it is made of.
     cache: HashMap<Vec<(KindId, *const Effective)>, Arc<Variable>>,
-    /// The rules that are about something here.
-    matched: BTreeSet<usize>,
-    violations: BTreeMap<Key, Violation>,
+    judgments: Judgments,
 }
 
 /// A path, with what applies there.
-struct Here<'v> {
+struct EvaluatedPath<'v> {
     path: Path,
     in_effect: Vec<(KindId, &'v Arc<Effective>)>,
     /// The variables of these.
@@ -401,105 +474,105 @@ struct Here<'v> {
 /// A setting of a kind, with what a rule may read of it.
 type Setting<'v> = (&'v str, &'v Leaf, Variable);
 
+/// Clusters for which a rule is evaluated once, and the variable of the one cluster if the rule reads it.
+type EvaluatedClusters = (ClusterNames, Option<Variable>);
+
 impl<'v, 'w> Evaluation<'v, 'w> {
-    fn new(hub: &'v Hub, seen: Seen<'v>, work: &'w Work) -> Self {
+    fn new(fleet: &'w Fleet<'v>, (number, seen): (usize, Seen<'v>), work: &'w Work) -> Self {
         Self {
-            hub,
+            fleet,
+            number,
             seen,
             work,
             in_effect: InEffect::new(seen),
             cache: HashMap::new(),
-            matched: BTreeSet::new(),
-            violations: BTreeMap::new(),
+            judgments: Judgments::new(),
         }
     }
 
-    fn run(&mut self, rules: &[Rule<'_>], admits: &dyn Fn(&str) -> bool) {
-        let (seen, hub) = (self.seen, self.hub);
-        let here = seen
-            .clusters
-            .iter()
-            .map(String::as_str)
-            .filter(|name| admits(name));
-        let here: Vec<&str> = here.collect();
-        let of_rule = |rule: &Rule<'_>| {
-            let is_chosen = |name: &str| {
-                rule.clusters
-                    .as_ref()
-                    .is_none_or(|clusters| clusters.contains(name))
-            };
-            let clusters = here.iter().copied().filter(|name| is_chosen(name));
-            // Without the variable, what is true of one cluster is true of all.
-            if rule.has_variable("cluster") {
-                let each = clusters.map(|name| {
-                    let managed = hub.objects.find(ocm::GROUP, "ManagedCluster", None, name);
-                    (vec![name], Some(Variable::from(&cluster(name, managed))))
-                });
-                return each.collect();
-            }
-            let all: Vec<&str> = clusters.collect();
-            let all = Some((all, None)).filter(|(all, _)| !all.is_empty());
-            Vec::from_iter(all)
-        };
-        let clusters: Vec<Vec<(Vec<&str>, Option<Variable>)>> = rules.iter().map(of_rule).collect();
-        if clusters.iter().all(Vec::is_empty) {
+    fn run(&mut self, rules: &BTreeMap<usize, Rule<'_>>, admits: &dyn Fn(&str) -> bool) {
+        let clusters = self.seen.clusters.iter().map(String::as_str);
+        let clusters: ClusterNames = clusters.filter(|name| admits(name)).map(Arc::from).collect();
+        let chosen = rules.values().map(|rule| self.chosen(rule, &clusters));
+        let chosen: Vec<Vec<EvaluatedClusters>> = chosen.collect();
+        if chosen.iter().all(Vec::is_empty) {
             return;
         }
         for path in self.in_effect.paths(self.work) {
             let in_effect = self.in_effect.on(&path);
-            let here = Here {
+            let on = EvaluatedPath {
                 effective: self.effective(&in_effect),
                 variable: Variable::from(&self.path(&path)),
                 path,
                 in_effect,
             };
-            for (number, (rule, clusters)) in rules.iter().zip(&clusters).enumerate() {
-                let settings = match &rule.each {
-                    Some(kind) => self.settings(kind, &here).into_iter().map(Some).collect(),
-                    None => vec![None],
+            let mut settings: BTreeMap<&GroupKind, Vec<Option<Setting<'v>>>> = BTreeMap::new();
+            for ((number, rule), chosen) in rules.iter().zip(&chosen) {
+                let settings: &[Option<Setting<'v>>] = match &rule.each {
+                    Some(kind) => settings.entry(kind).or_insert_with(|| self.settings(kind, &on)),
+                    None => &[None],
                 };
-                for setting in &settings {
-                    for clusters in clusters {
-                        if !self.work.pay(1, STEPS_PER_PATH) {
-                            return;
-                        }
-                        self.judge((number, rule), &here, setting.as_ref(), clusters);
+                let evaluations = settings.len().max(1).saturating_mul(chosen.len());
+                if !self.work.pay(evaluations, STEPS_PER_PATH) {
+                    return;
+                }
+                for setting in settings {
+                    for (position, clusters) in chosen.iter().enumerate() {
+                        self.judge((*number, rule), &on, setting.as_ref(), (position, clusters));
                     }
                 }
             }
         }
     }
 
+    /// The clusters of this place for which a rule is evaluated.
+    fn chosen(&self, rule: &Rule<'_>, clusters: &ClusterNames) -> Vec<EvaluatedClusters> {
+        let chosen = match &rule.clusters {
+            Some(chosen) => clusters
+                .iter()
+                .filter(|name| chosen.contains(&***name))
+                .cloned()
+                .collect(),
+            None => Arc::clone(clusters),
+        };
+        // Without the variable, what is true of one cluster is true of all.
+        if !rule.has_variable("cluster") {
+            return Vec::from_iter(Some((chosen, None)).filter(|(chosen, _)| !chosen.is_empty()));
+        }
+        let each = chosen.iter().map(|name| {
+            let variable = self.fleet.get(&**name).map(Variable::from);
+            (ClusterNames::from([Arc::clone(name)]), variable)
+        });
+        each.collect()
+    }
+
     fn judge(
         &mut self,
         (number, rule): (usize, &Rule<'_>),
-        here: &Here<'v>,
+        on: &EvaluatedPath<'v>,
         setting: Option<&Setting<'v>>,
-        (clusters, cluster): &(Vec<&str>, Option<Variable>),
+        (position, (clusters, cluster)): (usize, &EvaluatedClusters),
     ) {
-        let mut variables = vec![("path", &here.variable), ("effective", &*here.effective)];
+        let mut variables = vec![("path", &on.variable), ("effective", &*on.effective)];
         variables.extend(setting.map(|(.., value)| ("setting", value)));
         variables.extend(cluster.iter().map(|cluster| ("cluster", cluster)));
-        let verdict = rule.judge(&variables, self.work);
-        if verdict != Verdict::NotMatched {
-            self.matched.insert(number);
-        }
-        let Verdict::Violated(why) = verdict else { return };
-        let (place, what) = self.subject(&here.path, setting);
-        let key = Key {
-            rule: number,
-            place,
-            what,
-            why,
+        let mut verdict = rule.judge(&variables, self.work);
+        let mut judgment = Judgment {
+            count: clusters.len(),
+            ..Judgment::default()
         };
-        let in_effect = self.policies(rule, here);
-        let violation = self.violations.entry(key).or_default();
-        violation.paths.insert(here.path);
-        violation.add(Violation {
-            clusters: clusters.iter().map(|name| (*name).to_owned()).collect(),
-            paths: BTreeSet::new(),
-            in_effect,
-        });
+        if verdict != Verdict::NotMatched {
+            let list = (self.number, position);
+            judgment.clusters.insert(list, Arc::clone(clusters));
+        }
+        if let Verdict::Violated(violation) = &mut verdict {
+            self.locate(&on.path, setting, violation);
+            judgment.in_effect = self.policies(rule, on);
+        }
+        let is_violated = matches!(verdict, Verdict::Violated(_));
+        let judgments = self.judgments.entry((number, verdict)).or_default();
+        judgments.paths.extend(Some(on.path).filter(|_| is_violated));
+        judgments.add(judgment);
     }
 
     /// The variable `effective`.
@@ -542,13 +615,18 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             .collect()
     }
 
+    /// The results of a kind.
+    fn results(&self, kind: &GroupKind, on: &EvaluatedPath<'v>) -> impl Iterator<Item = &'v Effective> {
+        let results = on.in_effect.iter();
+        let results = results.filter(|(id, _)| self.in_effect.profile(*id).group_kind() == *kind);
+        results.map(|(_, effective)| &***effective)
+    }
+
     /// The settings of a kind.
-    fn settings(&self, kind: &GroupKind, here: &Here<'v>) -> Vec<Setting<'v>> {
-        let of_kind = here
-            .in_effect
-            .iter()
-            .filter(|(id, _)| self.in_effect.profile(*id).group_kind() == *kind);
-        let settings = of_kind.flat_map(|(_, effective)| effective.content.iter());
+    fn settings(&self, kind: &GroupKind, on: &EvaluatedPath<'v>) -> Vec<Option<Setting<'v>>> {
+        let settings = self
+            .results(kind, on)
+            .flat_map(|effective| effective.content.iter());
         let settings = settings.map(|(name, leaf)| {
             let (authored, pointer) = self.seen.attachments.written_at(name, leaf);
             let mut value = json!({"name": &**name, "policy": name_of(authored.object)});
@@ -558,52 +636,51 @@ impl<'v, 'w> Evaluation<'v, 'w> {
                     fields.insert("overlay", Value::from(field.overlay.name.as_str()));
                 }
             }
-            (&**name, leaf, Variable::from(&value))
+            Some((&**name, leaf, Variable::from(&value)))
         });
         settings.collect()
     }
 
     /// The policies in effect of each kind that a rule names.
-    fn policies(&self, rule: &Rule<'_>, here: &Here<'v>) -> BTreeMap<String, BTreeSet<String>> {
+    fn policies(&self, rule: &Rule<'_>, on: &EvaluatedPath<'v>) -> PoliciesByKind {
         if rule.each.is_some() {
             return BTreeMap::new();
         }
-        let kinds = rule.kinds.iter().map(|kind| {
-            let wanted = group_kind(kind);
-            let of_kind = here
-                .in_effect
-                .iter()
-                .filter(|(id, _)| self.in_effect.profile(*id).group_kind() == wanted);
-            let policies = of_kind.flat_map(|(_, effective)| self.authors(effective));
-            (kind.clone(), policies.map(Object::key).collect())
+        let kinds = rule.kinds.iter().map(|(name, kind)| {
+            let policies = self
+                .results(kind, on)
+                .flat_map(|effective| self.authors(effective));
+            (name.clone(), policies.map(Object::key).collect())
         });
         kinds.collect()
     }
 
-    /// Where a violation is, and what breaks the rule there.
-    fn subject(&self, path: &Path, setting: Option<&Setting<'v>>) -> (Place, String) {
+    /// Says where a violation is.
+    fn locate(&self, path: &Path, setting: Option<&Setting<'v>>, violation: &mut RuleViolation) {
         let topology = &self.seen.attachments.topology;
-        if let Some((name, leaf, _)) = setting {
+        let (object, subject, at) = if let Some((name, leaf, _)) = setting {
             let (authored, pointer) = self.seen.attachments.written_at(name, leaf);
-            let what = format!("`{name}` of {}", authored.object.identity());
+            let policy = authored.object.identity();
             let field = overlaid(authored, &pointer).map(|field| field.pointer.as_str());
-            return (authored.object.key_place(field.unwrap_or(&pointer)), what);
-        }
-        if let Some(route) = path.route {
+            let at = authored.object.key_place(field.unwrap_or(&pointer));
+            (policy.locator(), format!("`{name}` of {policy}"), at)
+        } else if let Some(route) = path.route {
             let object = topology.routes.get(route).object;
-            return (object.place("/metadata/name"), object.identity().to_string());
-        }
-        let (Some(listener), Some(gateway)) = (path.listener, path.gateway()) else {
-            let what = topology.identity(path.start.node()).to_string();
-            return (Place::Run, what);
+            let route = object.identity();
+            (route.locator(), route.to_string(), object.place("/metadata/name"))
+        } else {
+            let start = topology.identity(path.start.node());
+            let listener = path.listener.map(|listener| topology.listeners.get(listener));
+            let (subject, at) = match listener {
+                Some(listener) => (
+                    format!("listener {} of {start}", listener.name),
+                    listener.owner.place(&format!("{}/name", listener.pointer)),
+                ),
+                None => (start.to_string(), Place::Run),
+            };
+            (start.locator(), subject, at)
         };
-        let node = topology.listeners.get(listener);
-        let what = format!(
-            "listener {} of {}",
-            node.name,
-            topology.identity(Node::Gateway(gateway))
-        );
-        (node.owner.place(&format!("{}/name", node.pointer)), what)
+        (violation.object, violation.subject, violation.at) = (object, subject, at);
     }
 
     /// The variable `path`.

@@ -186,6 +186,7 @@ impl<'a> Seen<'a> {
             withheld: &[],
             refusals: crate::outcome::Refusals::new(),
             overlays: Vec::new(),
+            rules: Vec::new(),
         })
     }
 

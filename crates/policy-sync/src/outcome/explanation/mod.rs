@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use super::effective_settings::{EffectiveSettings, conceal, giver};
 use super::{
-    ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, Seen, SourceLine, on_paths, overlay_changes,
+    ClusterLists, Found, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, Seen, SourceLine, on_paths,
+    overlay_changes,
 };
 use crate::api::condition::Condition;
 use crate::diagnostic::{API_VERSION, Hidden, Locate, without_secrets};
@@ -64,6 +65,12 @@ pub struct ObjectExplanation {
     /// For a policy: its status and what it affects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPart>,
+    /// For a FleetRule: what it comes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleOutcome>,
+    /// The FleetRules that are violated at it, each with these violations only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violated_rules: Vec<RuleOutcome>,
     /// What ClusterOverlays change in it, or what it changes, if it is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<OverlayChanges>,
@@ -332,6 +339,10 @@ pub fn explain(
         // What becomes of it was not looked at there.
         part.conditions.truncate(1);
     }
+    let rule = view.rules.iter().find(|rule| rule.rule == locator);
+    let violated_rules = view.rules.iter();
+    let violated_rules =
+        violated_rules.map(|rule| rule.listed(|violation| violation.object == locator, locate));
     ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
@@ -349,6 +360,10 @@ pub fn explain(
             explainer.attached(identity)
         },
         policy: part,
+        rule: rule.map(|rule| rule.listed(|_| true, locate)),
+        violated_rules: violated_rules
+            .filter(|rule| !rule.violations.is_empty())
+            .collect(),
         overlays: overlay_changes(
             overlays,
             |overlay, field| overlay.identity == *identity || field.object == *identity,

@@ -59,9 +59,11 @@ pub struct KindEntry {
 }
 
 impl KindEntry {
-    /// Whether its paths end at the rules of routes.
-    pub fn is_about_rules(&self) -> bool {
-        self.ends == Level::Rule.name()
+    /// Whether its paths end at the rules of routes, or at their backends.
+    pub fn is_about_routes(&self) -> bool {
+        [Level::Rule, Level::Backend]
+            .map(Level::name)
+            .contains(&self.ends)
     }
 }
 

@@ -167,6 +167,7 @@ impl Received<'_> {
             withheld: &[],
             refusals: crate::outcome::Refusals::new(),
             overlays: Vec::new(),
+            rules: Vec::new(),
         })
     }
 }
