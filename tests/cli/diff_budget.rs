@@ -593,7 +593,7 @@ fn beyond_its_budget_a_change_writes_not_one_byte() {
                 scratch.remove(&format!("fleet/hub/{file}"));
             }
         }
-        if case % 3 == 0 {
+        if case % 3 == 0 && scratch.exists("fleet/hub/payments/placement.yaml") {
             // A renamed cluster.
             scratch.edit(
                 "fleet/hub/payments/placement.yaml",
