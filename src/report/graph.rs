@@ -1,5 +1,5 @@
-//! `graph`: what is attached to what, as nodes and edges. The [`AttachmentGraph`] has everything; here it is reduced to a part
-//! ([`Only`]), similar nodes are collapsed until it is small enough to read, and it is written for mermaid or Graphviz.
+//! `graph`: what is attached to what, as nodes and edges. The [`AttachmentGraph`] has everything. Here it is reduced to a
+//! part ([`Only`]), similar nodes are collapsed until it is small enough to read, and it is written for mermaid or Graphviz.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
