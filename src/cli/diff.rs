@@ -62,7 +62,7 @@ pub(crate) struct Diff {
     base_works: Option<PathBuf>,
 
     /// Compare with objects of clusters, in DIR/CLUSTER
-    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES)]
+    #[arg(long, value_name = "DIR", group = GROUP_OF_BASES, hide_short_help = true)]
     base_spokes: Option<PathBuf>,
 
     /// Show what removing this object would do
