@@ -229,12 +229,12 @@ fn optional_values_are_chained() {
         "!managedCluster.?nothing.hasValue()",
         "managedCluster.metadata.labels[?'env'].optMap(e, e == 'prod').orValue(false)",
         "managedCluster.metadata.labels[?'none'].optMap(e, e == 'prod').orValue(true)",
-        "optional.for_placement(1).optFlatMap(x, optional.for_placement(x + 1)).value() == 2",
+        "optional.of(1).optFlatMap(x, optional.of(x + 1)).value() == 2",
         "optional.none() == managedCluster.?nothing",
         "[?optional.none(), 1] == [1]",
-        "[?optional.for_placement(1)] == [1]",
-        "{?'a': optional.for_placement(1)} == {'a': 1}",
-        "{'a': optional.for_placement(1)}['a'].hasValue()",
+        "[?optional.of(1)] == [1]",
+        "{?'a': optional.of(1)} == {'a': 1}",
+        "{'a': optional.of(1)}['a'].hasValue()",
     ]);
 }
 
@@ -242,15 +242,15 @@ fn optional_values_are_chained() {
 fn a_chain_of_macros_that_copies_itself_too_often_is_refused_before_it_is_copied() {
     let chain = |link: &str, length: usize| {
         let links = link.repeat(length);
-        run(&format!("optional.for_placement(1){links}.hasValue()"))
+        run(&format!("optional.of(1){links}.hasValue()"))
     };
-    for link in [".optMap(x, x)", ".optFlatMap(x, optional.for_placement(x))"] {
+    for link in [".optMap(x, x)", ".optFlatMap(x, optional.of(x))"] {
         assert_eq!(chain(link, 8), Ok(true), "{link}");
         let refused = chain(link, 200).expect_err(link);
         assert!(refused.starts_with("expression too complex: "), "{refused}");
     }
     // What is in an argument is not copied.
-    let (open, close) = ("optional.for_placement(1).optMap(x, ".repeat(20), ")".repeat(20));
+    let (open, close) = ("optional.of(1).optMap(x, ".repeat(20), ")".repeat(20));
     assert_eq!(run(&format!("{open}x{close}.hasValue()")), Ok(true));
 }
 
@@ -333,12 +333,12 @@ fn a_complaint_names_the_types_that_were_found() {
         ("{'a': 1}.a.x", field("int")),
         ("{'a': 1}[?'b'].x", field("int")),
         // An optional element counts as what is in it, and only where it is marked as one.
-        ("[?optional.for_placement(1)][0].x", field("int")),
+        ("[?optional.of(1)][0].x", field("int")),
         (
-            "[optional.for_placement([1])][0].orValue(1)",
+            "[optional.of([1])][0].orValue(1)",
             fits_not("orValue", "optional_type(list(int)).(int)"),
         ),
-        ("{?'k': optional.for_placement(1)}.k.x", field("int")),
+        ("{?'k': optional.of(1)}.k.x", field("int")),
         ("[1, 2].map(y, y)[0].x", field("int")),
         // What is the same in all overloads that fit is known, although the operands are not.
         ("(managedCluster.metadata.a < 1).x", field("bool")),
@@ -447,7 +447,7 @@ proptest::proptest! {
         proptest::sample::select(vec![
             "managedCluster", ".metadata", ".labels", "['env']", "==", "&&", "||", "'prod'", "1", "1.5", "(", ")", "!",
             "has(", "size(", ".exists(k, ", "[", "]", "?", ":", ".?x", "[?'y']", ".scores('s')", "true", "null", "in", "{", "}",
-            ".map(x, x)", "+", "-", ",", ".orValue(1)", "optional.for_placement(",
+            ".map(x, x)", "+", "-", ",", ".orValue(1)", "optional.of(",
         ]), 0..14)) {
         let _ = run(&tokens.join(" "));
     }
