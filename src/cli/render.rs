@@ -212,7 +212,9 @@ impl Run<'_> {
         }
         loaded.finish(&mut findings);
 
-        leaving.iter().for_each(|leaving| self.say(leaving));
+        if let Some(leaving) = leaving {
+            self.say(&leaving);
+        }
         print::passed_over(loaded, &unused, speech);
         let sources = &loaded.sources;
         if let Some(path) = &command.report {

@@ -62,7 +62,7 @@ fn every_field_is_read() {
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
         findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n\
         suppress: [{code: secret/not-rendered, object: gateway/a/b, path: 'x/**', reason: why, until: 2027-03-31}]\n\
-        diff: {budget: {maxRemoved: 5, maxLostPolicies: 0}}\n",
+        diff: {budget: {maxRemoved: 5, maxLostPolicies: 0}}\nwaves: {namespace: shop, placement: everywhere}\n",
     );
     let suppress = config.suppress.clone();
     assert_eq!(suppress.len(), 1);
@@ -86,6 +86,10 @@ fn every_field_is_read() {
             source: PlacementSource::Evaluate,
             mode: PlacementMode::Fixpoint,
         }),
+        waves: Some(Waves {
+            namespace: "shop".into(),
+            placement: "everywhere".into(),
+        }),
         precedence: Some(PolicyPrecedence {
             creation_timestamp: Ages::Ignore,
         }),
@@ -101,6 +105,7 @@ fn every_field_is_read() {
             (Code::POLICY_OVERRIDDEN, SeverityOverride::Error),
         ]),
         suppress,
+        document: config.document,
         written: config.written.clone(),
         diff: Some(DiffSettings {
             budget: Some(Budget {
