@@ -1,7 +1,7 @@
 //! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place. Kinds and messages are the
 //! reader's business.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use kube_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use crate::pointer;
 #[derive(Debug, Clone)]
 pub struct Field<'a> {
     value: Option<&'a Value>,
-    way: Option<Arc<Way<'a>>>,
+    way: Option<Rc<Way<'a>>>,
 }
 
 /// The last step from the object to a field, and those before it. Few fields are ever reported, so a pointer is written
@@ -28,7 +28,7 @@ pub struct Field<'a> {
 #[derive(Debug)]
 struct Way<'a> {
     step: Step<'a>,
-    before: Option<Arc<Self>>,
+    before: Option<Rc<Self>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl<'a> Field<'a> {
         let before = self.way.clone();
         Self {
             value,
-            way: Some(Arc::new(Way { step, before })),
+            way: Some(Rc::new(Way { step, before })),
         }
     }
 

@@ -40,13 +40,13 @@ pub type Route<'a> = Typed<'a, RouteSpec>;
 #[derive(Debug)]
 pub struct RouteSpec {
     /// `spec.parentRefs`, in their order.
-    pub parents: Vec<ParentRef>,
+    pub parents: Box<[ParentRef]>,
     /// Whether every default Gateway is a parent, too (`spec.useDefaultGateways`).
     pub uses_default_gateways: bool,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
-    pub hostnames: Vec<Text>,
+    pub hostnames: Box<[Text]>,
     /// `spec.rules`, in their order. An HTTPRoute without rules gets one from its CRD's default: everything below `/`.
-    pub rules: Vec<RouteRule>,
+    pub rules: Box<[RouteRule]>,
 }
 
 /// One rule of a route.
@@ -55,9 +55,9 @@ pub struct RouteRule {
     /// `name`, where the rule has one.
     pub name: Option<Text>,
     /// Backends of the rule, those of RequestMirror filters included.
-    pub backends: Vec<BackendRef>,
+    pub backends: Box<[BackendRef]>,
     /// A reference to other routes in the place of a backend ([`is_reference_to_routes`]).
-    pub delegates: Vec<BackendRef>,
+    pub delegates: Box<[BackendRef]>,
 }
 
 /// A reference to a backend.
@@ -95,7 +95,7 @@ impl View for RouteSpec {
             parents,
             uses_default_gateways: is_known && spec.text("useDefaultGateways") == Some("All"),
             hostnames,
-            rules,
+            rules: rules.into(),
         };
         (!is_known || !reading.is_wrong()).then_some(route)
     }
@@ -116,8 +116,8 @@ fn route_rule<'a>(reading: &mut Reading<'a>, rule: usize, field: &Field<'a>) -> 
     mirrors(reading, (rule, None), field, &mut backends);
     RouteRule {
         name: reading.text(field, "name").cloned(),
-        backends,
-        delegates,
+        backends: backends.into(),
+        delegates: delegates.into(),
     }
 }
 

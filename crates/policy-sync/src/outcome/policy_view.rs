@@ -243,7 +243,7 @@ impl PolicyView<'_> {
         let seen = self.seen();
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
         let missing = backends.filter(|backend| backend.object.is_none());
-        let named: BTreeSet<Identity> = missing.map(|backend| backend.name.clone()).collect();
+        let named: BTreeSet<Identity> = missing.map(|backend| (*backend.name).clone()).collect();
         named.into_iter().map(Object::from_identity).collect()
     }
 

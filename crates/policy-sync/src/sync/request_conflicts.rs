@@ -110,14 +110,14 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
 fn with_equal_matches(
     mut route_matches: BTreeMap<RouteId, RouteMatches<'_>>,
 ) -> BTreeMap<RouteId, RouteMatches<'_>> {
-    let mut routes: BTreeMap<&Form<'_>, Vec<RouteId>> = BTreeMap::new();
+    let mut last: HashMap<&Form<'_>, RouteId> = HashMap::new();
+    let mut repeated = BTreeSet::new();
     for (route, route_matches) in &route_matches {
         for match_of_rule in &route_matches.matches {
-            routes.entry(&match_of_rule.form).or_default().push(*route);
+            let before = last.insert(&match_of_rule.form, *route);
+            repeated.extend(before.into_iter().flat_map(|before| [before, *route]));
         }
     }
-    let repeated = routes.into_values().filter(|routes| routes.len() > 1);
-    let repeated: BTreeSet<RouteId> = repeated.flatten().collect();
     route_matches.retain(|route, _| repeated.contains(route));
     route_matches
 }

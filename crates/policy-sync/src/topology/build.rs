@@ -1,6 +1,6 @@
 //! Links the hierarchy.
 
-use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Work};
 
@@ -285,12 +285,11 @@ impl<'a> Topology<'a> {
 
     /// A backend, new or known.
     pub(crate) fn backend(&mut self, name: Identity, sources: Sources<'a>) -> BackendId {
-        let vacant = match self.backend_ids.entry(name) {
-            Entry::Occupied(backend) => return *backend.get(),
-            Entry::Vacant(vacant) => vacant,
-        };
-        let name = vacant.key().clone();
-        vacant.insert(self.backends.next());
+        if let Some(known) = self.find_backend(&name) {
+            return known;
+        }
+        let name = Arc::new(name);
+        self.backend_ids.insert(Arc::clone(&name), self.backends.next());
         let object = sources.get(&name);
         let ports = object.filter(|object| has_service_ports(object));
         let ports = ports.map(service_ports).unwrap_or_default();

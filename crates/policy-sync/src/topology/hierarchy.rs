@@ -3,6 +3,7 @@
 //! Gateways whose traffic reaches a node.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, row_ids};
 use kube_json::Text;
@@ -356,7 +357,7 @@ pub struct RuleNode {
 #[derive(Debug, Clone)]
 pub struct BackendNode<'a> {
     /// Its name.
-    pub(crate) name: Identity,
+    pub(crate) name: Arc<Identity>,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,
     /// Its ports.
@@ -423,7 +424,7 @@ pub struct Topology<'a> {
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
-    pub(super) backend_ids: HashMap<Identity, BackendId>,
+    pub(super) backend_ids: HashMap<Arc<Identity>, BackendId>,
 }
 
 impl<'a> Topology<'a> {

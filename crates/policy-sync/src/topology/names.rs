@@ -63,7 +63,7 @@ impl<'a> Topology<'a> {
             }
             Node::ListenerSet(set) => self.listener_sets.get(set).object.identity(),
             Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).object.identity(),
-            Node::Backend(backend) | Node::Port(backend, _) => self.backends.get(backend).name.clone(),
+            Node::Backend(backend) | Node::Port(backend, _) => (*self.backends.get(backend).name).clone(),
         }
     }
 

@@ -259,7 +259,7 @@ pub(super) fn missing_parents<'a>(
         if parent_node.is_none() && sources.get(&identity).is_some() {
             let detached = topology.detached_at(&identity).filter(|_| is_synced);
             findings.extend(detached.map(|set| {
-                let what = match route.parents.as_slice() {
+                let what = match &*route.parents {
                     [_] => format!("is not attached: {identity} is not"),
                     _ => format!("is not attached to {identity}"),
                 };

@@ -7,7 +7,7 @@ use kube_json::Value;
 use crate::object::Object;
 
 /// One match of a rule. Routes of other kinds match by hostname or by port alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RouteMatch<'a> {
     /// The type of the path, or of the method of a GRPCRoute.
     pub(crate) kind: &'a str,
@@ -22,7 +22,7 @@ pub(crate) struct RouteMatch<'a> {
 }
 
 /// What a header or a parameter must be.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NamedMatch<'a> {
     pub(crate) name: Cow<'a, str>,
     /// The type of the match.
