@@ -631,5 +631,8 @@ fn beyond_its_budget_a_change_writes_not_one_byte() {
             assert_eq!(after, before, "case {case}: {}", run.stderr);
         }
     }
-    assert!(refused > 5 && written > 3, "{refused} refused, {written} written");
+    assert!(
+        refused >= 5 && written >= 3,
+        "{refused} refused, {written} written"
+    );
 }
