@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::{Code, Finding, Place, shell_path};
+use crate::diagnostic::{Code, Finding, Place, counted, one_or_many, shell_path};
 
 /// An obstacle to one file, or to all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -213,7 +213,7 @@ pub enum OutputError {
         root: PathBuf,
     },
     /// Files are in the way; all of them are named, in byte order.
-    #[error("{} path(s) are in the way of the output", .offenders.len())]
+    #[error("{} {} in the way of the output", counted(.offenders.len(), "path"), one_or_many(.offenders.len(), "is", "are"))]
     Refused {
         /// The output.
         root: PathBuf,

@@ -68,7 +68,9 @@ fn output(case: &Path) -> String {
             let _ = writeln!(text, "{line}");
             continue;
         }
-        let before = files();
+        // Else one change of a work would change the snapshot of each case that renders it.
+        let is_quiet = [" -q", "/dev/null"].iter().any(|quiet| line.contains(quiet));
+        let before = (line.contains("spokewright ") && !is_quiet).then(files);
         let run = shell(&scratch, line);
         let _ = write!(text, "$ {line}\n{}", run.stdout);
         if !run.stderr.is_empty() {
@@ -77,11 +79,7 @@ fn output(case: &Path) -> String {
         if run.status != 0 {
             let _ = writeln!(text, "-- exit status {}", run.status);
         }
-        // Else one change of a work would change the snapshot of each case that renders it.
-        let is_quiet = [" -q", "/dev/null"].iter().any(|quiet| line.contains(quiet));
-        if !line.contains("spokewright ") || is_quiet {
-            continue;
-        }
+        let Some(before) = before else { continue };
         let after = files();
         for (file, written) in &after {
             if before.get(file) != Some(written) {

@@ -411,7 +411,7 @@ impl<'a> Case<'_, 'a> {
     fn reason(&self, scored: &Scores<'a>) -> (String, Option<Location>) {
         if let Some((counts, max)) = &scored.counts {
             let count = self.scored(counts).unwrap_or_default();
-            let text = format!("in {count} decisions of others; the most of any cluster is {max}");
+            let text = format!("decisions of others: {count}; the most of any cluster: {max}");
             return (text, None);
         }
         match &scored.prioritizer.kind {

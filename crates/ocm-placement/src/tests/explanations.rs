@@ -52,7 +52,7 @@ fn a_selected_cluster_has_a_reason_at_every_stage() {
             "its label puts it into the cluster set `s`",
             "predicate 1 matches",
             "taint gpu:NoSelect is tolerated",
-            "Balance gives 100, times weight 1 is 100: in 0 decisions of others; the most of any cluster is 0",
+            "Balance gives 100, times weight 1 is 100: decisions of others: 0; the most of any cluster: 0",
             "Steady gives 0, times weight 1 is 0: it is not selected yet",
             "rank 1 of 2 with 100 points, within numberOfClusters 1",
             "selected: decision group 0, PlacementDecision p-decision-1",

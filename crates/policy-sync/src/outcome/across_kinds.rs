@@ -204,28 +204,29 @@ fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
 /// One geo code in a policy for clusters whose labels say that they are elsewhere: all of them answer for it.
 fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, findings: &mut Findings) {
     let managed = hub.objects.of_kind(ocm::GROUP, "ManagedCluster");
-    let mut said = BTreeSet::new();
+    // Clusters that are not alike get copies of one policy.
+    let mut by_policy: BTreeMap<_, (&Object, BTreeSet<String>)> = BTreeMap::new();
     for one in published {
-        let geo = one
-            .policy
-            .value
-            .pointer("/spec/loadBalancing/geo")
-            .and_then(Value::as_str);
-        let Some(geo) = geo.filter(|_| said.insert(one.policy.identity())) else {
+        let geo = one.policy.value.pointer("/spec/loadBalancing/geo");
+        let Some(geo) = geo.and_then(Value::as_str) else {
             continue;
         };
-        let elsewhere = managed.iter().filter_map(|cluster| {
+        let (_, elsewhere) = by_policy
+            .entry((one.policy.identity(), geo))
+            .or_insert_with(|| (one.policy, BTreeSet::new()));
+        elsewhere.extend(managed.iter().filter_map(|cluster| {
             let label = cluster.label(GEO_LABEL).filter(|label| *label != geo)?;
             is_among(one.clusters, &cluster.name).then(|| format!("{} ({label})", cluster.name))
-        });
-        let elsewhere: Vec<String> = elsewhere.collect();
+        }));
+    }
+    for ((_, geo), (policy, elsewhere)) in by_policy {
         if elsewhere.is_empty() {
             continue;
         }
         let clusters = first_names(&elsewhere, MOST_NAMED);
         let what = format!("says geo {geo} for clusters whose label says otherwise: {clusters}");
         findings.push(
-            one.policy
+            policy
                 .finding(Code::POLICY_NO_EFFECT, "/spec/loadBalancing/geo", what)
                 .label("on every cluster, whatever its label says")
                 .help("write a policy for the Gateway of each region, with a Placement of its own"),

@@ -43,6 +43,7 @@ fn an_empty_configuration_has_the_documented_defaults() {
     assert_eq!(
         config,
         RenderConfig {
+            document: config.document,
             written,
             ..RenderConfig::default()
         }
