@@ -47,6 +47,5 @@ pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text, definitions};
 pub use staged::InIndex;
 pub use stages::{
-    Before, EmptyResult, PruneOptions, Rendered, load_base_spokes, load_works, load_works_and_sets,
-    lost_by_replacing,
+    Before, EmptyResult, Rendered, load_base_spokes, load_works, load_works_and_sets, lost_by_replacing,
 };

@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, changes, judge_base, read_tree};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use spokewright::Hub;
-use spokewright::Object;
 use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
@@ -20,10 +18,10 @@ use spokewright::progress::Stage;
 use spokewright::render::WorkKind;
 use spokewright::report::RuleOutcome;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Limit, Look, Side, Terms, Titles,
-    Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveSettings, Limit, Look, Side, Terms, Titles, Unreadable,
 };
 use spokewright::source::{RootRelative, Sources};
+use spokewright::{Hub, Object};
 
 use super::completions;
 use super::options::{
@@ -189,14 +187,16 @@ impl Diff {
         let budget = new.loaded.config.budget().and(base.loaded.config.budget());
         let budget = self.budget.of(budget);
         let violations = RuleOutcome::new_violations(&base.rules, &new.rules, new_texts);
-        let found = self.report(
-            &new.loaded,
-            self.titles(input.title()),
-            (&old, &Side::of_plan(&new.rendered.plan)),
-            (changes, denied, terms, violations, &lost),
-            &BothSides::new(new_texts, old_texts),
-            budget,
-        )?;
+        let report = DiffReport {
+            titles: self.titles(input.title()),
+            effective_changes: changes,
+            denied,
+            terms,
+            violations,
+            ..DiffReport::default()
+        };
+        let sides = (&old, &Side::of_plan(&new.rendered.plan));
+        let found = self.report(&new.loaded, report, sides, &lost, &[old_texts, new_texts], budget)?;
         Ok(self.with_lost(found, &new, &lost))
     }
 
@@ -255,9 +255,8 @@ impl Diff {
     ) -> anyhow::Result<Status> {
         print::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
-            self.options
-                .speech
-                .note("the base could not be read; nothing was compared");
+            let speech = self.options.speech;
+            speech.note("the base could not be read; nothing was compared");
             return Err(Ended(Status::of(findings)).into());
         }
         if old.is_empty() {
@@ -280,17 +279,13 @@ impl Diff {
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
         let relative = sources.root_relative();
         let texts = self.locate(sources, &relative);
-        let budget = self
-            .budget
-            .of_tree(new.loaded.config.budget(), self.options.speech)?;
-        let found = self.report(
-            &new.loaded,
-            self.titles(path.display().to_string()),
-            (old, side),
-            (Vec::new(), Vec::new(), Terms::default(), Vec::new(), lost),
-            &BothSides::new(texts, &nothing),
-            budget,
-        )?;
+        let configured = new.loaded.config.budget();
+        let budget = self.budget.of_tree(configured, self.options.speech)?;
+        let report = DiffReport {
+            titles: self.titles(path.display().to_string()),
+            ..DiffReport::default()
+        };
+        let found = self.report(&new.loaded, report, (old, side), lost, &[&nothing, texts], budget)?;
         Ok(self.with_lost(found, new, lost))
     }
 
@@ -351,23 +346,16 @@ impl Diff {
         let loaded = &without.loaded;
         let relative = loaded.sources.root_relative();
         let texts = self.locate(&loaded.sources, &relative);
-        let locate = BothSides::new(texts, texts);
-        let violations = RuleOutcome::new_violations(&with.rules, &without.rules, texts);
-        // Nobody is about to merge it.
-        let (differs, mut found) = self.report(
-            loaded,
+        let report = DiffReport {
             titles,
-            (&old, &new),
-            (
-                changes,
-                Vec::new(),
-                Terms::default(),
-                violations,
-                &Findings::new(),
-            ),
-            &locate,
-            Budget::default(),
-        )?;
+            effective_changes: changes,
+            violations: RuleOutcome::new_violations(&with.rules, &without.rules, texts),
+            ..DiffReport::default()
+        };
+        let (lost, locate) = (Findings::new(), [texts, texts]);
+        // Nobody is about to merge it.
+        let budget = Budget::default();
+        let (differs, mut found) = self.report(loaded, report, (&old, &new), &lost, &locate, budget)?;
         self.also(&without, &mut found);
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
@@ -395,8 +383,7 @@ impl Diff {
         if self.allow_empty {
             return Ok(());
         }
-        let inputs: Vec<&Loaded> = sides.iter().map(|side| &side.loaded).collect();
-        check_clusters(&inputs)
+        check_clusters(&sides.iter().map(|side| &side.loaded).collect::<Vec<_>>())
     }
 
     /// Says what the output, and an `older` one, contain that no run wrote, which ends the run.
@@ -422,9 +409,8 @@ impl Diff {
             self.also(new, &mut found);
             found.extend(findings.clone());
             let errors = counted(findings.count(Severity::Error), "error");
-            self.options
-                .speech
-                .note(&format!("{errors}; nothing was compared"));
+            let speech = self.options.speech;
+            speech.note(&format!("{errors}; nothing was compared"));
             return Err(Ended(Status::of(&found)));
         }
         Ok(())
@@ -434,15 +420,9 @@ impl Diff {
     fn report(
         &self,
         loaded: &Loaded,
-        titles: Titles,
+        report: DiffReport,
         (old, new): (&Side<'_>, &Side<'_>),
-        (effective_changes, denied, terms, violations, lost): (
-            Vec<EffectiveChange>,
-            Vec<EffectiveChange>,
-            Terms,
-            Vec<RuleOutcome>,
-            &Findings,
-        ),
+        lost: &Findings,
         locate: &BothSides<'_>,
         budget: Budget,
     ) -> anyhow::Result<(bool, Findings)> {
@@ -453,14 +433,12 @@ impl Diff {
             Ok(comparison) => comparison,
             Err(error) => {
                 let mut findings = Findings::new();
-                findings.push(unreadable(&titles, &error));
+                findings.push(unreadable(&report.titles, &error));
                 print::findings(&findings, &loaded.sources, self.options.speech);
                 return Ok((true, findings));
             }
         };
-        let mut report = DiffReport::new(titles, comparison, effective_changes);
-        report.judge_by(denied, terms);
-        report.violations = violations;
+        let mut report = report.with(comparison);
         let withdrawn = lost.iter();
         let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed.is_none());
@@ -507,10 +485,8 @@ fn lost(new: &Evaluated, before: &Before<'_>) -> Findings {
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {
-    let side = match error.side {
-        Which::Old => &titles.old,
-        Which::New => &titles.new,
-    };
+    let titles = [&titles.old, &titles.new];
+    let side = error.side.of(&titles);
     let path = format!("{side}/{}/{}.yaml", error.cluster, error.work);
     Finding::new(Code::YAML_SYNTAX, Place::Path(path), error.message.clone())
         .help("render the base again: `spokewright render --force`")

@@ -121,7 +121,7 @@ impl PageCommand {
             _ => &nothing,
         };
         let old_sources = old_texts.root_relative();
-        let locate = BothSides::new(&sources, &old_sources);
+        let locate: BothSides<'_> = [&old_sources, &sources];
         let report = old.as_deref();
         let report = report.map(|old| self.compare(old, (&loaded, &view), &side));
         let report = report.transpose()?;
@@ -190,8 +190,12 @@ impl PageCommand {
             fleet: None,
         };
         let too_much = changes.is_none();
-        let report = DiffReport::new(titles, comparison, changes.unwrap_or_default());
-        Ok((report, too_much))
+        let report = DiffReport {
+            titles,
+            effective_changes: changes.unwrap_or_default(),
+            ..DiffReport::default()
+        };
+        Ok((report.with(comparison), too_much))
     }
 
     /// Nothing of the machine: a page of equal input is equal wherever it is made.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{Analysis, PruneOptions, load_works_and_sets};
+use spokewright::pipeline::{Analysis, load_works_and_sets};
 use spokewright::report::PruneList;
 
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
@@ -62,12 +62,11 @@ impl PruneListCommand {
         let exported = self
             .works
             .read(|path, stdin| load_works_and_sets(&mut loaded, path, stdin, &mut findings, false));
-        let options = PruneOptions {
-            exported: exported.as_deref(),
-            is_sole: self.sole,
-            empty: empty_result(self.allow_empty),
-        };
-        let list = Analysis::new(&loaded, &mut findings).prune_list(options, &mut findings);
+        let (analysis, empty) = (
+            Analysis::new(&loaded, &mut findings),
+            empty_result(self.allow_empty),
+        );
+        let list = analysis.prune_list(exported.as_deref(), self.sole, empty, &mut findings);
         let list = list.unwrap_or_else(|error| {
             findings.extend(error.findings());
             PruneList::default()

@@ -22,7 +22,7 @@ use crate::object::{Object, Origin};
 use crate::outcome::{Prediction, StatusGroup, WithheldPolicy};
 use crate::output::{Earlier, INVENTORY, OutputError, Tree as _, TreeFile, TreeFiles, position, read_tree};
 use crate::render::{self, EarlierWorks, Layout, Plan, SyncWaves, WorkKind};
-use crate::report::diff::{self, DiffReport, Limit, OnClusters, Side, Titles};
+use crate::report::diff::{self, DiffReport, Limit, OnClusters, Side};
 use crate::report::{
     Aggregated, Aggregation, ExportedObject, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning,
     Shared, WorkOrSet, WorksAndSets,
@@ -159,7 +159,7 @@ impl Analysis<'_> {
         let new = Side::of_plan(layout.plan());
         // Every text is YAML by now, so nothing fails.
         let comparison = diff::compare(&Side::of_tree(&files, &new), &new).unwrap_or_default();
-        let report = DiffReport::new(Titles::default(), comparison, Vec::new());
+        let report = DiffReport::default().with(comparison);
         Ok(diff::over_budget(&diff::exceeded(budget, &report, allowed)))
     }
 
@@ -267,37 +267,29 @@ pub fn lost_by_replacing(
     Ok(findings)
 }
 
-/// The data for a list of deletable objects, in addition to the input.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PruneOptions<'o> {
-    /// The works and sets of the hub, if they were exported; otherwise, the rendered tree is used instead.
-    pub exported: Option<&'o WorksAndSets>,
-    /// Whether no other input renders into the hub.
-    pub is_sole: bool,
-    /// Whether it may be meant that nothing is rendered.
-    pub empty: EmptyResult,
-}
-
 impl Analysis<'_> {
-    /// Lists what is ours on the hub, or in the rendered tree, and no longer planned. With an error among the findings
-    /// the plan may lack something: then delete nothing.
+    /// Lists what is ours on the hub, or in the rendered tree if no works and sets of the hub were `exported`, and no longer
+    /// planned; `is_sole` says that no other input renders into the hub. With an error among the findings the plan may lack
+    /// something: then delete nothing.
     ///
     /// # Errors
     /// When the rendered tree cannot be read.
     pub fn prune_list(
         &self,
-        options: PruneOptions<'_>,
+        exported: Option<&WorksAndSets>,
+        is_sole: bool,
+        empty: EmptyResult,
         findings: &mut Findings,
     ) -> Result<PruneList, OutputError> {
         let loaded = self.placed.loaded;
-        let rendered = self.render(options.empty, findings);
+        let rendered = self.render(empty, findings);
         let removed = removed_works(loaded, &rendered)?;
         let pruning = Pruning {
             plan: &rendered.plan,
             hub: &loaded.hub,
-            exported: options.exported,
+            exported,
             rendered: &removed,
-            is_sole: options.is_sole,
+            is_sole,
             is_whole: loaded.selection.is_whole(),
         };
         Ok(pruning.list(|cluster| loaded.admits(cluster)))
@@ -441,7 +433,7 @@ fn report(analysis: &Analysis<'_>, findings: &mut Findings) -> NamespaceLabels {
 }
 
 /// The finding about an object that leaves all clusters; `said` are the findings of the run.
-pub(super) fn withdrawn(
+fn withdrawn(
     object: &Object,
     placed: &Placed<'_>,
     withheld: &[WithheldPolicy],
@@ -473,13 +465,8 @@ fn of_findings(object: &Object, said: &[&Findings]) -> Option<String> {
 fn of_parameters(object: &Object, placed: &Placed<'_>, withheld: &[WithheldPolicy]) -> String {
     let kind = object.group_kind();
     if kind.group == GROUP && kind.kind == "Gateway" {
-        let is_ours = placed
-            .ours
-            .gateways
-            .rows()
-            .iter()
-            .any(|ours| ours.gateway.object.origin == object.origin);
-        return if is_ours {
+        let mut ours = placed.ours.gateways.rows().iter();
+        return if ours.any(|ours| ours.gateway.object.origin == object.origin) {
             "its placement selects no cluster".to_owned()
         } else {
             format!(
@@ -498,10 +485,8 @@ fn of_parameters(object: &Object, placed: &Placed<'_>, withheld: &[WithheldPolic
     let classes = placed.ours.classes.values();
     let mut params = classes.filter_map(|class| class.params.as_deref().ok());
     let is_synced = params.any(|params| {
-        let policy = params.synced_policy(&kind.group, &kind.kind);
-        policy
-            .or_else(|| params.synced_route(&kind.group, &kind.kind))
-            .is_some()
+        let route = params.synced_route(&kind.group, &kind.kind);
+        params.synced_policy(&kind.group, &kind.kind).or(route).is_some()
     });
     if is_synced {
         "no Gateway that a cluster receives leads to it".to_owned()
@@ -566,11 +551,7 @@ fn load_exported<T: AsRef<Object> + Send>(
     make: impl Fn(&Loaded, Object, &mut Findings) -> (T, bool) + Sync,
 ) -> (Vec<T>, usize) {
     let wanted = source::Request {
-        hub: if stdin.is_some() {
-            Vec::new()
-        } else {
-            vec![path.to_owned()]
-        },
+        hub: stdin.is_none().then(|| path.to_owned()).into_iter().collect(),
         output_marker: Some(INVENTORY),
         root: path.to_owned(),
         progress: loaded.progress.clone(),
@@ -579,18 +560,16 @@ fn load_exported<T: AsRef<Object> + Send>(
     let kinds = KindTable::built_in();
     let mut sources = std::mem::take(&mut loaded.sources);
     let of_document = |document: source::Document| {
-        let origin = Origin::from_document(document.id);
-        let hub::Exported {
-            objects,
-            passed_over,
-            wrong,
-        } = hub::exported(document.value, origin, &kinds);
+        let exported = hub::exported(document.value, Origin::from_document(document.id), &kinds);
         let mut found = Findings::new();
-        found.extend(wrong);
-        let made = objects.into_iter().map(|object| make(loaded, object, &mut found));
+        found.extend(exported.wrong);
+        let made = exported
+            .objects
+            .into_iter()
+            .map(|object| make(loaded, object, &mut found));
         let (made, asks): (Vec<T>, Vec<bool>) = made.unzip();
         let asks = asks.contains(&true) || !found.is_empty();
-        ((made, passed_over, found), asks)
+        ((made, exported.passed_over, found), asks)
     };
     let read = source::read_exported(&wanted, stdin, &mut sources, findings, hub::is_list, &of_document);
     loaded.sources = sources;

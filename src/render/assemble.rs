@@ -10,7 +10,7 @@ use apimachinery::names::NameRule;
 use apimachinery::{Identity, pointer};
 use indexmap::IndexSet;
 
-use super::carried::{Carried, Content, Works, carried, one_place, overwritten, two_contents};
+use super::carried::{Carried, Content, Works, carried, one_place, overwritten, own_wave, two_contents};
 use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::{taken, work_name};
@@ -20,7 +20,6 @@ use super::secrets::{
     ListenerSecrets, encrypted, gateway_manifest, gateway_secrets, rewrite, set_secrets, string_data,
     substitution, too_large, too_many,
 };
-use super::waves::own_wave;
 use super::work::WorkParts;
 use super::{hub_objects, rbac};
 use crate::api::config::HubObjects;

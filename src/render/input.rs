@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
+use super::carried::SyncWaves;
 use super::manifest::Manifest;
 use super::rbac::text;
-use super::waves::SyncWaves;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;

@@ -16,12 +16,12 @@ mod rbac;
 mod replica_sets;
 mod secrets;
 mod selection;
-mod waves;
 mod work;
 
 pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
+pub(crate) use carried::SyncWaves;
 pub(crate) use earlier_works::{EarlierWorks, Replaced, leaving, moved, narrowed, refused, withdrawn};
 pub(crate) use input::Input;
 pub use input::{WorkKind, decision_file, decision_files};
@@ -35,6 +35,5 @@ pub(crate) use rbac::{
     RBAC_GROUP, Rights, WORK_NAME as RBAC_WORK, deletable, dotted, is_agents_own, list, manifest_names, text,
 };
 pub use selection::{ClusterNames, Selection, Shard};
-pub(crate) use waves::SyncWaves;
 pub(crate) use work::SUBSTITUTE;
 pub use work::WorkText;

@@ -480,11 +480,8 @@ fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec
         let message = format!("the status of {} cannot be read", object.identity());
         let label = format!("expected {}, found {}", mismatch.expected, mismatch.found);
         let finding = Finding::new(Code::OBJECT_SCHEMA, object.place(&field.pointer()), message);
-        findings.push(
-            finding
-                .label(label)
-                .help("export the works again: `kubectl get manifestwork -A -o yaml`"),
-        );
+        let help = "export the works again: `kubectl get manifestwork -A -o yaml`";
+        findings.push(finding.label(label).help(help));
     }
     field.items().collect()
 }

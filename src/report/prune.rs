@@ -58,13 +58,9 @@ impl WorksAndSets {
     }
 
     /// Each work or set whose text was kept, with its directory in a rendered tree.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&Object, &str, &str)> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&Object, &(String, Arc<str>))> {
         let all = self.all.iter();
-        all.filter_map(|of| {
-            of.text
-                .as_ref()
-                .map(|(directory, text)| (&of.object, &**directory, &**text))
-        })
+        all.filter_map(|of| Some((&of.object, of.text.as_ref()?)))
     }
 }
 

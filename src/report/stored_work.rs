@@ -39,10 +39,8 @@ const RENDERED: [(&str, &[&str]); 2] = [
 pub(super) fn as_rendered(work: &Value) -> Value {
     let mut metadata = Map::new();
     for (field, names) in RENDERED {
-        let written = work
-            .pointer(&format!("/metadata/{field}"))
-            .and_then(Value::as_object);
-        let written = written.into_iter().flatten();
+        let written = work.pointer(&format!("/metadata/{field}"));
+        let written = written.and_then(Value::as_object).into_iter().flatten();
         let ours = written.filter(|(name, _)| names.contains(&name.as_str()));
         let ours: Map = ours.map(|(name, value)| (name.clone(), value.clone())).collect();
         if !ours.is_empty() {
@@ -57,12 +55,15 @@ pub(super) fn as_rendered(work: &Value) -> Value {
 
 type Digest = [u8; 32];
 
+/// The fields of a spec beside its manifests.
+const PARTS: [&str; 2] = ["manifestConfigs", "deleteOption"];
+
 /// The parts that have to be equal in two specs. Specs differ by cluster, so even a digest of each takes space.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct SpecDigest {
     manifests: Vec<Manifest>,
-    configs: Digest,
-    delete_option: Digest,
+    /// Those of [`PARTS`].
+    parts: [Digest; 2],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -76,26 +77,19 @@ impl SpecDigest {
     /// The digest of a spec.
     pub(super) fn of(spec: &Value) -> Self {
         let spec = without_defaults(spec);
-        let part = |name: &str| digest(spec.get(name).unwrap_or(&Value::Null));
+        let manifests = list(&spec, "/workload/manifests").iter();
         Self {
-            manifests: list(&spec, "/workload/manifests")
-                .iter()
-                .map(Manifest::of)
-                .collect(),
-            configs: part("manifestConfigs"),
-            delete_option: part("deleteOption"),
+            manifests: manifests.map(Manifest::of).collect(),
+            parts: PARTS.map(|name| digest(spec.get(name).unwrap_or(&Value::Null))),
         }
     }
 
     /// The difference of another spec; `None` if there is none.
     pub(super) fn difference(&self, there: &Self) -> Option<String> {
         let mut parts = self.manifest_differences(there);
-        if self.configs != there.configs {
-            parts.push("`manifestConfigs` differs".to_owned());
-        }
-        if self.delete_option != there.delete_option {
-            parts.push("`deleteOption` differs".to_owned());
-        }
+        let others = PARTS.iter().zip(self.parts.iter().zip(&there.parts));
+        let others = others.filter(|(_, (wanted, found))| wanted != found);
+        parts.extend(others.map(|(name, _)| format!("`{name}` differs")));
         (!parts.is_empty()).then(|| first_items(&parts, MOST_DIFFERENCES))
     }
 

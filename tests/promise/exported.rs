@@ -133,7 +133,11 @@ fn report(works: &WorksAndSets, loaded: &Loaded, plan: &Plan) -> DiffReport {
         command: String::new(),
         fleet: None,
     };
-    DiffReport::new(titles, comparison, Vec::new())
+    DiffReport {
+        titles,
+        comparison,
+        ..DiffReport::default()
+    }
 }
 
 fn differences(report: &DiffReport) -> String {

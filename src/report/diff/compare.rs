@@ -8,9 +8,9 @@ use indexmap::IndexMap;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::side::{Body, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
+use super::side::{Body, BothSides, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
 use crate::api::downstream::is_synced_policy;
-use crate::diagnostic::Hidden;
+use crate::diagnostic::{Hidden, Part, Span};
 use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::outcome::{Presence, Which};
@@ -194,6 +194,13 @@ impl ObjectChange {
         }
     }
 
+    /// Where the hub objects that it was made from are.
+    pub(super) fn places<'l>(&self, locate: &BothSides<'l>) -> impl Iterator<Item = Span<'l>> {
+        let texts = *self.side().of(locate);
+        let origins = self.origins.iter();
+        origins.filter_map(|origin| texts.locate(&origin.place("", Part::Value)))
+    }
+
     /// Whether this happens to an object, and not to the work around objects.
     pub(super) fn is(&self, change: Change, effect: Effect) -> bool {
         !self.object.is_work && self.change == change && self.effect == effect
@@ -302,9 +309,15 @@ type Works<'a> = BTreeMap<&'a str, usize>;
 /// # Errors
 /// A text is not YAML. Texts of a plan always are.
 pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable> {
+    let [before, after] = [(Which::Old, old), (Which::New, new)].map(|(side, of)| Parsed {
+        side,
+        bodies: &of.bodies,
+        is_stored: old.is_live,
+        read: HashMap::new(),
+    });
     let mut comparing = Comparing {
-        old: Parsed::new(Which::Old, &old.bodies, old.is_live),
-        new: Parsed::new(Which::New, &new.bodies, old.is_live),
+        old: before,
+        new: after,
         ..Comparing::default()
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
@@ -681,15 +694,6 @@ struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    fn new(side: Which, bodies: &'a [Body<'a>], is_stored: bool) -> Self {
-        Self {
-            side,
-            bodies,
-            is_stored,
-            read: HashMap::new(),
-        }
-    }
-
     fn body(&self, position: Option<usize>) -> Option<&'a Body<'a>> {
         self.bodies.get(position?)
     }

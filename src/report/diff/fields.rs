@@ -74,7 +74,9 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], changes: &mut Vec<Fie
         compare_entries(path, &before, &after, changes);
         return;
     }
-    for operation in capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new)) {
+    // As texts: comparing entries must not cost a walk over both values each time.
+    let [from, to] = [old, new].map(|items| items.iter().map(Value::to_string).collect::<Vec<_>>());
+    for operation in capture_diff_slices(Algorithm::Myers, &from, &to) {
         if operation.tag() == DiffTag::Equal {
             continue;
         }
@@ -104,11 +106,6 @@ type Entries<'a> = IndexMap<String, &'a Value>;
 pub(super) fn paired<'o, 'n>(old: &'o [Value], new: &'n [Value]) -> Option<(Entries<'o>, Entries<'n>)> {
     let mut identities = IDENTITIES.iter();
     identities.find_map(|identity| Some((by_identity(old, identity)?, by_identity(new, identity)?)))
-}
-
-/// Entries as texts: comparing them must not cost a walk over both values each time.
-fn texts(items: &[Value]) -> Vec<String> {
-    items.iter().map(Value::to_string).collect()
 }
 
 /// The entries by what tells them apart, in their order; `None` when `identity` does not.

@@ -273,13 +273,10 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         (old, new) => (Vec::new(), old.as_ref(), new.as_ref()),
     };
     let side = change.side();
-    let origins = change.origins.iter().filter_map(|origin| {
-        let span = locate.origin(side, origin)?;
-        Some(Origin {
-            side,
-            path: span.path.to_owned(),
-            line: span.line,
-        })
+    let origins = change.places(locate).map(|span| Origin {
+        side,
+        path: span.path.to_owned(),
+        line: span.line,
     });
     Entry {
         change: change.change,

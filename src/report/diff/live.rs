@@ -79,9 +79,10 @@ fn on_cluster(
     there: &HashMap<ObjectKey, &Object>,
     states: &mut Vec<(ObjectKey, LiveState)>,
 ) -> Result<String, kube_yaml::Error> {
-    let mut text = Vec::new();
-    work.text.write(cluster, &mut text);
-    let mut value = kube_yaml::read_document(&String::from_utf8_lossy(&text), &kube_yaml::Limits::default())?;
+    let mut bytes = Vec::new();
+    work.text.write(cluster, &mut bytes);
+    let mut value =
+        kube_yaml::read_document(&String::from_utf8_lossy(&bytes), &kube_yaml::Limits::default())?;
     let configs = list(&value, "/spec/manifestConfigs").to_vec();
     let manifests = value.pointer_mut("/spec/workload/manifests");
     let mut summaries = work.manifests.iter();
@@ -98,7 +99,10 @@ fn on_cluster(
             let is_owned = key.is_namespace() || is_owned_by_work(object);
             let mut sent = Sent::new(summary, manifest, &configs);
             if is_owned && key.kind != "Secret" {
-                *manifest = sent.part("", manifest, &object.value, &managed_fields(&object.value));
+                let managed = list(&object.value, "/metadata/managedFields").iter();
+                let managed =
+                    managed.filter_map(|entry| Some((text(entry, "/manager"), entry.get("fieldsV1")?)));
+                *manifest = sent.part("", manifest, &object.value, &managed.collect());
             }
             sent.managers.remove(AGENT);
             let state = LiveState {
@@ -116,14 +120,7 @@ fn on_cluster(
 /// Fields that have managers: each manager with its part of `metadata.managedFields`.
 type Managed<'o> = Vec<(&'o str, &'o Value)>;
 
-/// Those of a whole object.
-fn managed_fields(object: &Value) -> Managed<'_> {
-    let entries = list(object, "/metadata/managedFields").iter();
-    let entries = entries.filter_map(|entry| Some((text(entry, "/manager"), entry.get("fieldsV1")?)));
-    entries.collect()
-}
-
-/// Those of the members that `is_meant` selects. The manager of a whole value has no members.
+/// The managers of the members that `is_meant` selects. The manager of a whole value has no members.
 fn below<'o>(managed: &Managed<'o>, is_meant: impl Fn(&str) -> bool) -> Managed<'o> {
     let below = managed.iter().flat_map(|(manager, fields)| {
         let members = fields.as_object().into_iter().flatten();
@@ -173,30 +170,22 @@ impl<'o> Sent<'o> {
         }
     }
 
-    fn is_ignored(&self, at: &str) -> bool {
-        let mut ignored = self.ignored.iter();
-        ignored.any(|ignored| pointer::inside(at, ignored).is_some())
-    }
-
     /// The part of `there` that is sent.
     fn part(&mut self, at: &str, planned: &Value, there: &'o Value, managed: &Managed<'o>) -> Value {
-        if planned == there || self.is_ignored(at) {
+        if planned == there || is_inside(at, &self.ignored) {
             return planned.clone();
         }
         match (planned, there) {
             (Value::Object(planned), Value::Object(there)) => {
                 let extra = there.keys().filter(|name| !planned.contains_key(name));
                 let extra = extra.map(|name| pointer::child(at, name));
-                let is_written_there = |field: &String| {
-                    let mut parts = WRITTEN_THERE.iter();
-                    parts.any(|part| pointer::inside(field, part).is_some())
-                };
-                self.extra.extend(extra.filter(|field| !is_written_there(field)));
+                self.extra
+                    .extend(extra.filter(|field| !is_inside(field, &WRITTEN_THERE)));
                 let members = planned.iter().filter_map(|(name, value)| {
                     let at = pointer::child(at, name);
                     let Some(there) = there.get(name) else {
                         // A server may drop an empty value.
-                        let is_same = is_empty(value) || self.is_ignored(&at);
+                        let is_same = is_empty(value) || is_inside(&at, &self.ignored);
                         return is_same.then(|| (name.clone(), value.clone()));
                     };
                     let managed = below(managed, |field| field.strip_prefix("f:") == Some(name));
@@ -223,12 +212,8 @@ impl<'o> Sent<'o> {
                 if planned.len() == there.len() {
                     let items = planned.iter().zip(there).enumerate();
                     let items = items.map(|(position, (planned, there))| {
-                        self.part(
-                            &pointer::child(at, &position.to_string()),
-                            planned,
-                            there,
-                            managed,
-                        )
+                        let at = pointer::child(at, &position.to_string());
+                        self.part(&at, planned, there, managed)
                     });
                     return items.collect();
                 }
@@ -238,6 +223,11 @@ impl<'o> Sent<'o> {
         self.managers.extend(managed.iter().map(|(manager, _)| *manager));
         there.clone()
     }
+}
+
+fn is_inside(at: &str, parts: &[impl AsRef<str>]) -> bool {
+    let mut parts = parts.iter();
+    parts.any(|part| pointer::inside(at, part.as_ref()).is_some())
 }
 
 /// Whether a name in `managedFields`, such as `k:{"name":"web"}`, is that of an entry of a list.

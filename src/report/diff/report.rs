@@ -37,13 +37,13 @@ pub(super) fn keys_of(policies: &[String]) -> String {
 }
 
 /// Everything that differs between two sides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DiffReport {
     /// What the sides are called.
     pub titles: Titles,
     /// Works and objects.
     pub comparison: Comparison,
-    /// Policies.
+    /// Policies: what the comparison of objects cannot see.
     pub effective_changes: Vec<EffectiveChange>,
     /// What else is lost if clusters are as the old side says: only the new side's `spokes` deny it.
     pub denied: Vec<EffectiveChange>,
@@ -58,35 +58,16 @@ pub struct DiffReport {
 }
 
 impl DiffReport {
-    /// Puts a report together; `effective_changes` are what the comparison of objects cannot see.
-    pub fn new(
-        titles: Titles,
-        mut comparison: Comparison,
-        mut effective_changes: Vec<EffectiveChange>,
-    ) -> Self {
-        let settings = effective_changes.iter_mut();
-        conceal(
-            settings.map(|change| &mut change.settings),
-            &mut comparison.hidden,
-        );
-        Self {
-            titles,
-            comparison,
-            effective_changes,
-            denied: Vec::new(),
-            terms: Terms::default(),
-            exceeded: Vec::new(),
-            withdrawn: Vec::new(),
-            violations: Vec::new(),
-        }
-    }
-
-    /// Adds what decides about the change.
-    pub fn judge_by(&mut self, mut denied: Vec<EffectiveChange>, mut terms: Terms) {
-        let settings = denied.iter_mut().map(|change| &mut change.settings);
-        conceal(settings, &mut self.comparison.hidden);
-        terms.conceal(&mut self.comparison.hidden);
-        (self.denied, self.terms) = (denied, terms);
+    /// The same with this comparison, in which the values of Secrets are hidden already, and with those of everything else
+    /// hidden.
+    #[must_use]
+    pub fn with(self, comparison: Comparison) -> Self {
+        let mut report = Self { comparison, ..self };
+        let hidden = &mut report.comparison.hidden;
+        let changes = report.effective_changes.iter_mut().chain(&mut report.denied);
+        conceal(changes.map(|change| &mut change.settings), hidden);
+        report.terms.conceal(hidden);
+        report
     }
 
     /// The changes that may lose something, each with whether the new side's `spokes` deny that.
@@ -186,9 +167,6 @@ pub struct Exceeded {
 }
 
 impl Limit {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Removed, Self::Clusters, Self::LostPolicies];
-
     /// The word for it on a command line.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -245,13 +223,13 @@ pub(super) fn listed(lines: impl Iterator<Item = String>, most: usize, noun: &st
 
 /// The limits that a report exceeds.
 pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
-    let all = Limit::ALL.into_iter().filter_map(|limit| {
-        let most = usize::try_from(match limit {
-            Limit::Removed => budget.max_removed,
-            Limit::Clusters => budget.max_clusters,
-            Limit::LostPolicies => budget.max_lost_policies,
-        }?)
-        .unwrap_or(usize::MAX);
+    let limits = [
+        (Limit::Removed, budget.max_removed),
+        (Limit::Clusters, budget.max_clusters),
+        (Limit::LostPolicies, budget.max_lost_policies),
+    ];
+    let all = limits.into_iter().filter_map(|(limit, most)| {
+        let most = usize::try_from(most?).unwrap_or(usize::MAX);
         let comparison = &report.comparison;
         let sentence = |change: &ObjectChange| comparison.sentence(change, &change.clusters);
         let (count, offenders): (usize, Vec<String>) = match limit {

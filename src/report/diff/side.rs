@@ -7,11 +7,9 @@ use apimachinery::{Identity, key};
 use kube_json::Value;
 use serde::Serialize;
 
-use crate::diagnostic::{Locate, Part, Span, first_names};
+use crate::diagnostic::{Locate, first_names};
 use crate::hub::{Hub, RowId as _};
-use crate::object::Origin;
 use crate::object::well_known::HUB_DIRECTORY;
-use crate::outcome::Which;
 use crate::output::{TreeFile, TreeFiles};
 use crate::render::{ManifestSummary, Plan, REPLICA_SETS, manifest_names};
 use crate::report::exported::{Ownership, Parents};
@@ -200,7 +198,7 @@ impl<'a> Side<'a> {
         let mut foreign = 0_usize;
         let mut known: HashMap<&str, usize> = HashMap::new();
         let works = works.texts();
-        for (object, directory, text) in works.filter(|(_, of, _)| !is_cluster(of) || admits(of)) {
+        for (object, (directory, text)) in works.filter(|(_, (of, _))| !is_cluster(of) || admits(of)) {
             let is_planned = planned.position(directory, &object.name).is_some();
             match parents.owner(object) {
                 Ownership::OfSet => {}
@@ -298,25 +296,7 @@ fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
 }
 
 /// The texts of both sides, the old one first.
-pub struct BothSides<'a>([&'a dyn Locate; 2]);
-
-impl<'a> BothSides<'a> {
-    /// The texts of the new side, and those of the old one.
-    pub fn new(new: &'a dyn Locate, old: &'a dyn Locate) -> Self {
-        Self([old, new])
-    }
-
-    /// Where an origin is in the texts of a side.
-    pub(super) fn origin(&self, side: Which, origin: &Origin) -> Option<Span<'_>> {
-        side.of(&self.0).locate(&origin.place("", Part::Value))
-    }
-}
-
-impl std::fmt::Debug for BothSides<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("BothSides")
-    }
-}
+pub type BothSides<'a> = [&'a dyn Locate; 2];
 
 /// The identity that pairs the objects of both sides. The version is not part of it, so a new version of an object is a
 /// change.
@@ -429,6 +409,7 @@ fn take_apart(mut value: Value) -> Objects {
         Some("ManifestWorkReplicaSet") => Some("/spec/manifestWorkTemplate"),
         _ => None,
     };
+    let is_work = spec.is_some();
     if let Some(spec) = spec {
         let spec = value.pointer_mut(spec).and_then(Value::as_object_mut);
         let workload = spec.and_then(|spec| spec.remove("workload"));
@@ -442,9 +423,9 @@ fn take_apart(mut value: Value) -> Objects {
                 insert(&mut objects, manifest, false);
             }
         }
-        insert(&mut objects, value, true);
-    } else if !value.is_null() {
-        insert(&mut objects, value, false);
+    }
+    if !value.is_null() {
+        insert(&mut objects, value, is_work);
     }
     objects
 }

@@ -44,11 +44,15 @@ fn report(old: &[TreeFile], new: &[TreeFile]) -> DiffReport {
         command: "spokewright diff --base before".to_owned(),
         fleet: None,
     };
-    DiffReport::new(titles, comparison, Vec::new())
+    DiffReport {
+        titles,
+        comparison,
+        ..DiffReport::default()
+    }
 }
 
 fn both() -> BothSides<'static> {
-    BothSides::new(&Nowhere, &Nowhere)
+    [&Nowhere, &Nowhere]
 }
 
 fn fleet(count: usize, value: &Value) -> Vec<TreeFile> {
@@ -220,10 +224,9 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         command: String::new(),
         fleet: None,
     };
-    let report = DiffReport::new(
+    let report = DiffReport {
         titles,
-        comparison,
-        vec![EffectiveChange {
+        effective_changes: vec![EffectiveChange {
             kind: "RateLimitPolicy".to_owned(),
             group: "kuadrant.io".to_owned(),
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
@@ -246,7 +249,9 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
                 new_from: Some("shop/y".to_owned()),
             }]),
         }],
-    );
+        ..DiffReport::default()
+    };
+    let report = report.with(comparison);
     assert!(!report.is_empty());
     for text in [
         human(&report, &both(), Look::default()),

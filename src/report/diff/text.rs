@@ -193,8 +193,7 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 
 /// The places of the hub objects that an object was made from, as `path:line`.
 pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
-    let origins = change.origins.iter();
-    let spans = origins.filter_map(|origin| locate.origin(change.side(), origin));
+    let spans = change.places(locate);
     spans
         .map(|span| format!("{}:{}", one_line(span.path, usize::MAX), span.line))
         .collect()

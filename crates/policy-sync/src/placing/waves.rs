@@ -8,7 +8,7 @@ use ocm_placement::{Detail, GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Input, evaluate
 
 use super::findings::{all_problems, decisions, finding};
 use super::place::cluster_names;
-use crate::api::config::{FILE_NAME, PlacementSource, RenderConfig};
+use crate::api::config::{FILE_NAME, PlacementSource, RenderConfig, Waves};
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, counted, nearest};
 use crate::hub::Hub;
@@ -40,20 +40,18 @@ pub fn waves<'c>(
     let Some(wanted) = &config.waves else {
         return Vec::new();
     };
-    let placement = (wanted.namespace.as_str(), wanted.placement.as_str());
     let source = config.placement.unwrap_or_default().source;
-    let decided = (source != PlacementSource::Evaluate).then(|| decided(hub, placement));
-    let groups = decided.flatten().or_else(|| {
+    let given = (source != PlacementSource::Evaluate).then(|| decided(hub, wanted));
+    let groups = given.flatten().or_else(|| {
         let is_evaluated = source != PlacementSource::Decisions;
-        let evaluated = is_evaluated.then(|| evaluated(hub, placement, input, findings));
-        evaluated.flatten()
+        is_evaluated.then(|| evaluated(hub, wanted, input, findings))?
     });
     let Some(mut groups) = groups else {
-        findings.push(not_found(hub, config, placement, input));
+        findings.push(not_found(hub, config, wanted, input));
         return Vec::new();
     };
     if !(2..=MOST_WAVES).contains(&groups.len()) {
-        findings.push(wrong_number(hub, config, placement, groups.len()));
+        findings.push(wrong_number(hub, config, wanted, groups.len()));
         return Vec::new();
     }
     let mut rest: BTreeSet<String> = clusters.cloned().collect();
@@ -65,19 +63,18 @@ pub fn waves<'c>(
     let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
     let numbered = (1_u64..).zip(groups);
-    let waves = numbered.map(|(number, (name, clusters))| Wave {
-        name: Some(name)
-            .filter(|name| is_unique(name))
-            .unwrap_or_else(|| number.to_string()),
-        clusters,
+    let waves = numbered.map(|(number, (name, clusters))| {
+        let name = Some(name).filter(|name| is_unique(name));
+        let name = name.unwrap_or_else(|| number.to_string());
+        Wave { name, clusters }
     });
     waves.collect()
 }
 
 /// The groups that PlacementDecisions say they are pages of; `None` if there are no decisions for the Placement.
-fn decided(hub: &Hub, placement: (&str, &str)) -> Option<Vec<Group>> {
+fn decided(hub: &Hub, wanted: &Waves) -> Option<Vec<Group>> {
     let mut pages = decisions(hub)
-        .filter(|(page, name)| (page.namespace_or_empty(), *name) == placement)
+        .filter(|(page, name)| (page.namespace_or_empty(), *name) == (&*wanted.namespace, &*wanted.placement))
         .peekable();
     pages.peek()?;
     let mut groups: BTreeMap<(u64, &str), BTreeSet<String>> = BTreeMap::new();
@@ -89,54 +86,39 @@ fn decided(hub: &Hub, placement: (&str, &str)) -> Option<Vec<Group>> {
         }
     }
     let groups = groups.into_iter();
-    Some(
-        groups
-            .map(|((_, name), clusters)| (name.to_owned(), clusters))
-            .collect(),
-    )
+    let groups = groups.map(|((_, name), clusters)| (name.to_owned(), clusters));
+    Some(groups.collect())
 }
 
 /// The groups that OCM's scheduler would make, with the problems of the Placement.
-fn evaluated(
-    hub: &Hub,
-    placement: (&str, &str),
-    input: &Input<'_>,
-    findings: &mut Findings,
-) -> Option<Vec<Group>> {
+fn evaluated(hub: &Hub, wanted: &Waves, input: &Input<'_>, findings: &mut Findings) -> Option<Vec<Group>> {
     let evaluation = evaluate(input, Detail::Decisions);
     let problems = all_problems(&evaluation).into_iter();
-    let problems = problems.filter(|problem| (&*problem.namespace, &*problem.name) == placement);
+    let problems = problems
+        .filter(|problem| *problem.namespace == *wanted.namespace && *problem.name == *wanted.placement);
     findings.extend(problems.map(|problem| finding(hub, &problem)));
-    evaluation.decision_groups(placement.0, placement.1)
+    evaluation.decision_groups(&wanted.namespace, &wanted.placement)
 }
 
-fn not_found(
-    hub: &Hub,
-    config: &RenderConfig,
-    (namespace, name): (&str, &str),
-    input: &Input<'_>,
-) -> Finding {
+fn not_found(hub: &Hub, config: &RenderConfig, wanted: &Waves, input: &Input<'_>) -> Finding {
+    let (namespace, name) = (&wanted.namespace, &wanted.placement);
     let wanted = key(namespace, name);
     let message = format!("{FILE_NAME}: waves: there is no Placement `{wanted}` in the input");
+    let place = config.place("/waves/placement");
     let placements = input.inventory.placements();
     let decided = decisions(hub).map(|(page, name)| (page.namespace_or_empty(), name));
-    let names: BTreeSet<String> = placements
-        .chain(decided)
-        .map(|(own, name)| key(own, name))
-        .collect();
-    Finding::new(
-        Code::PLACEMENT_NOT_FOUND,
-        config.place("/waves/placement"),
-        message,
-    )
-    .missing(Identity::new(GROUP, "Placement", Some(namespace), name))
-    .help(match nearest(&wanted, names.iter().map(String::as_str)) {
+    let names = placements.chain(decided).map(|(own, name)| key(own, name));
+    let names: BTreeSet<String> = names.collect();
+    let missing = Identity::new(GROUP, "Placement", Some(namespace), name);
+    let finding = Finding::new(Code::PLACEMENT_NOT_FOUND, place, message).missing(missing);
+    finding.help(match nearest(&wanted, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "add the Placement or its PlacementDecisions to the input, or correct `waves`".to_owned(),
     })
 }
 
-fn wrong_number(hub: &Hub, config: &RenderConfig, (namespace, name): (&str, &str), groups: usize) -> Finding {
+fn wrong_number(hub: &Hub, config: &RenderConfig, wanted: &Waves, groups: usize) -> Finding {
+    let (namespace, name) = (&wanted.namespace, &wanted.placement);
     let groups = counted(groups, "decision group");
     let message = format!("Placement {namespace}/{name} has {groups}; `waves` needs 2 to {MOST_WAVES}");
     let waves = config.place("/waves");
