@@ -62,10 +62,8 @@ impl PruneListCommand {
         let exported = self
             .works
             .read(|path, stdin| load_works_and_sets(&mut loaded, path, stdin, &mut findings, false));
-        let (analysis, empty) = (
-            Analysis::new(&loaded, &mut findings),
-            empty_result(self.allow_empty),
-        );
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let empty = empty_result(self.allow_empty);
         let list = analysis.prune_list(exported.as_deref(), self.sole, empty, &mut findings);
         let list = list.unwrap_or_else(|error| {
             findings.extend(error.findings());

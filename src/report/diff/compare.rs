@@ -275,13 +275,9 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// What happens to one work: the same wherever the same two texts meet.
-#[derive(Default)]
-struct WorkOutcome {
-    change: Option<Change>,
-    /// Positions in `Comparing::found`.
-    changes: Vec<usize>,
-}
+/// What happens to one work, the same wherever the same two texts meet, and to what is in it: positions in
+/// `Comparing::found`. `None` if the API server would store the same.
+type WorkOutcome = Option<(Change, Vec<usize>)>;
 
 /// A change of a work, before it is known what it comes to on a cluster. Those that are equal in all of this are one.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -346,10 +342,9 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         let added = added.filter(|_| presence != Presence::NotCompared);
         for work in before.keys().chain(added) {
             let pair = (before.get(work).copied(), after.get(work).copied());
-            let outcome = comparing.outcome(cluster, work, pair)?;
-            if let Some(change) = outcome.change {
-                works.count(change);
-                happens.extend_from_slice(&outcome.changes);
+            if let Some((change, changes)) = &*comparing.outcome(cluster, work, pair)? {
+                works.count(*change);
+                happens.extend_from_slice(changes);
             }
         }
         let is_compared = presence != Presence::NotCompared;
@@ -462,13 +457,13 @@ impl Comparing<'_> {
         work: &str,
         (old, new): (Option<usize>, Option<usize>),
     ) -> Result<WorkOutcome, Unreadable> {
-        let mut outcome = WorkOutcome::default();
         let bodies = (self.old.body(old), self.new.body(new));
         // Equal texts are equal values, and of most works both are the same: reading YAML is what costs, so only those
         // that differ are read.
         if matches!(bodies, (Some(old), Some(new)) if old.is_same(new)) {
-            return Ok(outcome);
+            return Ok(None);
         }
+        let mut changes = Vec::new();
         let before = self.old.objects(old, cluster, work)?;
         let after = self.new.objects(new, cluster, work)?;
         let is_pair = old.is_some() && new.is_some();
@@ -497,12 +492,11 @@ impl Comparing<'_> {
             });
             let position = found.index();
             found.or_insert_with(|| summary.map(|summary| summary.origins.clone()).unwrap_or_default());
-            outcome.changes.push(position);
+            changes.push(position);
         }
-        // Two texts for one value, as another release may have written: the API server would store the same.
-        let is_same = is_pair && outcome.changes.is_empty();
-        outcome.change = (!is_same).then(|| Change::between([&old, &new]));
-        Ok(outcome)
+        // Two texts for one value, as another release may have written.
+        let is_same = is_pair && changes.is_empty();
+        Ok((!is_same).then(|| (Change::between([&old, &new]), changes)))
     }
 
     /// What was found in the works of a cluster, as changes with what they come to there. An object that another work

@@ -161,14 +161,8 @@ const AROUND: usize = 20;
 
 /// `path: old -> new`, `path: added value`, `path: removed value`.
 pub(crate) fn field_line(field: &FieldChange) -> String {
-    let path = one_line(
-        if field.path.is_empty() {
-            "the whole"
-        } else {
-            &field.path
-        },
-        usize::MAX,
-    );
+    let path = Some(&*field.path).filter(|path| !path.is_empty());
+    let path = one_line(path.unwrap_or("the whole"), usize::MAX);
     match (&field.old, &field.new) {
         (Some(Value::String(old)), Some(Value::String(new))) => {
             let (old, new) = from_the_difference(old, new);
@@ -189,13 +183,7 @@ fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
     let tail = old.chars().rev().zip(new.chars().rev());
     let tail = tail.take(rest).take_while(|(a, b)| a == b).count();
     // As much of what is the same as tells where it is.
-    let cut_off = |same: usize| {
-        if same < LONG {
-            0
-        } else {
-            same.saturating_sub(AROUND)
-        }
-    };
+    let cut_off = |same: usize| same.saturating_sub(if same < LONG { same } else { AROUND });
     let (lead, tail) = (cut_off(lead), cut_off(tail));
     let cut = |text: &str| {
         let dots = |cut: usize| if cut > 0 { "..." } else { "" };

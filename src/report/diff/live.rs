@@ -132,6 +132,7 @@ fn below<'o>(managed: &Managed<'o>, is_meant: impl Fn(&str) -> bool) -> Managed<
 }
 
 /// What a work sends of an object, as it is on a cluster.
+#[derive(Default)]
 struct Sent<'o> {
     /// JSON pointers of the fields that a cluster may change.
     ignored: Vec<String>,
@@ -165,8 +166,7 @@ impl<'o> Sent<'o> {
         }
         Self {
             ignored,
-            managers: BTreeSet::new(),
-            extra: Vec::new(),
+            ..Self::default()
         }
     }
 

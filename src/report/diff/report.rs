@@ -240,8 +240,7 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
                 let changes = comparison.changes.iter();
                 let removed = changes
                     .filter(|change| change.change == Change::Removed && change.effect == Effect::Real);
-                let removed = removed.chain(comparison.moved());
-                (count, removed.map(sentence).collect())
+                (count, removed.chain(comparison.moved()).map(sentence).collect())
             }
             Limit::Clusters => {
                 let rows = comparison.rows.iter();
@@ -282,10 +281,8 @@ pub fn denied(
     on_old_spokes: Vec<EffectiveChange>,
 ) -> Vec<EffectiveChange> {
     let mut by_path: HashMap<(&str, &str, &[String]), Vec<&EffectiveChange>> = HashMap::new();
-    for change in with_new_spokes
-        .iter()
-        .filter(|change| !change.lost_settings.is_empty())
-    {
+    let counted = with_new_spokes.iter();
+    for change in counted.filter(|change| !change.lost_settings.is_empty()) {
         let of_path = by_path.entry((&change.kind, &change.group, &change.path));
         of_path.or_default().push(change);
     }

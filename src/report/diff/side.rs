@@ -123,18 +123,11 @@ impl Body<'_> {
 impl<'a> Side<'a> {
     /// The side of a plan that was just made.
     pub fn of_plan(plan: &'a Plan) -> Self {
-        let bodies = plan.works.rows().iter().map(|work| {
+        let mut side = Self::default();
+        for work in plan.works.rows() {
             let (before, after) = work.text.halves();
-            Body {
-                before,
-                after: Some(after),
-                summaries: &work.manifests,
-            }
-        });
-        let mut side = Self {
-            bodies: bodies.collect(),
-            ..Self::default()
-        };
+            side.add(before, Some(after), &work.manifests);
+        }
         let sets = plan.replica_sets.as_ref();
         for set in sets.into_iter().flatten() {
             side.add_whole(&set.directory, &set.name, &set.text, &set.manifests);
