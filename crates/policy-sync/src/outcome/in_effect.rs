@@ -12,7 +12,7 @@ use crate::topology::{Level, Path};
 
 /// The settings of each kind, by the paths that were evaluated.
 pub(super) struct InEffect<'v> {
-    seen: Seen<'v>,
+    pub(super) seen: Seen<'v>,
     by_kind: BTreeMap<KindId, HashMap<Path, &'v Arc<Effective>>>,
 }
 
