@@ -145,10 +145,10 @@ impl CoverageReport {
         let mut routes: BTreeMap<Identity, (Option<SourceLine>, Vec<Covered<'_>>)> = BTreeMap::new();
         // An input without clusters may be an export of one.
         let is_one = view.spokes.is_empty();
-        for (seen, clusters) in places
+        let inhabited = places
             .iter()
-            .filter(|(_, clusters)| is_one || !clusters.is_empty())
-        {
+            .filter(|(_, clusters)| is_one || !clusters.is_empty());
+        for (seen, clusters) in inhabited {
             let topology = &seen.attachments.topology;
             let in_effect = InEffect::new(*seen);
             for path in in_effect.paths(&work) {
@@ -158,53 +158,41 @@ impl CoverageReport {
                     return Err(Box::new(finding.help("look at fewer clusters: `--cluster NAME`")));
                 }
                 let object = topology.routes.get(route).object;
-                let (_, covered) = routes
-                    .entry(topology.identity(Node::Route(route)))
-                    .or_insert_with(|| {
-                        let place = SourceLine::slashed(locate, object.place(""));
-                        (place, vec![Covered::default(); kinds.len()])
-                    });
+                let entry = routes.entry(topology.identity(Node::Route(route)));
+                let (_, covered) = entry.or_insert_with(|| {
+                    let place = SourceLine::slashed(locate, object.place(""));
+                    (place, vec![Covered::default(); kinds.len()])
+                });
                 let here = in_effect.on(&path);
                 for (kind, covered) in kinds.iter().zip(covered) {
-                    let mut results = here
-                        .iter()
-                        .filter(|(id, _)| in_effect.profile(*id).group_kind() == *kind);
-                    if let Some((id, effective)) = results.next() {
+                    let mut results = here.iter();
+                    if let Some((profile, effective)) = results.find_map(|(id, effective)| {
                         let profile = in_effect.profile(*id);
+                        (profile.group_kind() == *kind).then_some((profile, effective))
+                    }) {
                         covered.has_policy = true;
                         covered.is_open |= profile.lets_everybody_in(&effective.content);
                         continue;
                     }
-                    let listener = path
-                        .listener
-                        .map(|listener| topology.listeners.get(listener).name);
-                    let key = (
-                        topology.identity(path.start.node()),
-                        listener.unwrap_or_default().to_owned(),
-                    );
-                    let classes = covered.gaps.entry(key).or_default();
-                    if classes
-                        .last()
-                        .is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice()))
-                    {
+                    let listener = path.listener.map(|id| topology.listeners.get(id).name);
+                    let listener = listener.unwrap_or_default().to_owned();
+                    let gateway = topology.identity(path.start.node());
+                    let classes = covered.gaps.entry((gateway, listener)).or_default();
+                    let last = classes.last();
+                    if last.is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice())) {
                         classes.push(clusters);
                     }
                 }
             }
         }
         let mut lists = ClusterLists::default();
-        let mut listed: Vec<CoveredKind> = Vec::new();
-        let mut gaps = Vec::new();
+        let (mut listed, mut gaps) = (Vec::new(), Vec::new());
         for (position, kind) in kinds.iter().enumerate() {
             let covered = routes.iter();
             let covered =
                 covered.filter_map(|(route, (place, kinds))| Some((route, place, kinds.get(position)?)));
-            let count = |coverage| {
-                let covered = covered.clone();
-                covered
-                    .filter(|(.., covered)| covered.coverage() == coverage)
-                    .count()
-            };
+            let coverages: Vec<_> = covered.clone().map(|(.., covered)| covered.coverage()).collect();
+            let count = |coverage| coverages.iter().filter(|other| **other == coverage).count();
             let uncovered = count(RouteCoverage::None).saturating_add(count(RouteCoverage::Partial));
             let counted = CoveredKind {
                 kind: kind.kind.to_string(),
@@ -225,29 +213,25 @@ impl CoverageReport {
                     group: counted.group.clone(),
                     clusters: lists.joined(classes),
                     place: place.clone(),
-                    names: [
-                        route.to_string(),
-                        if listener.is_empty() {
-                            gateway.to_string()
-                        } else {
-                            format!("listener {listener} of {gateway}")
-                        },
-                    ],
+                    names: match listener.as_str() {
+                        "" => [route.to_string(), gateway.to_string()],
+                        _ => [route.to_string(), format!("listener {listener} of {gateway}")],
+                    },
                 }));
             }
             listed.push(counted);
         }
         gaps.sort();
         let coverage = |kinds: &[Covered<'_>]| kinds.iter().map(Covered::coverage).collect();
-        let routes = routes.iter();
+        let routes = routes
+            .iter()
+            .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)));
         Ok(Self {
             api_version: API_VERSION,
             kind: "CoverageReport",
             kinds: listed,
             gaps,
-            routes: routes
-                .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)))
-                .collect(),
+            routes: routes.collect(),
         })
     }
 }

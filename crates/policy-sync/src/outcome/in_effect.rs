@@ -22,10 +22,8 @@ impl<'v> InEffect<'v> {
         for (kind, path) in seen.effective.iter() {
             // Without content, nothing of the policies on the way applies.
             if !path.effective.content.is_empty() {
-                by_kind
-                    .entry(kind)
-                    .or_default()
-                    .insert(path.path, &path.effective);
+                let by_path = by_kind.entry(kind).or_default();
+                by_path.insert(path.path, &path.effective);
             }
         }
         Self { seen, by_kind }
@@ -76,11 +74,9 @@ pub(super) fn is_about_routes(profile: &Profile) -> bool {
 /// The path that a path below a route goes on from.
 fn above(path: &Path) -> Option<Path> {
     let mut above = *path;
-    if above.port.take().is_some() || above.backend.take().is_some() || above.rule.take().is_some() {
-        Some(above)
-    } else {
-        None
-    }
+    let is_below =
+        above.port.take().is_some() || above.backend.take().is_some() || above.rule.take().is_some();
+    is_below.then_some(above)
 }
 
 /// A path, and those that leave out levels of it, because a kind does not tell them apart; the longest first.
