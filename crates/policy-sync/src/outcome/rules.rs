@@ -12,7 +12,7 @@ use apimachinery::{GroupKind, Work};
 use crd_schema::{Condition, Variable};
 use kube_json::{Value, json};
 
-use super::in_effect::InEffect;
+use super::coverage::InEffect;
 use super::rule_outcome::{ClusterNames, RuleOutcome, RuleState, RuleViolation};
 use super::{PolicyView, Seen};
 use crate::api::fleet_rule::{self, Expectation, FleetRule, Test};
