@@ -212,9 +212,7 @@ impl Policies {
             Ok(status)
         })
     }
-}
 
-impl Policies {
     /// Prints which routes have a policy of each kind in effect.
     fn cover(
         &self,

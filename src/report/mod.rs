@@ -3,7 +3,6 @@
 //! The JSON shapes have versions and are described in docs/reference/json.md. Nothing here knows the command line, or files.
 
 mod aggregate;
-mod coverage;
 pub mod diff;
 mod exported;
 mod graph;
@@ -23,7 +22,6 @@ pub use crate::outcome::{
 pub use crate::request_matching::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WaveProgress, WorkProblem, WorkSummary};
-pub use coverage::{coverage_markdown, coverage_text};
 pub use exported::ExportedWorks;
 pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
@@ -31,7 +29,9 @@ pub use page::{Compared, FleetPage};
 pub(crate) use page::{Page, Without};
 pub(crate) use placement::PlacementOnPage;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use policies_text::{explanation_text, overlays_line, policies_text, request_text};
+pub use policies_text::{
+    coverage_markdown, coverage_text, explanation_text, overlays_line, policies_text, request_text,
+};
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, kept_by_local_policies};

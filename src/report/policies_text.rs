@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use apimachinery::Locators;
 use kube_json::Value;
 
-use super::diff::{field_changes, field_line};
+use super::diff::{fenced, field_changes, field_line};
 use super::status::{alike, below};
 use crate::diagnostic::{
-    Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
+    GAP, Lines, and_more, counted, first_names, fitting_names, one_line, one_or_many, row, widths,
 };
 use crate::outcome::{
-    ChangePart, ExplainedLoss, ExplainedPaths, ObjectExplanation, OverlayChanges, PolicyEntry, PolicyPart,
-    PolicyReport, RequestExplanation, RuleLine, RuleOutcome, RuleState, SourceLine,
+    ChangePart, CoverageReport, ExplainedLoss, ExplainedPaths, Gap, ObjectExplanation, OverlayChanges,
+    PolicyEntry, PolicyPart, PolicyReport, RequestExplanation, RuleLine, RuleOutcome, RuleState, SourceLine,
 };
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
@@ -22,6 +22,10 @@ const MOST_NAMES: usize = 40;
 const MOST_PATHS: usize = 8;
 /// So much of one text is shown.
 const LONGEST_VALUE: usize = 1000;
+/// More gaps are counted in Markdown, which has a limit.
+const MOST_GAPS: usize = 200;
+/// The columns of coverage.
+const COVERAGE_HEADINGS: [&str; 5] = ["KIND", "ROUTES", "COVERED", "OPEN", "GAPS"];
 
 /// An explanation as a tree of at most `width` columns where values allow it.
 #[must_use]
@@ -551,4 +555,65 @@ fn elsewhere_part(text: &mut Lines, report: &PolicyReport, kinds: &Locators<'_>,
     if let Some(more) = and_more(report.elsewhere.len().saturating_sub(MOST_PATHS), "policy") {
         text.push(format_args!("  {more}; `-o json` lists all"));
     }
+}
+
+/// A line for each kind, then one for each gap.
+pub fn coverage_text(report: &CoverageReport) -> String {
+    coverage_lines(report, usize::MAX)
+}
+
+/// The same for the summary of a job. Names and paths are those of a pull request, so nothing of it is markup.
+pub fn coverage_markdown(report: &CoverageReport) -> String {
+    format!(
+        "### Routes with a policy in effect\n\n{}",
+        fenced("text", &coverage_lines(report, MOST_GAPS))
+    )
+}
+
+fn coverage_lines(report: &CoverageReport, most: usize) -> String {
+    let mut text = Lines::default();
+    if report.kinds.is_empty() {
+        text.push("no policy about routes in the input");
+        return text.into_text();
+    }
+    let kinds = report.kinds.iter().map(|kind| {
+        let counts = [kind.routes, kind.covered, kind.open, kind.gaps];
+        let [routes, covered, open, gaps] = counts.map(|count| count.to_string());
+        [kind.kind.clone(), routes, covered, open, gaps]
+    });
+    let rows: Vec<[String; 5]> = std::iter::once(COVERAGE_HEADINGS.map(str::to_owned))
+        .chain(kinds)
+        .collect();
+    let widths = widths(
+        rows.iter()
+            .map(|cells| cells.each_ref().map(|cell| cell.chars().count())),
+    );
+    for cells in rows {
+        let cells = cells.iter().zip(widths).enumerate();
+        // Names to the left, and numbers to the right.
+        let cells = cells.map(|(column, (cell, width))| match column {
+            0 => format!("{cell:width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        text.push(cells.collect::<Vec<_>>().join(GAP));
+    }
+    for gap in report.gaps.iter().take(most) {
+        let place = gap.place.as_ref().map(|place| format!("  {place}"));
+        let line = format!("{}{}", sentence(gap), place.unwrap_or_default());
+        text.push(one_line(&line, LONGEST_VALUE));
+    }
+    if let Some(more) = and_more(report.gaps.len().saturating_sub(most), "gap") {
+        text.push(more);
+    }
+    text.into_text()
+}
+
+/// `HTTPRoute shop/web has no AuthPolicy on us-1 (listener web of Gateway shop/storefront)`.
+fn sentence(gap: &Gap) -> String {
+    let [route, listener] = &gap.names;
+    let clusters = match first_names(&*gap.clusters, 5) {
+        clusters if clusters.is_empty() => clusters,
+        clusters => format!(" on {clusters}"),
+    };
+    format!("{route} has no {}{clusters} ({listener})", gap.kind)
 }

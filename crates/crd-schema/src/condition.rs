@@ -1,7 +1,7 @@
 //! A condition over variables that the caller names: an expression with the functions and the limits of a CRD's rules. Whoever
 //! decides by it must not take an error for `false`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use apimachinery::{Allowance, Work};
@@ -11,43 +11,29 @@ use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{IdedExpr, Value as Cel};
 use kube_json::Value;
 
+use crate::evaluate::to_cel;
 use crate::rules::{OfRules, read, words};
 
 /// The value of a variable.
 #[derive(Debug, Clone)]
 pub struct Variable(Cel);
 
-impl Variable {
-    /// Of a map of variables.
-    pub fn from_fields<'f>(fields: impl IntoIterator<Item = (&'f str, Self)>) -> Self {
-        let fields = fields.into_iter();
-        let fields = fields.map(|(name, value)| (Key::String(Arc::new(name.to_owned())), value.0));
-        let map: HashMap<Key, Cel> = fields.collect();
-        Self(Cel::Map(Map { map: Arc::new(map) }))
-    }
-}
-
 impl From<&Value> for Variable {
     /// Keys are data: they are not escaped like the field names of a schema.
     fn from(value: &Value) -> Self {
-        match value {
-            Value::Null => Self(Cel::Null),
-            Value::Bool(flag) => Self(Cel::Bool(*flag)),
-            Value::Number(number) => Self(
-                number
-                    .as_i64()
-                    .map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int),
-            ),
-            Value::String(text) => Self(Cel::from(text.as_str())),
-            Value::Array(items) => Self(Cel::List(Arc::new(
-                items.iter().map(|item| Self::from(item).0).collect(),
-            ))),
-            Value::Object(fields) => Self::from_fields(
-                fields
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), Self::from(value))),
-            ),
-        }
+        Self(match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| Self::from(item).0);
+                Cel::List(Arc::new(items.collect()))
+            }
+            Value::Object(fields) => {
+                let name = |name: &str| Key::String(Arc::new(name.to_owned()));
+                let fields = fields.iter().map(|(key, value)| (name(key), Self::from(value).0));
+                let map = Arc::new(fields.collect());
+                Cel::Map(Map { map })
+            }
+            scalar => to_cel(None, scalar, false),
+        })
     }
 }
 
@@ -108,11 +94,11 @@ impl Condition {
             Ok(_) => Err("its value is not a boolean".to_owned()),
             Err(Failure::Error(error)) => Err(words(&error)
                 .unwrap_or_else(|| "a function or an operator does not take these types".to_owned())),
-            Err(Failure::Stop(Stop::Cost)) => {
-                Err("it costs more than an API server allows a rule".to_owned())
-            }
-            Err(Failure::Stop(Stop::Memory)) => Err("it uses more memory than a rule may".to_owned()),
-            Err(Failure::Stop(Stop::Work)) => Err("the run has no work left".to_owned()),
+            Err(Failure::Stop(stop)) => Err(match stop {
+                Stop::Cost => "it costs more than an API server allows a rule".to_owned(),
+                Stop::Memory => "it uses more memory than a rule may".to_owned(),
+                Stop::Work => "the run has no work left".to_owned(),
+            }),
         }
     }
 }
@@ -129,18 +115,16 @@ fn add_names<'e>(expression: &'e IdedExpr, own: &mut Vec<&'e str>, names: &mut B
             let before = own.len();
             own.extend([comprehension.iter_var.as_str(), comprehension.accu_var.as_str()]);
             own.extend(comprehension.iter_var2.as_deref());
-            for part in [
-                &comprehension.loop_cond,
-                &comprehension.loop_step,
-                &comprehension.result,
-            ] {
-                add_names(part, own, names);
-            }
+            add_names(&comprehension.loop_cond, own, names);
+            add_names(&comprehension.loop_step, own, names);
+            add_names(&comprehension.result, own, names);
             own.truncate(before);
         }
-        _ => parts(expression)
-            .into_iter()
-            .for_each(|part| add_names(part, own, names)),
+        _ => {
+            for part in parts(expression) {
+                add_names(part, own, names);
+            }
+        }
     }
 }
 

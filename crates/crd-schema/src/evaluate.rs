@@ -152,7 +152,7 @@ fn walk_below(
 
 /// CEL's value. Of an update, sets and maps of items are in one order on both sides, because equal ones may differ in
 /// theirs.
-fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
+pub(crate) fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(flag) => Cel::Bool(*flag),

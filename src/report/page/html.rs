@@ -16,7 +16,7 @@ use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use super::document::FleetPage;
 use crate::diagnostic::{counted, is_unseen};
-use crate::outcome::{CoveredKind, RuleState};
+use crate::outcome::RuleState;
 use crate::report::placement::PlacementOnPage;
 
 const PAGE: &str = include_str!("page.html");
@@ -249,19 +249,13 @@ fn worth_a_look(page: &FleetPage<'_>) -> Vec<String> {
             lines.push(format!("routes that lose a policy: {}", lost.len()));
         }
     }
-    for CoveredKind {
-        kind,
-        gaps,
-        open,
-        routes,
-        expected,
-        ..
-    } in &page.coverage
-    {
-        if *gaps > 0 && *expected {
-            lines.push(format!("routes without {kind}: {gaps} of {routes}"));
+    for covered in &page.coverage {
+        let (kind, routes) = (&covered.kind, covered.routes);
+        if covered.gaps > 0 && covered.expected {
+            lines.push(format!("routes without {kind}: {} of {routes}", covered.gaps));
         }
-        if *open > 0 {
+        if covered.open > 0 {
+            let open = covered.open;
             lines.push(format!(
                 "routes that {kind} opens to everybody: {open} of {routes}"
             ));

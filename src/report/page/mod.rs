@@ -25,8 +25,8 @@ use crate::hub::Hub;
 use crate::object::{Object, Origin};
 use crate::outcome::inventory::{GatewayEntry, Inventory, InventoryScope, shortened};
 use crate::outcome::{
-    CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, RuleOutcome, SourceLine,
-    WithheldPolicy, conceal,
+    CoverageReport, ObjectStatus, OverlayChanges, PolicyEntry, PolicyView, SourceLine, WithheldPolicy,
+    conceal,
 };
 use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
@@ -118,23 +118,19 @@ impl<'p> Page<'p> {
         }
         let texts = self.texts(&mut left_out);
         // Where no path of a kind ends below a route, no route lacks it.
-        let kinds = inventory.kinds.iter();
-        let kinds = kinds.filter(|kind| kind.is_about_routes());
-        let kinds: Vec<GroupKind> = kinds
-            .map(|kind| GroupKind::new(kind.group.as_str(), kind.kind.as_str()))
-            .collect();
-        let coverage = (!kinds.is_empty())
-            .then(|| CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.locate));
-        let coverage = coverage.transpose();
-        if coverage.is_err() {
-            left_out.push("which routes have a policy (`spokewright policies --coverage`)".to_owned());
+        let kinds = inventory.kinds.iter().filter(|kind| kind.is_about_routes());
+        let kinds = kinds.map(|kind| GroupKind::new(kind.group.as_str(), kind.kind.as_str()));
+        let kinds: Vec<GroupKind> = kinds.collect();
+        let (mut coverage, mut route_coverage) = Default::default();
+        if !kinds.is_empty() {
+            match CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.locate) {
+                Ok(report) => (coverage, route_coverage) = (report.kinds, report.routes),
+                Err(_) => {
+                    left_out.push("which routes have a policy (`spokewright policies --coverage`)".to_owned())
+                }
+            }
         }
-        let outcomes = view.rules.iter();
-        let outcomes: Vec<RuleOutcome> = outcomes.map(|rule| rule.listed(|_| true, self.locate)).collect();
-        let (coverage, route_coverage) = match coverage {
-            Ok(Some(report)) => (report.kinds, report.routes),
-            _ => Default::default(),
-        };
+        let rule_outcomes = view.rules.iter();
         let is_unknown = |policy: &PolicyEntry| !policy.local && !if_deleted.contains_key(&policy.policy);
         if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
@@ -183,7 +179,9 @@ impl<'p> Page<'p> {
                     words: states.map(|state| (state, word(state))).collect(),
                 }
             }),
-            rules: outcomes,
+            rules: rule_outcomes
+                .map(|rule| rule.listed(|_| true, self.locate))
+                .collect(),
             coverage,
             route_coverage,
             left_out,

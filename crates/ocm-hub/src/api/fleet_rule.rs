@@ -34,7 +34,7 @@ pub struct Document {
     metadata: IgnoredAny,
     /// The rule.
     #[serde(default)]
-    spec: Spec,
+    spec: RuleSpec,
 }
 
 /// The object's kind.
@@ -44,11 +44,12 @@ enum Kind {
     FleetRule,
 }
 
+/// The fields of a rule.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["assert", "message"])))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Spec {
+pub struct RuleSpec {
     /// Error or Warning: how bad a violation is.
     severity: RuleSeverity,
     /// The clusters that the rule is about: those that match all fields. Every cluster by default.
@@ -57,19 +58,19 @@ struct Spec {
     /// A CEL expression that says which paths, or settings, the rule is about. All of them by default.
     #[serde(rename = "match")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    matches: Option<String>,
+    pub matches: Option<String>,
     /// A kind of policies, such as RateLimitPolicy.kuadrant.io: the rule is then about each setting of it that is in effect.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    each: Option<String>,
+    pub each: Option<String>,
     /// A CEL expression that must be true.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    assert: Option<String>,
+    pub assert: Option<String>,
     /// What the rule demands, in a few words.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    message: Option<String>,
+    pub message: Option<String>,
     /// Examples that the rule is checked with on each run.
     #[cfg_attr(feature = "schema", schemars(length(max = MOST_TESTS)))]
-    tests: List<Test>,
+    pub tests: List<Test>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -83,7 +84,7 @@ enum RuleSeverity {
 }
 
 /// An example, and what the rule says of it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Test {
@@ -115,16 +116,8 @@ pub struct FleetRule {
     pub severity: Severity,
     /// The clusters; `None` for every cluster.
     pub clusters: Option<Clusters>,
-    /// Which paths or settings it is about, if not all.
-    pub matches: Option<String>,
-    /// `Kind.group` of the policies whose settings it is about.
-    pub each: Option<String>,
-    /// What must be true; `None` if it is wrong.
-    pub assert: Option<String>,
-    /// What it demands.
-    pub message: String,
-    /// Examples, with their positions.
-    pub tests: Vec<(usize, Test)>,
+    /// All fields, without those that are wrong.
+    pub spec: RuleSpec,
 }
 
 /// Reads a rule. Every mistake is a finding `rule/invalid` at its field; the rule that comes back lacks what is wrong.
@@ -155,15 +148,7 @@ pub fn read(object: &Object) -> (Option<FleetRule>, Vec<Finding>) {
             RuleSeverity::Warning => Severity::Warning,
         },
         clusters: clusters.flatten(),
-        matches: spec.matches,
-        each: spec.each,
-        assert: spec.assert,
-        message: spec.message.unwrap_or_default(),
-        tests: spec
-            .tests
-            .items()
-            .map(|(position, test)| (position, test.clone()))
-            .collect(),
+        spec,
     };
     (Some(rule), check.findings)
 }

@@ -1,15 +1,17 @@
-//! Which routes have a policy of each kind in effect, and where the others are.
+//! What applies to traffic on each path of one place: the paths that traffic takes, policies or none, and the results of each
+//! kind there. Rules ask about paths without a policy, too; coverage counts the routes that have one in effect, and says where
+//! the others are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Work};
 use serde::Serialize;
 
-use super::in_effect::{InEffect, is_about_routes};
 use super::{ClusterLists, PolicyView, Seen, SourceLine};
 use crate::diagnostic::{API_VERSION, Finding, Locate, Place};
-use crate::topology::Node;
+use crate::policy::{Effective, KindId, Profile, all_paths_from};
+use crate::topology::{Level, Node, Path};
 
 /// The work for a kind on a path.
 const STEPS_PER_PATH: u64 = 40;
@@ -145,10 +147,10 @@ impl CoverageReport {
         let mut routes: BTreeMap<Identity, (Option<SourceLine>, Vec<Covered<'_>>)> = BTreeMap::new();
         // An input without clusters may be an export of one.
         let is_one = view.spokes.is_empty();
-        for (seen, clusters) in places
+        let inhabited = places
             .iter()
-            .filter(|(_, clusters)| is_one || !clusters.is_empty())
-        {
+            .filter(|(_, clusters)| is_one || !clusters.is_empty());
+        for (seen, clusters) in inhabited {
             let topology = &seen.attachments.topology;
             let in_effect = InEffect::new(*seen);
             for path in in_effect.paths(&work) {
@@ -158,53 +160,41 @@ impl CoverageReport {
                     return Err(Box::new(finding.help("look at fewer clusters: `--cluster NAME`")));
                 }
                 let object = topology.routes.get(route).object;
-                let (_, covered) = routes
-                    .entry(topology.identity(Node::Route(route)))
-                    .or_insert_with(|| {
-                        let place = SourceLine::slashed(locate, object.place(""));
-                        (place, vec![Covered::default(); kinds.len()])
-                    });
+                let entry = routes.entry(topology.identity(Node::Route(route)));
+                let (_, covered) = entry.or_insert_with(|| {
+                    let place = SourceLine::slashed(locate, object.place(""));
+                    (place, vec![Covered::default(); kinds.len()])
+                });
                 let here = in_effect.on(&path);
                 for (kind, covered) in kinds.iter().zip(covered) {
-                    let mut results = here
-                        .iter()
-                        .filter(|(id, _)| in_effect.profile(*id).group_kind() == *kind);
-                    if let Some((id, effective)) = results.next() {
+                    let mut results = here.iter();
+                    if let Some((profile, effective)) = results.find_map(|(id, effective)| {
                         let profile = in_effect.profile(*id);
+                        (profile.group_kind() == *kind).then_some((profile, effective))
+                    }) {
                         covered.has_policy = true;
                         covered.is_open |= profile.lets_everybody_in(&effective.content);
                         continue;
                     }
-                    let listener = path
-                        .listener
-                        .map(|listener| topology.listeners.get(listener).name);
-                    let key = (
-                        topology.identity(path.start.node()),
-                        listener.unwrap_or_default().to_owned(),
-                    );
-                    let classes = covered.gaps.entry(key).or_default();
-                    if classes
-                        .last()
-                        .is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice()))
-                    {
+                    let listener = path.listener.map(|id| topology.listeners.get(id).name);
+                    let listener = listener.unwrap_or_default().to_owned();
+                    let gateway = topology.identity(path.start.node());
+                    let classes = covered.gaps.entry((gateway, listener)).or_default();
+                    let last = classes.last();
+                    if last.is_none_or(|last| !std::ptr::eq(*last, clusters.as_slice())) {
                         classes.push(clusters);
                     }
                 }
             }
         }
         let mut lists = ClusterLists::default();
-        let mut listed: Vec<CoveredKind> = Vec::new();
-        let mut gaps = Vec::new();
+        let (mut listed, mut gaps) = (Vec::new(), Vec::new());
         for (position, kind) in kinds.iter().enumerate() {
             let covered = routes.iter();
             let covered =
                 covered.filter_map(|(route, (place, kinds))| Some((route, place, kinds.get(position)?)));
-            let count = |coverage| {
-                let covered = covered.clone();
-                covered
-                    .filter(|(.., covered)| covered.coverage() == coverage)
-                    .count()
-            };
+            let coverages: Vec<_> = covered.clone().map(|(.., covered)| covered.coverage()).collect();
+            let count = |coverage| coverages.iter().filter(|other| **other == coverage).count();
             let uncovered = count(RouteCoverage::None).saturating_add(count(RouteCoverage::Partial));
             let counted = CoveredKind {
                 kind: kind.kind.to_string(),
@@ -225,29 +215,118 @@ impl CoverageReport {
                     group: counted.group.clone(),
                     clusters: lists.joined(classes),
                     place: place.clone(),
-                    names: [
-                        route.to_string(),
-                        if listener.is_empty() {
-                            gateway.to_string()
-                        } else {
-                            format!("listener {listener} of {gateway}")
-                        },
-                    ],
+                    names: match listener.as_str() {
+                        "" => [route.to_string(), gateway.to_string()],
+                        _ => [route.to_string(), format!("listener {listener} of {gateway}")],
+                    },
                 }));
             }
             listed.push(counted);
         }
         gaps.sort();
         let coverage = |kinds: &[Covered<'_>]| kinds.iter().map(Covered::coverage).collect();
-        let routes = routes.iter();
+        let routes = routes
+            .iter()
+            .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)));
         Ok(Self {
             api_version: API_VERSION,
             kind: "CoverageReport",
             kinds: listed,
             gaps,
-            routes: routes
-                .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)))
-                .collect(),
+            routes: routes.collect(),
         })
     }
+}
+
+/// The settings of each kind, by the paths that were evaluated.
+pub(super) struct InEffect<'v> {
+    pub(super) seen: Seen<'v>,
+    by_kind: BTreeMap<KindId, HashMap<Path, &'v Arc<Effective>>>,
+}
+
+impl<'v> InEffect<'v> {
+    pub(super) fn new(seen: Seen<'v>) -> Self {
+        let mut by_kind: BTreeMap<KindId, HashMap<Path, &'v Arc<Effective>>> = BTreeMap::new();
+        for (kind, path) in seen.effective.iter() {
+            // Without content, nothing of the policies on the way applies.
+            if !path.effective.content.is_empty() {
+                let by_path = by_kind.entry(kind).or_default();
+                by_path.insert(path.path, &path.effective);
+            }
+        }
+        Self { seen, by_kind }
+    }
+
+    /// The paths that traffic takes: to each listener, and through each route to the last thing that is known of it.
+    pub(super) fn paths(&self, work: &Work) -> Vec<Path> {
+        let starts = self.seen.attachments.topology.starts();
+        let starts = starts.filter(|start| self.seen.effective.has(*start));
+        let all: Vec<Path> = starts
+            .flat_map(|start| all_paths_from(self.seen.attachments, start, work))
+            .collect();
+        let above: HashSet<Path> = all.iter().filter_map(above).collect();
+        let ends = |path: &Path| match path.route {
+            Some(_) => !above.contains(path),
+            None => path.end() == Level::Listener,
+        };
+        all.into_iter().filter(ends).collect()
+    }
+
+    /// The result of each kind that applies on one of these paths.
+    pub(super) fn on(&self, path: &Path) -> Vec<(KindId, &'v Arc<Effective>)> {
+        let candidates = shorter(path);
+        let found = self.by_kind.iter().filter_map(|(kind, by_path)| {
+            let profile = self.profile(*kind);
+            let counts = |candidate: &&Path| {
+                // A listener that no route of the kind is attached to tells what would apply to one, and not to other routes.
+                (candidate.route.is_some() || path.route.is_none() || !is_about_routes(profile))
+                    && profile.counts(candidate.end(), path.end())
+            };
+            let mut candidates = candidates.iter().filter(counts);
+            candidates.find_map(|candidate| Some((*kind, *by_path.get(candidate)?)))
+        });
+        found.collect()
+    }
+
+    pub(super) fn profile(&self, kind: KindId) -> &'v Profile {
+        &self.seen.attachments.kinds.get(kind).profile
+    }
+}
+
+/// Whether routes are on the paths of a kind.
+fn is_about_routes(profile: &Profile) -> bool {
+    let below = [Level::Route, Level::Rule, Level::Backend, Level::Port];
+    below.iter().any(|level| profile.ends.contains(level))
+}
+
+/// The path that a path below a route goes on from.
+fn above(path: &Path) -> Option<Path> {
+    let mut above = *path;
+    let is_below =
+        above.port.take().is_some() || above.backend.take().is_some() || above.rule.take().is_some();
+    is_below.then_some(above)
+}
+
+/// A path, and those that leave out levels of it, because a kind does not tell them apart; the longest first.
+fn shorter(path: &Path) -> Vec<Path> {
+    let mut found = vec![*path];
+    let leave_out: [fn(&mut Path); 5] = [
+        |path| path.port = None,
+        |path| (path.port, path.backend) = (None, None),
+        |path| path.rule = None,
+        |path| path.via = None,
+        |path| path.listener = None,
+    ];
+    for leave_out in leave_out {
+        for mut path in found.clone() {
+            leave_out(&mut path);
+            found.push(path);
+        }
+    }
+    let start = Path::from(path.start);
+    let listener = path.listener;
+    found.extend([Path { listener, ..start }, start]);
+    let mut unique = HashSet::new();
+    found.retain(|path| unique.insert(*path));
+    found
 }

@@ -6,7 +6,6 @@ mod coverage;
 pub mod effective_policy;
 mod effective_settings;
 mod explanation;
-mod in_effect;
 pub mod inventory;
 mod policies;
 mod policy_view;

@@ -13,7 +13,7 @@ use crate::diagnostic::{Locate, Place};
 pub type ClusterNames = Arc<[Arc<str>]>;
 
 /// What a FleetRule comes to on the clusters of a fleet.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuleOutcome {
@@ -47,7 +47,7 @@ pub struct RuleOutcome {
 }
 
 /// How a FleetRule came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum RuleState {
@@ -60,6 +60,7 @@ pub enum RuleState {
     /// It is about nothing in the input.
     NeverMatches,
     /// It cannot be evaluated.
+    #[default]
     Invalid,
 }
 

@@ -12,7 +12,7 @@ use apimachinery::{GroupKind, Work};
 use crd_schema::{Condition, Variable};
 use kube_json::{Value, json};
 
-use super::in_effect::InEffect;
+use super::coverage::InEffect;
 use super::rule_outcome::{ClusterNames, RuleOutcome, RuleState, RuleViolation};
 use super::{PolicyView, Seen};
 use crate::api::fleet_rule::{self, Expectation, FleetRule, Test};
@@ -53,13 +53,8 @@ struct Rule<'h> {
     kinds: BTreeMap<String, GroupKind>,
 }
 
-/// What a rule says. Equal violations on several paths and clusters are one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
-    NotMatched,
-    Satisfied,
-    Violated(RuleViolation),
-}
+/// Whether a rule that is not violated matches; or the violation, which is one if it is equal on several paths and clusters.
+type Verdict = Result<bool, RuleViolation>;
 
 /// The clusters of a fleet, each as the variable `cluster`.
 type Fleet<'h> = BTreeMap<&'h str, Value>;
@@ -90,19 +85,14 @@ pub fn check_rules<'h>(
         let before = findings.len();
         let rule = read((hub, &fleet), object, &work, &mut findings);
         let written = rule.as_ref().map(|rule| &rule.written);
+        let spec = written.map(|rule| &rule.spec);
         outcomes.push(RuleOutcome {
             rule: object.identity().locator(),
-            message: written.map(|rule| rule.message.clone()).unwrap_or_default(),
+            message: spec.and_then(|spec| spec.message.clone()).unwrap_or_default(),
             severity: written.map_or(Severity::Error, |rule| rule.severity).as_str(),
-            each: written.and_then(|rule| rule.each.clone()),
-            state: RuleState::Invalid,
-            clusters: ClusterNames::default(),
-            satisfied: 0,
-            violated: 0,
-            not_matched: 0,
-            violations: Vec::new(),
+            each: spec.and_then(|spec| spec.each.clone()),
             at: object.place(""),
-            place: None,
+            ..RuleOutcome::default()
         });
         if let Some(rule) = rule.filter(|_| findings.len() == before) {
             findings.extend(rule.failed_tests(&work));
@@ -112,7 +102,14 @@ pub fn check_rules<'h>(
     let places = view.seen().filter(|seen| !seen.clusters.is_empty());
     let places: Vec<(usize, Seen<'_>)> = places.enumerate().collect();
     let evaluated = parallel::map(&places, |(number, seen)| {
-        let mut evaluation = Evaluation::new(&fleet, (*number, *seen), &work);
+        let mut evaluation = Evaluation {
+            fleet: &fleet,
+            number: *number,
+            work: &work,
+            in_effect: InEffect::new(*seen),
+            cache: HashMap::new(),
+            judgments: Judgments::new(),
+        };
         evaluation.run(&rules, &admits);
         evaluation.judgments
     });
@@ -135,12 +132,12 @@ pub fn check_rules<'h>(
             continue;
         };
         let count = match &verdict {
-            Verdict::NotMatched => &mut outcome.not_matched,
-            Verdict::Satisfied => &mut outcome.satisfied,
-            Verdict::Violated(_) => &mut outcome.violated,
+            Ok(false) => &mut outcome.not_matched,
+            Ok(true) => &mut outcome.satisfied,
+            Err(_) => &mut outcome.violated,
         };
         *count = count.saturating_add(judgment.count);
-        if let Verdict::Violated(mut violation) = verdict {
+        if let Err(mut violation) = verdict {
             violation.clusters = joined(&judgment.clusters, &mut shared);
             violation.paths = judgment.paths.len();
             findings.push(rule.violated(&violation, &judgment.in_effect));
@@ -181,31 +178,28 @@ fn read<'h>(
     let (written, mistakes) = fleet_rule::read(object);
     findings.extend(mistakes);
     let written = written?;
+    let spec = &written.spec;
     let mut variables = VARIABLES.to_vec();
-    variables.retain(|name| *name != "setting" || written.each.is_some());
-    let mut compile = |text: &str, at: &str| {
-        let compiled = Condition::compile(text, &variables, work);
+    variables.retain(|name| *name != "setting" || spec.each.is_some());
+    let mut named = Vec::new();
+    let mut compile = |text: &String, at| {
         let report = |why| {
             let message = format!("this expression cannot be used: {why}");
             findings.push(invalid(object, at, &message));
         };
-        compiled.map_err(report).ok()
+        let condition = Condition::compile(text, &variables, work).map_err(report).ok()?;
+        let keys = condition.keys_of("effective").into_iter();
+        named.extend(keys.map(|key| (at, key)));
+        Some(condition)
     };
-    let matches = written.matches.as_deref();
-    let matches = matches.map(|text| compile(text, "/spec/match"));
-    let assert = written.assert.as_deref();
-    let assert = assert.and_then(|text| compile(text, "/spec/assert"));
-    let conditions = [
-        ("/spec/match", matches.as_ref().and_then(Option::as_ref)),
-        ("/spec/assert", assert.as_ref()),
-    ];
-    let named = conditions.into_iter().flat_map(|(at, condition)| {
-        let keys = condition.map(|condition| condition.keys_of("effective"));
-        keys.into_iter().flatten().map(move |key| (at, key))
-    });
-    let each = written.each.iter().map(|name| ("/spec/each", name.clone()));
+    let matches = spec.matches.as_ref().map(|text| compile(text, "/spec/match"));
+    let assert = spec
+        .assert
+        .as_ref()
+        .and_then(|text| compile(text, "/spec/assert"));
+    named.extend(spec.each.iter().map(|name| ("/spec/each", name.clone())));
     let mut kinds = BTreeMap::new();
-    for (at, name) in named.chain(each).collect::<Vec<_>>() {
+    for (at, name) in named {
         match policy_kind(&hub.kinds, &name) {
             Ok(kind) => {
                 kinds.insert(name, kind);
@@ -236,7 +230,7 @@ fn read<'h>(
     });
     Some(Rule {
         object,
-        each: written.each.as_ref().and_then(|name| kinds.get(name).cloned()),
+        each: spec.each.as_ref().and_then(|name| kinds.get(name).cloned()),
         matches: matches.map_or(Some(None), |matches| matches.map(Some))?,
         assert: assert?,
         clusters,
@@ -312,37 +306,28 @@ impl Rule<'_> {
             .any(|condition| condition.has_variable(name))
     }
 
-    fn judge(&self, variables: &[(&str, &Variable)], work: &Work) -> Verdict {
-        let violated = |reason| {
-            Verdict::Violated(RuleViolation {
-                reason,
-                ..RuleViolation::default()
-            })
-        };
+    /// Whether it matches; an error is a violation, with the reason if an expression has no answer.
+    fn judge(&self, variables: &[(&str, &Variable)], work: &Work) -> Result<bool, Option<String>> {
         let mut allowance = work.allowance(&self.object.value);
-        let matches = self
-            .matches
-            .as_ref()
-            .map(|matches| matches.evaluate(variables, &mut allowance));
-        match matches {
-            Some(Ok(false)) => return Verdict::NotMatched,
-            Some(Err(why)) => return violated(Some(format!("`match` has no answer: {why}"))),
-            Some(Ok(true)) | None => {}
+        let mut evaluate = |condition: &Condition, name: &str| {
+            let answer = condition.evaluate(variables, &mut allowance);
+            answer.map_err(|why| Some(format!("`{name}` has no answer: {why}")))
+        };
+        if let Some(matches) = &self.matches
+            && !evaluate(matches, "match")?
+        {
+            return Ok(false);
         }
-        match self.assert.evaluate(variables, &mut allowance) {
-            Ok(true) => Verdict::Satisfied,
-            Ok(false) => violated(None),
-            Err(why) => violated(Some(format!("`assert` has no answer: {why}"))),
-        }
+        evaluate(&self.assert, "assert")?.then_some(true).ok_or(None)
     }
 
     /// The tests that come out otherwise.
     fn failed_tests(&self, work: &Work) -> Vec<Finding> {
-        let failed = self.written.tests.iter().filter_map(|(position, test)| {
+        let failed = self.written.spec.tests.items().filter_map(|(position, test)| {
             let (outcome, why) = match self.judge_test(test, work) {
-                Verdict::NotMatched => (Expectation::NotMatched, None),
-                Verdict::Satisfied => (Expectation::Satisfied, None),
-                Verdict::Violated(violation) => (Expectation::Violated, violation.reason),
+                Ok(false) => (Expectation::NotMatched, None),
+                Ok(true) => (Expectation::Satisfied, None),
+                Err(why) => (Expectation::Violated, why),
             };
             let message = format!(
                 "{RULE} {}: the test `{}` expects {:?}, but it is {outcome:?}",
@@ -356,12 +341,12 @@ impl Rule<'_> {
         failed.collect()
     }
 
-    fn judge_test(&self, test: &Test, work: &Work) -> Verdict {
+    fn judge_test(&self, test: &Test, work: &Work) -> Result<bool, Option<String>> {
         let given = |name: &str| test.given.get(name);
         if let (Some(clusters), Some(cluster)) = (&self.written.clusters, given("cluster")) {
             let name = cluster.get("name").and_then(Value::as_str).unwrap_or_default();
             if !(clusters.has_name(name) && selects(clusters, cluster)) {
-                return Verdict::NotMatched;
+                return Ok(false);
             }
         }
         let variables = VARIABLES.map(|name| (name, given(name).map(Variable::from)));
@@ -372,25 +357,17 @@ impl Rule<'_> {
     }
 
     fn never_matches(&self) -> Finding {
-        let subject = if self.each.is_some() {
-            "setting in effect"
-        } else {
-            "path"
-        };
+        let subject = self.each.as_ref().map_or("path", |_| "setting in effect");
         let message = format!("{RULE} {} is about no {subject} of the fleet", self.object.name);
-        let at = if self.matches.is_some() {
-            "/spec/match"
-        } else {
-            "/metadata/name"
-        };
+        let at = self.matches.as_ref().map_or("/metadata/name", |_| "/spec/match");
         let finding = Finding::new(Code::RULE_NEVER_MATCHES, self.object.place(at), message);
         finding.help("correct `match`, `each`, or `clusters`, or remove the rule")
     }
 
     fn violated(&self, violation: &RuleViolation, in_effect: &PoliciesByKind) -> Finding {
         let names = first_names(violation.clusters.iter(), MOST_NAMES);
-        let (demand, subject) = (&self.written.message, &violation.subject);
-        let message = format!("{demand}: {subject} breaks it on {names}");
+        let demand = self.written.spec.message.as_deref().unwrap_or_default();
+        let message = format!("{demand}: {} breaks it on {names}", violation.subject);
         let mut finding = Finding::new(Code::RULE_VIOLATED, violation.at.clone(), message)
             .severity(self.written.severity)
             .related(
@@ -454,7 +431,6 @@ struct Evaluation<'v, 'w> {
     fleet: &'w Fleet<'v>,
     /// The number of the place.
     number: usize,
-    seen: Seen<'v>,
     work: &'w Work,
     in_effect: InEffect<'v>,
     /// The variable `effective`, by the results that it is made of.
@@ -477,21 +453,9 @@ type Setting<'v> = (&'v str, &'v Leaf, Variable);
 /// Clusters for which a rule is evaluated once, and the variable of the one cluster if the rule reads it.
 type EvaluatedClusters = (ClusterNames, Option<Variable>);
 
-impl<'v, 'w> Evaluation<'v, 'w> {
-    fn new(fleet: &'w Fleet<'v>, (number, seen): (usize, Seen<'v>), work: &'w Work) -> Self {
-        Self {
-            fleet,
-            number,
-            seen,
-            work,
-            in_effect: InEffect::new(seen),
-            cache: HashMap::new(),
-            judgments: Judgments::new(),
-        }
-    }
-
+impl<'v> Evaluation<'v, '_> {
     fn run(&mut self, rules: &BTreeMap<usize, Rule<'_>>, admits: &dyn Fn(&str) -> bool) {
-        let clusters = self.seen.clusters.iter().map(String::as_str);
+        let clusters = self.in_effect.seen.clusters.iter().map(String::as_str);
         let clusters: ClusterNames = clusters.filter(|name| admits(name)).map(Arc::from).collect();
         let chosen = rules.values().map(|rule| self.chosen(rule, &clusters));
         let chosen: Vec<Vec<EvaluatedClusters>> = chosen.collect();
@@ -556,23 +520,25 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         let mut variables = vec![("path", &on.variable), ("effective", &*on.effective)];
         variables.extend(setting.map(|(.., value)| ("setting", value)));
         variables.extend(cluster.iter().map(|cluster| ("cluster", cluster)));
-        let mut verdict = rule.judge(&variables, self.work);
+        let verdict = rule.judge(&variables, self.work);
+        let verdict = verdict.map_err(|reason| self.violation(&on.path, setting, reason));
         let mut judgment = Judgment {
             count: clusters.len(),
+            in_effect: verdict
+                .as_ref()
+                .map_or_else(|_| self.policies(rule, on), |_| BTreeMap::new()),
             ..Judgment::default()
         };
-        if verdict != Verdict::NotMatched {
+        if verdict != Ok(false) {
             let list = (self.number, position);
             judgment.clusters.insert(list, Arc::clone(clusters));
         }
-        if let Verdict::Violated(violation) = &mut verdict {
-            self.locate(&on.path, setting, violation);
-            judgment.in_effect = self.policies(rule, on);
-        }
-        let is_violated = matches!(verdict, Verdict::Violated(_));
+        let is_violated = verdict.is_err();
         let judgments = self.judgments.entry((number, verdict)).or_default();
-        judgments.paths.extend(Some(on.path).filter(|_| is_violated));
         judgments.add(judgment);
+        if is_violated {
+            judgments.paths.insert(on.path);
+        }
     }
 
     /// The variable `effective`.
@@ -586,29 +552,23 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         }
         let fields = in_effect.iter().map(|(kind, effective)| {
             let profile = self.in_effect.profile(*kind);
-            let mut value = json!({
-                "policies": self.authors(effective).into_iter().map(name_of).collect::<Value>(),
-                "open": profile.lets_everybody_in(&effective.content),
-            });
-            if let (Value::Object(fields), Some(spec)) = (&mut value, effective.spec(profile)) {
-                fields.insert("spec", spec);
-            }
-            (
-                format!("{}.{}", profile.kind, profile.group),
-                Variable::from(&value),
-            )
+            let authors = self.authors(effective).into_iter();
+            let fields = [
+                ("policies", authors.map(name_of).collect()),
+                ("open", profile.lets_everybody_in(&effective.content).into()),
+            ];
+            let spec = effective.spec(profile).map(|spec| ("spec", spec));
+            let kind = format!("{}.{}", profile.kind, profile.group);
+            (kind, fields.into_iter().chain(spec).collect::<Value>())
         });
-        let fields: Vec<(String, Variable)> = fields.collect();
-        let variable =
-            Variable::from_fields(fields.iter().map(|(name, value)| (name.as_str(), value.clone())));
-        let variable = Arc::new(variable);
+        let variable = Arc::new(Variable::from(&fields.collect::<Value>()));
         self.cache.insert(key, Arc::clone(&variable));
         variable
     }
 
     /// The policies that a result comes from.
     fn authors(&self, effective: &Effective) -> Vec<&'v Object> {
-        let attachments = self.seen.attachments;
+        let attachments = self.in_effect.seen.attachments;
         let authors = effective.sources(attachments).into_iter();
         authors
             .map(|author| attachments.authored(author).object)
@@ -628,14 +588,15 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             .results(kind, on)
             .flat_map(|effective| effective.content.iter());
         let settings = settings.map(|(name, leaf)| {
-            let (authored, pointer) = self.seen.attachments.written_at(name, leaf);
-            let mut value = json!({"name": &**name, "policy": name_of(authored.object)});
-            if let Value::Object(fields) = &mut value {
-                fields.insert("value", Value::clone(&leaf.value));
-                if let Some(field) = overlaid(authored, &pointer) {
-                    fields.insert("overlay", Value::from(field.overlay.name.as_str()));
-                }
-            }
+            let (authored, pointer) = self.in_effect.seen.attachments.written_at(name, leaf);
+            let fields = [
+                ("name", Value::from(&**name)),
+                ("policy", name_of(authored.object)),
+                ("value", Value::clone(&leaf.value)),
+            ];
+            let overlay = overlaid(authored, &pointer);
+            let overlay = overlay.map(|field| ("overlay", field.overlay.name.as_str().into()));
+            let value: Value = fields.into_iter().chain(overlay).collect();
             Some((&**name, leaf, Variable::from(&value)))
         });
         settings.collect()
@@ -655,11 +616,10 @@ impl<'v, 'w> Evaluation<'v, 'w> {
         kinds.collect()
     }
 
-    /// Says where a violation is.
-    fn locate(&self, path: &Path, setting: Option<&Setting<'v>>, violation: &mut RuleViolation) {
-        let topology = &self.seen.attachments.topology;
+    fn violation(&self, path: &Path, setting: Option<&Setting<'v>>, reason: Option<String>) -> RuleViolation {
+        let topology = &self.in_effect.seen.attachments.topology;
         let (object, subject, at) = if let Some((name, leaf, _)) = setting {
-            let (authored, pointer) = self.seen.attachments.written_at(name, leaf);
+            let (authored, pointer) = self.in_effect.seen.attachments.written_at(name, leaf);
             let policy = authored.object.identity();
             let field = overlaid(authored, &pointer).map(|field| field.pointer.as_str());
             let at = authored.object.key_place(field.unwrap_or(&pointer));
@@ -680,40 +640,40 @@ impl<'v, 'w> Evaluation<'v, 'w> {
             };
             (start.locator(), subject, at)
         };
-        (violation.object, violation.subject, violation.at) = (object, subject, at);
+        RuleViolation {
+            object,
+            subject,
+            reason,
+            at,
+            ..RuleViolation::default()
+        }
     }
 
     /// The variable `path`.
     fn path(&self, path: &Path) -> Value {
-        let topology = &self.seen.attachments.topology;
+        let topology = &self.in_effect.seen.attachments.topology;
         let mut fields: Vec<(&str, Value)> = Vec::new();
         if let Some(gateway) = path.gateway() {
             let object = topology.gateways.get(gateway).known_as();
-            fields.push(("gateway", described(object, &[])));
+            fields.push(("gateway", described(object, [])));
         }
         if let Some(listener) = path.listener.map(|listener| topology.listeners.get(listener)) {
-            let mut value = json!({"name": listener.name, "protocol": listener.protocol});
-            if let Value::Object(members) = &mut value {
-                if let Some(port) = listener.port {
-                    members.insert("port", port.into());
-                }
-                if let Some(hostname) = listener.hostname {
-                    members.insert("hostname", hostname.into());
-                }
-            }
-            fields.push(("listener", value));
+            let members = [
+                Some(("name", listener.name.into())),
+                Some(("protocol", listener.protocol.into())),
+                listener.port.map(|port| ("port", port.into())),
+                listener.hostname.map(|hostname| ("hostname", hostname.into())),
+            ];
+            fields.push(("listener", members.into_iter().flatten().collect()));
         }
         if let Some(route) = path.route.map(|route| topology.routes.get(route)) {
-            let hostnames = route
-                .route
-                .hostnames
-                .iter()
-                .map(|name| Value::from(name.as_str()));
+            let hostnames = route.route.hostnames.iter();
+            let hostnames = hostnames.map(|name| Value::from(name.as_str()));
             let more = [
                 ("kind", Value::from(route.object.kind.as_str())),
                 ("hostnames", hostnames.collect()),
             ];
-            fields.push(("route", described(route.object, &more)));
+            fields.push(("route", described(route.object, more)));
         }
         if let Some(rule) = path.rule.map(|rule| topology.rules.get(rule)) {
             fields.push(("rule", json!({"name": rule.name.as_str()})));
@@ -745,15 +705,11 @@ fn name_of(object: &Object) -> Value {
 }
 
 /// Names, labels, annotations, and more of an object.
-fn described(object: &Object, more: &[(&str, Value)]) -> Value {
+fn described<const N: usize>(object: &Object, more: [(&str, Value); N]) -> Value {
     let mut value = name_of(object);
     if let Value::Object(fields) = &mut value {
-        for field in ["labels", "annotations"] {
-            fields.insert(field, member(object, field));
-        }
-        for (name, more) in more {
-            fields.insert(*name, more.clone());
-        }
+        fields.extend(["labels", "annotations"].map(|field| (field, member(object, field))));
+        fields.extend(more);
     }
     value
 }

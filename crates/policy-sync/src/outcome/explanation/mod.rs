@@ -339,10 +339,11 @@ pub fn explain(
         // What becomes of it was not looked at there.
         part.conditions.truncate(1);
     }
-    let rule = view.rules.iter().find(|rule| rule.rule == locator);
-    let violated_rules = view.rules.iter();
+    let mut rules = view.rules.iter();
+    let violated_rules = rules.clone();
     let violated_rules =
         violated_rules.map(|rule| rule.listed(|violation| violation.object == locator, locate));
+    let violated_rules = violated_rules.filter(|rule| !rule.violations.is_empty());
     ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
@@ -360,10 +361,10 @@ pub fn explain(
             explainer.attached(identity)
         },
         policy: part,
-        rule: rule.map(|rule| rule.listed(|_| true, locate)),
-        violated_rules: violated_rules
-            .filter(|rule| !rule.violations.is_empty())
-            .collect(),
+        rule: rules
+            .find(|rule| rule.rule == locator)
+            .map(|rule| rule.listed(|_| true, locate)),
+        violated_rules: violated_rules.collect(),
         overlays: overlay_changes(
             overlays,
             |overlay, field| overlay.identity == *identity || field.object == *identity,
