@@ -229,9 +229,14 @@ pub(crate) fn reports(tree: &InMemory) -> String {
             old: "nothing".to_owned(),
             new: "the hub".to_owned(),
         };
-        let report = DiffReport::new(titles, comparison, changes);
+        let report = DiffReport {
+            titles,
+            effective_changes: changes,
+            ..DiffReport::default()
+        };
+        let report = report.with(comparison);
         let none = Sources::default();
-        let locate = BothSides::new(&loaded.sources, &none);
+        let locate: BothSides<'_> = [&none, &loaded.sources];
         said += &shown(&human(&report, &locate, Look::default()));
         said += &shown(&semantic(&report, &locate, Look::default()));
         said += &shown(&markdown(&report, &locate, DEFAULT_BUDGET));
