@@ -126,7 +126,8 @@ impl<'p> Page<'p> {
             match CoverageReport::new(view, &kinds, |name| clusters.contains(name), self.locate) {
                 Ok(report) => (coverage, route_coverage) = (report.kinds, report.routes),
                 Err(_) => {
-                    left_out.push("which routes have a policy (`spokewright policies --coverage`)".to_owned())
+                    left_out
+                        .push("which routes have a policy (`spokewright policies --coverage`)".to_owned());
                 }
             }
         }
