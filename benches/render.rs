@@ -243,7 +243,12 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
                 command: "spokewright diff".to_owned(),
                 fleet: None,
             };
-            let report = DiffReport::new(titles, compare(sides[0], sides[1])?, effective);
+            let report = DiffReport {
+                titles,
+                effective_changes: effective,
+                ..DiffReport::default()
+            };
+            let report = report.with(compare(sides[0], sides[1])?);
             Ok(markdown(&report, locate, DEFAULT_BUDGET))
         };
     if let Some(tree) = tree {
@@ -252,14 +257,14 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
         let files = output::read_tree(tree, None, |path, bytes| side.expects(path, bytes))?;
         let old = Side::of_tree(&files, &side);
         let nothing = Sources::default();
-        let locate = BothSides::new(&loaded.sources, &nothing);
+        let locate: BothSides<'_> = [&nothing, &loaded.sources];
         return report([&old, &side], Vec::new(), &locate);
     }
     let (new, old) = rayon::join(|| evaluate(new), || evaluate(base));
     report(
         [&Side::of_plan(&old.1.plan), &Side::of_plan(&new.1.plan)],
         EffectiveSettings::changes(&old.2, &new.2),
-        &BothSides::new(&new.0.sources, &old.0.sources),
+        &[&old.0.sources, &new.0.sources],
     )
 }
 
