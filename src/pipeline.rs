@@ -1,8 +1,7 @@
-//! The whole pipeline as library calls: files to hub, hub to plan.
+//! The whole pipeline as library calls: a [`Request`] becomes [`Loaded`] input, and that a [`Rendered`] plan.
 //!
-//! Owns: the order of the stages, and where configuration, input and output are found.
-//! Flows in: a [`Request`], made from a command line. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
-//! Must not know: terminals, exit statuses, or how anything is decided: each stage decides for itself.
+//! The order of the stages is decided here, and where configuration, input, and output are found. What a stage decides, it
+//! decides for itself.
 //!
 //! ```no_run
 //! use spokewright::diagnostic::Findings;

@@ -1,6 +1,5 @@
-//! JSON Schemas of the files that users write for this tool, and of the reports that it prints.
-//!
-//! Owns: their names; the files in `schemas/`, which tests make from the types. Flows out: texts. Must not know: values.
+//! JSON Schemas of the files that users write for this tool, and of the reports that it prints. Tests make the files in
+//! `schemas/` from the types.
 
 use kube_json::{Map, Value, json};
 

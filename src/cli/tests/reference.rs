@@ -1,8 +1,6 @@
-//! The tables of options in docs/reference, generated from the definition of the command line.
-//!
-//! Owns: their form, in options.md (all options of all commands) and in commands.md (those of each command). Flows in:
-//! the definition. Flows out: the pages, which tests compare with the committed ones:
-//! `UPDATE_PAGES=1 cargo test --bin spokewright` writes them. Must not know: what a command does.
+//! The tables of options in docs/reference, generated from the definition of the command line: options.md has all options
+//! of all commands, and commands.md those of each command. Tests compare the tables with the committed pages;
+//! `UPDATE_PAGES=1 cargo test --bin spokewright` writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

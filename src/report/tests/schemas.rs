@@ -1,7 +1,4 @@
 //! JSON Schemas of the reports, made from the types that are serialized.
-//!
-//! Owns: which reports have one, and under which name. Flows out: documents. Must not know: values, or where schemas
-//! are published.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
