@@ -1,6 +1,8 @@
 //! Input that no file of a case can have: bytes that are no text, devices, pipes, and a stream without an end.
 
-use crate::scratch::{Run, Scratch};
+#[cfg(unix)]
+use crate::scratch::Run;
+use crate::scratch::Scratch;
 
 #[test]
 fn no_bytes_make_it_panic() {
