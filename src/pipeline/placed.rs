@@ -1,8 +1,11 @@
 //! Which objects of an input are ours, and which clusters they go to: [`Placed`], computed once, and the same for a part of
 //! the hub.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+use ocm_placement::{Detail, evaluate};
 
 use super::loaded::Loaded;
 use super::projections::Projection;
@@ -169,9 +172,10 @@ fn place(
     let inventory = placing::inventory(hub, findings);
     let input = loaded.evaluation_input(&inventory);
     let source = config.placement.unwrap_or_default().source;
-    let clusters = placing::place(hub, ours, source, &input, findings);
+    let evaluation = LazyCell::new(|| evaluate(&input, Detail::Decisions));
+    let clusters = placing::place(hub, ours, source, &inventory, &evaluation, findings);
     let receiving = clusters.rows().iter().flat_map(|clusters| clusters.iter());
-    let waves = placing::waves(hub, config, &input, receiving, findings);
+    let waves = placing::waves(hub, config, &inventory, &evaluation, receiving, findings);
     let mut params = ours
         .classes
         .values()

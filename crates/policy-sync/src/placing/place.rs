@@ -10,7 +10,7 @@ use std::sync::Arc;
 use apimachinery::Identity;
 use apimachinery::names::check_cluster_name;
 use kube_json::Text;
-use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
+use ocm_placement::{Evaluation, Inventory, Problem};
 
 use super::findings::{all_problems, decisions, did_you_mean, differs, finding};
 use crate::api::Reading;
@@ -27,12 +27,13 @@ pub type Clusters = BTreeMap<String, Arc<[String]>>;
 
 /// The clusters of each Gateway of ours, sorted; none for one without a placement.
 ///
-/// `input` is what an evaluation starts from; it takes place only where it is needed.
-pub fn place(
-    hub: &Hub,
+/// The evaluation takes place only where it is needed.
+pub fn place<'a>(
+    hub: &'a Hub,
     ours: &Ours<'_>,
     source: PlacementSource,
-    input: &Input<'_>,
+    inventory: &Inventory<'_>,
+    evaluation: &'a LazyCell<Evaluation<'a>, impl FnOnce() -> Evaluation<'a>>,
     findings: &mut Findings,
 ) -> Table<OurGatewayId, Arc<[String]>> {
     report_decisions(hub, findings);
@@ -49,17 +50,17 @@ pub fn place(
     let is_evaluated = |gateway: &Gateway<'_>| {
         let own = gateway.object.namespace_or_empty();
         let placement = gateway.placement.as_deref();
-        placement.is_some_and(|name| input.inventory.has_placement(own, name))
+        placement.is_some_and(|name| inventory.has_placement(own, name))
     };
     let mut gateways = ours.gateways.rows().iter();
     if source != PlacementSource::Decisions && gateways.any(|ours| is_evaluated(&ours.gateway)) {
-        placing.evaluation = Some(evaluate(input, Detail::Decisions));
+        placing.evaluation = Some(LazyCell::force(evaluation));
     }
     let clusters = ours.gateways.map(|(_, ours)| {
-        let clusters = placing.clusters(&ours.gateway, input.inventory, findings);
+        let clusters = placing.clusters(&ours.gateway, inventory, findings);
         clusters.unwrap_or_default()
     });
-    placing.report(input.inventory, findings);
+    placing.report(inventory, findings);
     clusters
 }
 
@@ -67,7 +68,7 @@ pub fn place(
 struct Placing<'a> {
     hub: &'a Hub,
     given: GivenDecisions<'a>,
-    evaluation: Option<Evaluation<'a>>,
+    evaluation: Option<&'a Evaluation<'a>>,
     source: PlacementSource,
     /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
     evaluated: BTreeMap<(String, String), Arc<[String]>>,
@@ -106,8 +107,9 @@ impl Placing<'_> {
         if let Some(known) = self.evaluated.get(&key) {
             return Some(Arc::clone(known));
         }
-        let evaluation = self.evaluation.as_ref();
-        let Some(evaluated) = evaluation.and_then(|evaluation| evaluation.clusters_of(namespace, name))
+        let Some(evaluated) = self
+            .evaluation
+            .and_then(|evaluation| evaluation.clusters_of(namespace, name))
         else {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
@@ -126,7 +128,7 @@ impl Placing<'_> {
     /// from the decisions that were used.
     fn report(&self, inventory: &Inventory<'_>, findings: &mut Findings) {
         let hub = self.hub;
-        let Some(evaluation) = &self.evaluation else {
+        let Some(evaluation) = self.evaluation else {
             return;
         };
         let problems = all_problems(evaluation);

@@ -1,10 +1,11 @@
 //! The waves in which changes reach the clusters: the decision groups of the Placement that the configuration names. They
 //! follow from the input on every run, so a cluster that joins is in its wave from then on.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::{Identity, key};
-use ocm_placement::{Detail, GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Input, evaluate};
+use ocm_placement::{Evaluation, GROUP_INDEX_LABEL, GROUP_NAME_LABEL, Inventory};
 
 use super::findings::{all_problems, decisions, finding};
 use super::place::cluster_names;
@@ -30,10 +31,11 @@ type Group = (String, BTreeSet<String>);
 
 /// The waves of `clusters`, which are all that receive anything; none unless the configuration names a Placement.
 /// Clusters in no decision group come last.
-pub fn waves<'c>(
+pub fn waves<'a, 'c>(
     hub: &Hub,
     config: &RenderConfig,
-    input: &Input<'_>,
+    inventory: &Inventory<'_>,
+    evaluation: &LazyCell<Evaluation<'a>, impl FnOnce() -> Evaluation<'a>>,
     clusters: impl Iterator<Item = &'c String>,
     findings: &mut Findings,
 ) -> Vec<Wave> {
@@ -44,22 +46,22 @@ pub fn waves<'c>(
     let given = (source != PlacementSource::Evaluate).then(|| decided(hub, wanted));
     let groups = given.flatten().or_else(|| {
         let is_evaluated = source != PlacementSource::Decisions;
-        is_evaluated.then(|| evaluated(hub, wanted, input, findings))?
+        is_evaluated.then(|| evaluated(hub, wanted, evaluation, findings))?
     });
     let Some(mut groups) = groups else {
-        findings.push(not_found(hub, config, wanted, input));
+        findings.push(not_found(hub, config, wanted, inventory));
         return Vec::new();
     };
     if !(2..=MOST_WAVES).contains(&groups.len()) {
         findings.push(wrong_number(hub, config, wanted, groups.len()));
         return Vec::new();
     }
-    let mut rest: BTreeSet<String> = clusters.cloned().collect();
+    let mut ungrouped: BTreeSet<String> = clusters.cloned().collect();
     for (_, clusters) in &mut groups {
         // Decisions may list one twice: the first wave counts.
-        clusters.retain(|cluster| rest.remove(cluster));
+        clusters.retain(|cluster| ungrouped.remove(cluster));
     }
-    groups.push((String::new(), rest));
+    groups.push((String::new(), ungrouped));
     let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
     let numbered = (1_u64..).zip(groups);
@@ -91,21 +93,25 @@ fn decided(hub: &Hub, wanted: &Waves) -> Option<Vec<Group>> {
 }
 
 /// The groups that OCM's scheduler would make, with the problems of the Placement.
-fn evaluated(hub: &Hub, wanted: &Waves, input: &Input<'_>, findings: &mut Findings) -> Option<Vec<Group>> {
-    let evaluation = evaluate(input, Detail::Decisions);
-    let problems = all_problems(&evaluation).into_iter();
+fn evaluated(
+    hub: &Hub,
+    wanted: &Waves,
+    evaluation: &Evaluation<'_>,
+    findings: &mut Findings,
+) -> Option<Vec<Group>> {
+    let problems = all_problems(evaluation).into_iter();
     let problems = problems
         .filter(|problem| *problem.namespace == *wanted.namespace && *problem.name == *wanted.placement);
     findings.extend(problems.map(|problem| finding(hub, &problem)));
     evaluation.decision_groups(&wanted.namespace, &wanted.placement)
 }
 
-fn not_found(hub: &Hub, config: &RenderConfig, wanted: &Waves, input: &Input<'_>) -> Finding {
+fn not_found(hub: &Hub, config: &RenderConfig, wanted: &Waves, inventory: &Inventory<'_>) -> Finding {
     let (namespace, name) = (&wanted.namespace, &wanted.placement);
     let wanted = key(namespace, name);
     let message = format!("{FILE_NAME}: waves: there is no Placement `{wanted}` in the input");
     let place = config.place("/waves/placement");
-    let placements = input.inventory.placements();
+    let placements = inventory.placements();
     let decided = decisions(hub).map(|(page, name)| (page.namespace_or_empty(), name));
     let names = placements.chain(decided).map(|(own, name)| key(own, name));
     let names: BTreeSet<String> = names.collect();

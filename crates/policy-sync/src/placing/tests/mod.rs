@@ -4,6 +4,8 @@ mod overlays;
 mod overlays_generated;
 mod refused;
 
+use std::cell::LazyCell;
+
 use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 use ocm_placement::{Detail, Input, Mode, Options, evaluate};
@@ -365,7 +367,8 @@ fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec
         mode: Mode::Snapshot,
         options: Options::default(),
     };
-    let clusters = place(&hub, &ours, source, &input, &mut findings);
+    let evaluation = LazyCell::new(|| evaluate(&input, Detail::Decisions));
+    let clusters = place(&hub, &ours, source, &inventory, &evaluation, &mut findings);
     let clusters = clusters
         .rows()
         .iter()
