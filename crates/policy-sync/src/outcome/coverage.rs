@@ -93,6 +93,9 @@ pub struct Gap {
     pub names: [String; 2],
 }
 
+/// By route, its place, and what is in effect of each kind.
+type CoveredRoutes<'c> = BTreeMap<Identity, (Option<SourceLine>, Vec<Covered<'c>>)>;
+
 /// What is in effect of a kind on the paths of a route.
 #[derive(Debug, Clone, Default)]
 struct Covered<'c> {
@@ -144,7 +147,7 @@ impl CoverageReport {
             (seen, clusters.cloned().collect())
         });
         let places: Vec<(Seen<'_>, Vec<String>)> = places.collect();
-        let mut routes: BTreeMap<Identity, (Option<SourceLine>, Vec<Covered<'_>>)> = BTreeMap::new();
+        let mut routes = CoveredRoutes::new();
         // An input without clusters may be an export of one.
         let is_one = view.spokes.is_empty();
         let inhabited = places
@@ -187,6 +190,11 @@ impl CoverageReport {
                 }
             }
         }
+        Ok(Self::from_routes(&kinds, !wanted.is_empty(), &routes))
+    }
+
+    /// Counts the routes that each kind covers. Gaps of kinds that are not `wanted` are listed if most routes are covered.
+    fn from_routes(kinds: &BTreeSet<GroupKind>, is_wanted: bool, routes: &CoveredRoutes<'_>) -> Self {
         let mut lists = ClusterLists::default();
         let (mut listed, mut gaps) = (Vec::new(), Vec::new());
         for (position, kind) in kinds.iter().enumerate() {
@@ -205,7 +213,7 @@ impl CoverageReport {
                 gaps: uncovered,
                 expected: count(RouteCoverage::Covered) >= uncovered,
             };
-            let is_listed = !wanted.is_empty() || counted.expected;
+            let is_listed = is_wanted || counted.expected;
             for (route, place, covered) in covered.filter(|_| is_listed) {
                 gaps.extend(covered.gaps.iter().map(|((gateway, listener), classes)| Gap {
                     object: route.locator(),
@@ -228,13 +236,13 @@ impl CoverageReport {
         let routes = routes
             .iter()
             .map(|(route, (_, kinds))| (route.locator(), coverage(kinds)));
-        Ok(Self {
+        Self {
             api_version: API_VERSION,
             kind: "CoverageReport",
             kinds: listed,
             gaps,
             routes: routes.collect(),
-        })
+        }
     }
 }
 
