@@ -233,7 +233,7 @@ impl ExportedWork {
     pub(super) fn read(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
         let spec = object.value.get("spec").filter(|spec| !spec.is_null());
         Self {
-            spec: spec.map(|spec| shared.specs.share(SpecDigest::of(spec))),
+            spec: spec.map(|spec| shared.specs.share(SpecDigest::from_spec(spec))),
             deletable: spec.and_then(|spec| deletable(list(spec, "/workload/manifests"))),
             ..Self::read_status(object, shared, findings)
         }

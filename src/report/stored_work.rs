@@ -75,11 +75,11 @@ struct Manifest {
 
 impl SpecDigest {
     /// The digest of a spec.
-    pub(super) fn of(spec: &Value) -> Self {
+    pub(super) fn from_spec(spec: &Value) -> Self {
         let spec = without_defaults(spec);
         let manifests = list(&spec, "/workload/manifests").iter();
         Self {
-            manifests: manifests.map(Manifest::of).collect(),
+            manifests: manifests.map(Manifest::from_value).collect(),
             parts: PARTS.map(|name| digest(spec.get(name).unwrap_or(&Value::Null))),
         }
     }
@@ -122,7 +122,7 @@ impl SpecDigest {
 }
 
 impl Manifest {
-    fn of(manifest: &Value) -> Self {
+    fn from_value(manifest: &Value) -> Self {
         let names = ["/apiVersion", "/kind", "/metadata/namespace", "/metadata/name"];
         Self {
             identity: names.map(|pointer| text(manifest, pointer).into()),
@@ -161,7 +161,7 @@ fn digest(value: &Value) -> Digest {
 fn as_kept(manifest: &Value) -> Value {
     let mut manifest = manifest.clone();
     if let Some(metadata) = manifest.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.retain(|_, value| !is_empty(value));
+        metadata.retain(|_, value| !value.is_empty());
     }
     manifest
 }
@@ -189,15 +189,4 @@ fn without_defaults(part: &Value) -> Value {
         (key.clone(), value)
     });
     entries.filter(|(key, value)| !is_default(key, value)).collect()
-}
-
-/// Whether a value is empty, so that an API server may drop it.
-pub(super) fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Object(entries) => entries.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::String(text) => text.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }

@@ -40,6 +40,17 @@ impl Value {
         matches!(self, Self::Null)
     }
 
+    /// Whether this is `null`, or a text, a list, or a mapping with nothing in it. An API server may drop such a field.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::String(text) => text.is_empty(),
+            Self::Array(items) => items.is_empty(),
+            Self::Object(map) => map.is_empty(),
+            Self::Bool(_) | Self::Number(_) => false,
+        }
+    }
+
     /// The value without the members that are null, as an API server drops those of fields that are not nullable.
     pub fn without_nulls(&self) -> Cow<'_, Self> {
         if self.has_null_member() {

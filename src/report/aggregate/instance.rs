@@ -327,7 +327,7 @@ impl PlannedWork {
         let feedback = feedback.map(|(summary, manifest)| asked(spec, summary, manifest));
         Self {
             feedback: feedback.collect(),
-            spec: Some(SpecDigest::of(spec)),
+            spec: Some(SpecDigest::from_spec(spec)),
         }
     }
 

@@ -468,7 +468,7 @@ fn what_an_outdated_work_reports_is_shown_and_makes_nothing_true() {
 
 /// What an exported spec has otherwise than the plan's.
 fn difference(planned: &Value, exported: &Value) -> Option<String> {
-    SpecDigest::of(planned).difference(&SpecDigest::of(exported))
+    SpecDigest::from_spec(planned).difference(&SpecDigest::from_spec(exported))
 }
 
 fn spec() -> Value {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use apimachinery::{FieldPath, pointer};
+use apimachinery::{FieldPath, broken, pointer};
 use kube_json::Value;
 
 use super::fields::paired;
@@ -14,7 +14,6 @@ use crate::api::ocm_work::is_owned_by_work;
 use crate::object::Object;
 use crate::output::TreeFile;
 use crate::render::{ManifestSummary, Plan, Work, list, text};
-use crate::report::stored_work::is_empty;
 
 /// The name under which a work agent applies (docs/systems/ocm-work.md#server-side-apply).
 const AGENT: &str = "work-agent";
@@ -42,7 +41,8 @@ impl OnClusters {
                 let mut found = Vec::new();
                 works.push(TreeFile {
                     path: format!("{cluster}/{}.yaml", work.name),
-                    text: on_cluster(cluster, work, &by_key, &mut found).unwrap_or_default(),
+                    text: on_cluster(cluster, work, &by_key, &mut found)
+                        .unwrap_or_else(|error| broken(format_args!("{}: {error}", work.name))),
                 });
                 for (key, mut state) in found {
                     state.extra.retain(|_| is_verbose);
@@ -76,7 +76,7 @@ impl OnClusters {
 fn on_cluster(
     cluster: &str,
     work: &Work,
-    there: &HashMap<ObjectKey, &Object>,
+    live: &HashMap<ObjectKey, &Object>,
     states: &mut Vec<(ObjectKey, LiveState)>,
 ) -> Result<String, kube_yaml::Error> {
     let mut bytes = Vec::new();
@@ -92,7 +92,7 @@ fn on_cluster(
                 return true;
             };
             let key = ObjectKey::from(summary.identity());
-            let Some(object) = there.get(&key) else {
+            let Some(object) = live.get(&key) else {
                 return false;
             };
             // A work leaves its Namespaces on the cluster, so it does not own them.
@@ -125,7 +125,7 @@ fn below<'o>(managed: &Managed<'o>, is_meant: impl Fn(&str) -> bool) -> Managed<
     let below = managed.iter().flat_map(|(manager, fields)| {
         let members = fields.as_object().into_iter().flatten();
         let members = members.filter(|(name, _)| is_meant(name)).map(|(_, below)| below);
-        let whole = is_empty(fields).then_some(*fields);
+        let whole = fields.is_empty().then_some(*fields);
         members.chain(whole).map(|below| (*manager, below))
     });
     below.collect()
@@ -170,31 +170,31 @@ impl<'o> Sent<'o> {
         }
     }
 
-    /// The part of `there` that is sent.
-    fn part(&mut self, at: &str, planned: &Value, there: &'o Value, managed: &Managed<'o>) -> Value {
-        if planned == there || is_inside(at, &self.ignored) {
+    /// The part of `live` that is sent.
+    fn part(&mut self, at: &str, planned: &Value, live: &'o Value, managed: &Managed<'o>) -> Value {
+        if planned == live || is_inside(at, &self.ignored) {
             return planned.clone();
         }
-        match (planned, there) {
-            (Value::Object(planned), Value::Object(there)) => {
-                let extra = there.keys().filter(|name| !planned.contains_key(name));
+        match (planned, live) {
+            (Value::Object(planned), Value::Object(live)) => {
+                let extra = live.keys().filter(|name| !planned.contains_key(name));
                 let extra = extra.map(|name| pointer::child(at, name));
                 self.extra
                     .extend(extra.filter(|field| !is_inside(field, &WRITTEN_THERE)));
                 let members = planned.iter().filter_map(|(name, value)| {
                     let at = pointer::child(at, name);
-                    let Some(there) = there.get(name) else {
+                    let Some(live) = live.get(name) else {
                         // A server may drop an empty value.
-                        let is_same = is_empty(value) || is_inside(&at, &self.ignored);
+                        let is_same = value.is_empty() || is_inside(&at, &self.ignored);
                         return is_same.then(|| (name.clone(), value.clone()));
                     };
                     let managed = below(managed, |field| field.strip_prefix("f:") == Some(name));
-                    Some((name.clone(), self.part(&at, value, there, &managed)))
+                    Some((name.clone(), self.part(&at, value, live, &managed)))
                 });
                 return members.collect();
             }
-            (Value::Array(planned), Value::Array(there)) => {
-                if let Some((planned, entries)) = paired(planned, there) {
+            (Value::Array(planned), Value::Array(live)) => {
+                if let Some((planned, entries)) = paired(planned, live) {
                     // In a list by keys, which only `managedFields` show, entries of others are no difference.
                     let mut names = managed.iter().filter_map(|(_, fields)| fields.as_object());
                     let is_by_key = names.any(|names| names.keys().any(|name| name.starts_with("k:")));
@@ -209,11 +209,11 @@ impl<'o> Sent<'o> {
                     });
                     return items.collect();
                 }
-                if planned.len() == there.len() {
-                    let items = planned.iter().zip(there).enumerate();
-                    let items = items.map(|(position, (planned, there))| {
+                if planned.len() == live.len() {
+                    let items = planned.iter().zip(live).enumerate();
+                    let items = items.map(|(position, (planned, live))| {
                         let at = pointer::child(at, &position.to_string());
-                        self.part(&at, planned, there, managed)
+                        self.part(&at, planned, live, managed)
                     });
                     return items.collect();
                 }
@@ -221,7 +221,7 @@ impl<'o> Sent<'o> {
             _ => {}
         }
         self.managers.extend(managed.iter().map(|(manager, _)| *manager));
-        there.clone()
+        live.clone()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::placing::overlays::{may_change, set};
 const MOST: usize = 64;
 
 /// A field that an overlay sets, or removes.
-struct Kept {
+struct OverlayField {
     path: FieldPath,
     /// Where it is in the hub object.
     pointer: String,
@@ -41,23 +41,26 @@ pub fn overlays(report: &DiffReport, hub: &Hub) -> String {
     let by_origin: HashMap<_, &Object> = by_origin.collect();
     let mut by_clusters: BTreeMap<(&str, Vec<&str>), Vec<Value>> = BTreeMap::new();
     let mut comments = String::new();
-    let real = comparison.changes.iter();
-    for change in real.filter(|change| change.effect != Effect::OtherWork) {
+    let changed = comparison.changes.iter();
+    for change in changed.filter(|change| change.effect != Effect::OtherWork) {
         let clusters = change.clusters.iter();
         let clusters: Vec<&str> = clusters.filter_map(|cluster| comparison.name(*cluster)).collect();
         let origin = change.origins.first();
         let object = origin.and_then(|origin| by_origin.get(&(origin.document, origin.pointer.as_str())));
         let object = object.filter(|_| clusters.iter().all(|cluster| is_cluster(cluster)));
-        let (kept, rest) = kept(change, object.copied());
-        if let (Some(object), false) = (object, kept.is_empty()) {
+        let (fields, remaining) = overlay_fields(change, object.copied());
+        if let (Some(object), false) = (object, fields.is_empty()) {
             let key = (object.namespace_or_empty(), clusters);
-            by_clusters.entry(key).or_default().extend(changes(object, &kept));
+            by_clusters
+                .entry(key)
+                .or_default()
+                .extend(changes(object, &fields));
         }
-        if change.change != Change::Changed || !rest.is_empty() {
+        if change.change != Change::Changed || !remaining.is_empty() {
             let sentence = comparison.sentence(change, &change.clusters);
             let happens = change.change.as_str();
             comments.push_str(&format!("# {happens}: {}\n", one_line(&sentence, usize::MAX)));
-            for field in &rest {
+            for field in &remaining {
                 comments.push_str(&format!("#   {}\n", field_line(field)));
             }
         }
@@ -79,10 +82,10 @@ pub fn overlays(report: &DiffReport, hub: &Hub) -> String {
 }
 
 /// The entries in `changes` for an object.
-fn changes(object: &Object, kept: &[Kept]) -> Vec<Value> {
+fn changes(object: &Object, fields: &[OverlayField]) -> Vec<Value> {
     let (group, kind) = (&object.api_version.group, &object.kind);
-    let changes = kept.chunks(MOST).map(|kept| {
-        let set = kept.iter().map(|field| match &field.value {
+    let changes = fields.chunks(MOST).map(|fields| {
+        let set = fields.iter().map(|field| match &field.value {
             Some(value) => json!({"path": field.path.to_string(), "value": escaped(value)}),
             None => json!({"path": field.path.to_string(), "remove": true}),
         });
@@ -93,29 +96,29 @@ fn changes(object: &Object, kept: &[Kept]) -> Vec<Value> {
 }
 
 /// The fields of a hub object that keep the old value of a changed object, and the fields that remain different.
-fn kept(change: &ObjectChange, object: Option<&Object>) -> (Vec<Kept>, Vec<FieldChange>) {
+fn overlay_fields(change: &ObjectChange, object: Option<&Object>) -> (Vec<OverlayField>, Vec<FieldChange>) {
     let (Some(old), Some(new)) = (&change.old, &change.new) else {
         return (Vec::new(), Vec::new());
     };
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut fields: Vec<OverlayField> = Vec::new();
     let mut result = new.clone();
     for field in field_changes(old, new) {
-        let Some(field) = object.and_then(|object| keep(&field, object, [old, new])) else {
+        let Some(field) = object.and_then(|object| overlay_field(&field, object, [old, new])) else {
             continue;
         };
-        let mut others = kept.iter();
+        let mut others = fields.iter();
         if !others.any(|other| pointer::inside(&field.pointer, &other.pointer).is_some()) {
-            kept.retain(|other| pointer::inside(&other.pointer, &field.pointer).is_none());
+            fields.retain(|other| pointer::inside(&other.pointer, &field.pointer).is_none());
             set(&mut result, &field.pointer, field.value.as_ref());
-            kept.push(field);
+            fields.push(field);
         }
     }
-    let rest = field_changes(old, &result);
-    (kept, rest)
+    let remaining = field_changes(old, &result);
+    (fields, remaining)
 }
 
 /// The field itself, or else the nearest one that contains it.
-fn keep(field: &FieldChange, object: &Object, [old, new]: [&Value; 2]) -> Option<Kept> {
+fn overlay_field(field: &FieldChange, object: &Object, [old, new]: [&Value; 2]) -> Option<OverlayField> {
     let path = FieldPath::parse(field.path.strip_suffix("[order]").unwrap_or(&field.path)).ok()?;
     // An overlay neither adds nor removes an entry of a list, and has no word for an order.
     let is_moved = path.is_entry() && (field.old.is_none() || field.new.is_none());
@@ -133,6 +136,6 @@ fn keep(field: &FieldChange, object: &Object, [old, new]: [&Value; 2]) -> Option
         let is_same = shipped == pointer && object.value.pointer(&pointer) == new.pointer(&shipped);
         let text = value.as_ref().map(Value::to_string).unwrap_or_default();
         let is_kept = is_same && !text.contains("(hidden ") && may_change(object, &pointer, value.as_ref());
-        is_kept.then_some(Kept { path, pointer, value })
+        is_kept.then_some(OverlayField { path, pointer, value })
     })
 }

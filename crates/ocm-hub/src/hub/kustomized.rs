@@ -54,7 +54,7 @@ pub(super) fn kustomizations(documents: &[Document], sources: &Sources) -> Vec<K
 }
 
 fn read(document: &Document, directory: &str) -> Kustomization {
-    let field = |name: &str| document.value.get(name).filter(|value| !is_empty(value));
+    let field = |name: &str| document.value.get(name).filter(|value| !value.is_empty());
     let items = |name: &str| match field(name) {
         Some(Value::Array(items)) => items.as_slice(),
         _ => &[],
@@ -89,16 +89,6 @@ fn read(document: &Document, directory: &str) -> Kustomization {
 fn is_remote(path: &str) -> bool {
     let mut starts = ["git@", "github.com/", "git::"].iter();
     path.contains("://") || path.contains("?ref=") || starts.any(|start| path.starts_with(start))
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::String(text) => text.is_empty(),
-        _ => false,
-    }
 }
 
 /// A path from the root.
