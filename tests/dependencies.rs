@@ -220,11 +220,7 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     for (package, dependency) in of_packages {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
-            // The feature `schema` of a member is for tests of the root package.
-            let of_schema = package["features"]["schema"].as_array();
-            let is_for_tests = dependency["kind"] == "dev"
-                || dependency["target"] == "cfg(fuzzing)"
-                || of_schema.is_some_and(|enabled| enabled.contains(&format!("dep:{name}").into()));
+            let is_for_tests = dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";
             *only_tests.entry(name).or_insert(true) &= is_for_tests;
         }
     }

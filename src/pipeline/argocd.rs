@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use kube_json::{Map, Value, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -371,8 +372,7 @@ pub const PARAMETERS: [(&str, Shape); 10] = [
 ];
 
 /// A parameter, as Argo CD reads it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Announcement {
     name: &'static str,

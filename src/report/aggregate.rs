@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use kube_json::{Text, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::exported::{AppliedWork, ExportedWork, ExportedWorks, Feedback, Ownership, Parents, Pool};
@@ -57,8 +58,7 @@ pub struct Aggregated {
 }
 
 /// How far a wave is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaveProgress {
     /// The name of its decision group, or its number.
@@ -73,8 +73,7 @@ pub struct WaveProgress {
 }
 
 /// How many works are as they should be, and which are not.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
@@ -87,8 +86,7 @@ pub struct WorkSummary {
 }
 
 /// A work that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkProblem {
     /// The cluster.

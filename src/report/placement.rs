@@ -7,6 +7,7 @@ use std::fmt;
 use ocm_placement::{
     Bearing, Evaluation, Explanation, Location, PlacementReport as Placement, Report, Stage,
 };
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::api::config::PlacementSource;
@@ -104,8 +105,7 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
 }
 
 /// What decides the clusters of a Placement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum DecidedBy {
     /// PlacementDecisions of the input.
@@ -124,14 +124,13 @@ impl DecidedBy {
 }
 
 /// The document of `placement -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlacementReport<'e> {
     api_version: &'static str,
     kind: &'static str,
     #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "Report<Vec<PlacedPlacement>>"))]
+    #[schemars(with = "Report<Vec<PlacedPlacement>>")]
     report: Report<Placements<'e>>,
 }
 
@@ -174,8 +173,7 @@ struct Placements<'e> {
 }
 
 /// A Placement: the result of its evaluation, and its clusters.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlacedPlacement {
     #[serde(flatten)]
     evaluated: Placement,
@@ -190,8 +188,7 @@ struct PlacedPlacement {
 }
 
 /// A step of the evaluation.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlacementStep {
     name: &'static str,
     /// How many clusters are left after it.
@@ -200,8 +197,7 @@ struct PlacementStep {
 }
 
 /// Clusters that a step drops for one reason.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DroppedClusters {
     reason: String,
     #[serde(flatten)]
@@ -280,8 +276,7 @@ impl Placements<'_> {
 }
 
 /// A Placement on a page.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PlacementOnPage {
     #[serde(flatten)]
     placed: PlacedPlacement,
@@ -358,8 +353,7 @@ impl fmt::Debug for Placements<'_> {
 }
 
 /// The document of `placement --why CLUSTER -o json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlacementExplanation<'a> {
     api_version: &'static str,
@@ -368,8 +362,7 @@ pub struct PlacementExplanation<'a> {
     placements: Vec<ExplainedPlacement<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExplainedPlacement<'a> {
     namespace: &'a str,
     name: &'a str,
@@ -381,13 +374,12 @@ struct ExplainedPlacement<'a> {
     steps: Vec<ExplainedStep<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExplainedStep<'a> {
     /// The step of the scheduler.
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[schemars(with = "String")]
     stage: Stage,
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[schemars(with = "String")]
     bearing: Bearing,
     text: &'a str,
     #[serde(flatten)]
@@ -395,8 +387,7 @@ struct ExplainedStep<'a> {
     related: Vec<RelatedPlace<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RelatedPlace<'a> {
     text: &'a str,
     #[serde(flatten)]
@@ -404,8 +395,7 @@ struct RelatedPlace<'a> {
 }
 
 /// File and line, if there is a text.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct At {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{
@@ -16,14 +17,13 @@ use crate::placing::overlays::Overlays;
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 
 /// The document, kind `RenderReport`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RenderReport<'a> {
     api_version: &'static str,
     kind: &'static str,
     /// By cluster name.
-    #[cfg_attr(test, schemars(with = "Vec<ClusterReport>"))]
+    #[schemars(with = "Vec<ClusterReport>")]
     clusters: ClusterReports<'a>,
     /// What is written instead of works with `--work-kind replica-set`; `clusters` is empty then.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,15 +69,13 @@ impl fmt::Debug for ClusterReports<'_> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ClusterReport {
     name: String,
     works: Vec<WorkReport>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WorkReport {
     name: String,
@@ -90,8 +88,7 @@ struct WorkReport {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SetReport<'a> {
     namespace: &'a str,
@@ -109,8 +106,7 @@ struct SetReport<'a> {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ObjectReport {
     group: String,
     kind: String,

@@ -7,6 +7,7 @@ use std::hash::Hash;
 use apimachinery::{Locators, key};
 use indexmap::IndexMap;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WaveProgress, WorkProblem, WorkSummary, help, word};
@@ -19,8 +20,7 @@ use crate::object::Object;
 use crate::outcome::{FeedbackOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState};
 
 /// The document, kind `StatusReport`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport<'r> {
     api_version: &'static str,
@@ -38,8 +38,7 @@ pub struct StatusReport<'r> {
 }
 
 /// Where statuses come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StatusSource {
     /// Only the input: the statuses once everything is applied.

@@ -256,7 +256,6 @@ impl fmt::Display for Value {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Value {
     fn inline_schema() -> bool {
         serde_json::Value::inline_schema()
@@ -271,7 +270,6 @@ impl schemars::JsonSchema for Value {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Map {
     fn inline_schema() -> bool {
         serde_json::Map::<String, serde_json::Value>::inline_schema()

@@ -1,13 +1,13 @@
 //! The two conditions of a Placement (docs/systems/ocm-placement.md#conditions): their statuses, reasons, and messages.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::outcome::Fault;
 use crate::problems::EmptiedBy;
 
 /// The status of a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum ConditionStatus {
     /// The condition is met.
     True,
@@ -18,8 +18,7 @@ pub enum ConditionStatus {
 }
 
 /// One of `status.conditions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Condition {
     /// `PlacementMisconfigured` or `PlacementSatisfied`.
     #[serde(rename = "type")]

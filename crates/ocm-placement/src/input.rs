@@ -3,6 +3,7 @@
 
 use apimachinery::Identity;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 
 use crate::api::GROUP;
 use crate::api::managed_cluster::{
@@ -13,8 +14,7 @@ use crate::api::placement::{Placement, PlacementDecision};
 use crate::ids::{DecisionId, PlacementId, Table};
 
 /// How Placements see each other's decisions (docs/systems/ocm-placement.md#the-order-of-placements).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub enum Mode {
     /// Each sees only the decisions of the input.
     Snapshot,
@@ -47,8 +47,7 @@ pub enum Detail {
 
 /// What hub controllers other than the scheduler would change before it looks (docs/systems/ocm-placement.md#what-other-controllers-change). All off by
 /// default, because the input says what is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Options {
     /// Clusters without a cluster set label get `default`, as the mutating webhook does.

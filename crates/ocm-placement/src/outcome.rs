@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::object::Location;
@@ -13,8 +14,7 @@ use crate::ids::ClusterId;
 use crate::prioritizers::Prioritizer;
 
 /// How the scheduler's run over a Placement ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum SchedulerStatus {
     /// Successfully.
     #[default]

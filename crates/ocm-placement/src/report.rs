@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use apimachinery::Field;
 use kube_json::{Value, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::placement::Placement;
@@ -21,8 +22,7 @@ use crate::prioritizers::Kind;
 
 /// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
 /// written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report<P = Vec<PlacementReport>> {
@@ -45,8 +45,7 @@ pub struct Report<P = Vec<PlacementReport>> {
 }
 
 /// One Placement.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementReport {
@@ -93,8 +92,7 @@ pub struct PlacementReport {
 }
 
 /// The clusters that passed a filter and those before it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FilterReport {
@@ -105,8 +103,7 @@ pub struct FilterReport {
 }
 
 /// What a prioritizer gave.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PrioritizerReport {
     /// Name.
@@ -118,8 +115,7 @@ pub struct PrioritizerReport {
 }
 
 /// A cluster and its total.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Ranked {
@@ -130,8 +126,7 @@ pub struct Ranked {
 }
 
 /// A selected cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Decision {
@@ -148,8 +143,7 @@ pub struct Decision {
 }
 
 /// A PlacementDecision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DecisionObject {
     /// `metadata.name`.
@@ -161,8 +155,7 @@ pub struct DecisionObject {
 }
 
 /// One of `status.decisionGroups`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecisionGroupReport {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::side::{Body, BothSides, LiveObject, ObjectKey, Objects, Side, describe, is_cluster, objects};
@@ -17,8 +18,7 @@ use crate::outcome::{Presence, Which};
 use crate::render::{ManifestSummary, list, text};
 
 /// What happened to an object, a work, or a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Only the new side has it.
@@ -59,8 +59,7 @@ impl Change {
 }
 
 /// How much was added, changed, and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Counts {
     /// Only on the new side.
     pub added: usize,
@@ -119,8 +118,7 @@ pub struct Arrival {
 }
 
 /// The effect of a change of a work on its clusters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
     /// The change itself: the object is added, changed, or removed.

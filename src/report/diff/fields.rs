@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use apimachinery::field_path::{item, member, push_field};
 use indexmap::IndexMap;
 use kube_json::{Text, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
 use crate::diagnostic::{not_a_command, one_line};
 
 /// One field that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FieldChange {
     /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
     pub path: String,

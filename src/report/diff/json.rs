@@ -1,6 +1,7 @@
 //! The versioned document, kind `DiffReport`: a [`DiffReport`] with the places in the texts of both sides.
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::{Change, Comparison, Counts, Effect, ObjectChange};
@@ -12,8 +13,7 @@ use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, json_text};
 use crate::outcome::{EffectiveChange, Presence, RuleOutcome, Which};
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct Document<'a> {
     api_version: &'static str,
@@ -42,8 +42,7 @@ pub(in crate::report) struct Document<'a> {
     changes: Vec<Entry<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct Summary {
     /// Real clusters of either side.
@@ -61,8 +60,7 @@ pub(in crate::report) struct Summary {
 }
 
 /// What is lost.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct Lost<'a> {
     /// Clusters that only the old side has.
     clusters: Vec<&'a str>,
@@ -76,16 +74,14 @@ struct Lost<'a> {
     policies: Vec<LostSettings<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LostObject<'a> {
     namespace: &'a str,
     name: &'a str,
     clusters: Vec<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LostSettings<'a> {
     kind: &'a str,
     /// Rules or JSON pointers.
@@ -100,16 +96,14 @@ struct LostSettings<'a> {
 }
 
 /// Clusters that receive the same.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NewClusters<'a> {
     names: Vec<&'a str>,
     /// Clusters that were there before and receive the same; none if no cluster does.
     like: Vec<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row<'a> {
     names: Vec<&'a str>,
     presence: Presence,
@@ -117,8 +111,7 @@ struct Row<'a> {
     objects: Counts,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     change: Change,
@@ -141,11 +134,10 @@ struct Entry<'a> {
     new: Option<&'a Value>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Origin {
     /// `old` or `new`: whose file it is.
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[schemars(with = "String")]
     side: Which,
     path: String,
     line: usize,

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::{Change, Comparison, Effect, ObjectChange};
@@ -15,8 +16,7 @@ use crate::outcome::{EffectiveChange, Presence, RuleOutcome, conceal, key_of};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Titles {
     /// Such as `HEAD`.
     pub old: String,
@@ -138,8 +138,7 @@ impl DiffReport {
 }
 
 /// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// Objects that are deleted, on each cluster that loses them.
@@ -151,8 +150,7 @@ pub enum Limit {
 }
 
 /// A limit that a change exceeds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Exceeded {
     /// The limit that is exceeded.
     pub limit: Limit,

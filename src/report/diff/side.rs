@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use apimachinery::{Identity, key};
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::{Locate, first_names};
@@ -293,8 +294,7 @@ pub type BothSides<'a> = [&'a dyn Locate; 2];
 
 /// The identity that pairs the objects of both sides. The version is not part of it, so a new version of an object is a
 /// change.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectKey {
     /// Whether it is the work around the objects and not one of them; sorts last.
@@ -340,8 +340,7 @@ impl From<Identity> for ObjectKey {
 }
 
 /// An object on clusters, and what no difference of fields says about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LiveObject {
     /// The object.
     #[serde(flatten)]
@@ -353,8 +352,7 @@ pub struct LiveObject {
 }
 
 /// The state of a planned object on a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub(super) struct LiveState {
     /// Whether a work owns it. If not, it would be taken over, and its values are hidden.
     #[serde(rename = "owned")]

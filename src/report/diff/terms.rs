@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::{Map, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::Change;
@@ -21,8 +22,7 @@ use crate::object::well_known::SUPPRESS_ANNOTATION;
 use crate::placing::overlays::Overlays;
 
 /// What differs in what decides about a change, but is not shipped.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Terms {
     /// Fields of the configuration, as they are written.
     pub configuration: Vec<FieldChange>,
@@ -35,8 +35,7 @@ pub struct Terms {
 }
 
 /// An object of some clusters that the change adds, changes, or removes.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LocalChange {
     /// What happens to it there.
     pub change: Change,

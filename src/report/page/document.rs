@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::FindingEntry;
@@ -18,8 +19,7 @@ use crate::report::diff::DiffDocument;
 use crate::report::placement::PlacementOnPage;
 
 /// The data of `spokewright page`.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetPage<'p> {
     pub(super) api_version: &'static str,
@@ -74,8 +74,7 @@ pub struct FleetPage<'p> {
 }
 
 /// A cluster.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ClusterEntry {
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
@@ -87,8 +86,7 @@ pub(super) struct ClusterEntry {
 }
 
 /// What would be different without a policy, the same on some paths.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Without<'v> {
     /// The settings that differ.
     pub(crate) settings: Arc<Vec<SettingChange>>,
@@ -103,8 +101,7 @@ pub(crate) struct Without<'v> {
 }
 
 /// A work, or a set of works, that contains a Gateway.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CarriedWork {
     pub(super) name: String,
     /// Its objects, without routes.
@@ -114,8 +111,7 @@ pub(super) struct CarriedWork {
 }
 
 /// An object of a work.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CarriedObject {
     pub(super) kind: String,
     pub(super) namespace: String,
@@ -126,8 +122,7 @@ pub(super) struct CarriedObject {
 }
 
 /// A text, and the line where it begins.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub(super) struct ObjectText {
     pub(super) path: String,
     pub(super) line: usize,
@@ -135,8 +130,7 @@ pub(super) struct ObjectText {
 }
 
 /// What differs from a base.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BaseChange<'p> {
     /// A `DiffReport`, without whole objects and what is lost.
@@ -148,8 +142,7 @@ pub(super) struct BaseChange<'p> {
 }
 
 /// What the clusters report.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Reported<'p> {
     /// The statuses of objects of the hub, from those on the clusters.
     pub(super) objects: Vec<ObjectStatus>,

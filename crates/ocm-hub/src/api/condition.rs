@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use kube_json::Text;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// A Kubernetes condition without its times.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Condition {
     /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
     #[serde(rename = "type")]
@@ -18,7 +18,7 @@ pub struct Condition {
     /// A word.
     pub reason: String,
     /// A sentence.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub message: ConditionMessage,
 }
 

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::mem::take;
 
 use kube_json::{Map, Value};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use crate::api::params::CONTROLLER_NAME;
@@ -30,9 +31,8 @@ use apimachinery::pointer;
 pub const FILE_NAME: &str = "spokewright.yaml";
 
 /// The configuration file spokewright.yaml.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "spokewright configuration", extend("required" = ["apiVersion", "kind"])))]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[schemars(title = "spokewright configuration", extend("required" = ["apiVersion", "kind"]))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RenderConfig {
     /// The file's apiVersion.
@@ -40,31 +40,31 @@ pub struct RenderConfig {
     /// The file's kind.
     pub kind: Kind,
     /// GatewayClasses with this spec.controllerName are ours.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub controller_name: String,
     /// Inputs: files and directories, relative to this file.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
+    #[schemars(length(min = 1), inner(length(min = 1)))]
     #[serde(deserialize_with = "texts")]
     pub hub: Vec<String>,
     /// Directory of objects that already live on the spokes, with one directory per cluster. They are read but never
     /// rendered.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub spokes: String,
     /// Files and directories of CustomResourceDefinitions, relative to this file. They define kinds and validate
     /// objects, but are not part of the hub.
-    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[schemars(inner(length(min = 1)))]
     #[serde(deserialize_with = "texts")]
     pub crds: Vec<String>,
     /// Output directory, relative to this file and in its repository. Every command skips it when it reads.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub output: String,
     /// Files in the output directory that no run writes, relative to it, such as README.md. Any other file there is an
     /// error.
-    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[schemars(inner(length(min = 1)))]
     #[serde(deserialize_with = "texts")]
     pub output_exceptions: Vec<String>,
     /// Globs of files and directories that are not read, as in .gitignore.
-    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[schemars(inner(length(min = 1)))]
     #[serde(deserialize_with = "texts")]
     pub exclude: Vec<String>,
     /// Placements.
@@ -87,7 +87,7 @@ pub struct RenderConfig {
     pub severities: BTreeMap<String, SeverityOverride>,
     /// Warnings that are accepted.
     #[serde(rename = "suppress")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<suppression::Entry>"))]
+    #[schemars(with = "Vec<suppression::Entry>")]
     pub suppressions: List<suppression::Entry>,
     /// Settings of the command `diff`.
     pub diff: Option<DiffSettings>,

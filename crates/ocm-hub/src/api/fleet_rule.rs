@@ -5,6 +5,7 @@
 //! What users may write: docs/reference/rules.md.
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -15,14 +16,12 @@ use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 
 /// The most tests of a rule.
-#[cfg(feature = "schema")]
 const MOST_TESTS: u32 = 64;
 
 /// What must hold of the settings in effect on every path of a fleet.
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "spokewright FleetRule"))]
-#[cfg_attr(feature = "schema", schemars(extend("required" = ["apiVersion", "kind", "metadata", "spec"])))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(title = "spokewright FleetRule")]
+#[schemars(extend("required" = ["apiVersion", "kind", "metadata", "spec"]))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
     /// The object's apiVersion.
@@ -30,7 +29,7 @@ pub struct Document {
     /// The object's kind.
     kind: Kind,
     /// Name. A rule has no namespace: it is about the fleet.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::mapping"))]
+    #[schemars(schema_with = "schema::mapping")]
     metadata: IgnoredAny,
     /// The rule.
     #[serde(default)]
@@ -38,43 +37,40 @@ pub struct Document {
 }
 
 /// The object's kind.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 enum Kind {
     FleetRule,
 }
 
 /// The fields of a rule.
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("required" = ["assert", "message"])))]
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["assert", "message"]))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RuleSpec {
     /// Error or Warning: how bad a violation is.
     severity: RuleSeverity,
     /// The clusters that the rule is about: those that match all fields. Every cluster by default.
-    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
+    #[schemars(extend("minProperties" = 1))]
     clusters: Option<SelectedClusters>,
     /// A CEL expression that says which paths, or settings, the rule is about. All of them by default.
     #[serde(rename = "match")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub matches: Option<String>,
     /// A kind of policies, such as RateLimitPolicy.kuadrant.io: the rule is then about each setting of it that is in effect.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub each: Option<String>,
     /// A CEL expression that must be true.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub assert: Option<String>,
     /// What the rule demands, in a few words.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub message: Option<String>,
     /// Examples that the rule is checked with on each run.
-    #[cfg_attr(feature = "schema", schemars(length(max = MOST_TESTS)))]
+    #[schemars(length(max = MOST_TESTS))]
     pub tests: List<Test>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 enum RuleSeverity {
     /// A violation stops the run.
     #[default]
@@ -84,22 +80,20 @@ enum RuleSeverity {
 }
 
 /// An example, and what the rule says of it.
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Test {
     /// What the example shows.
     pub name: String,
     /// The variables: cluster, path, effective, setting. One that is absent is not there.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::mapping"))]
+    #[schemars(schema_with = "schema::mapping")]
     pub given: Value,
     /// What the rule says of it.
     pub expect: Expectation,
 }
 
 /// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Expectation {
     /// It is broken.
     Violated,

@@ -14,6 +14,7 @@ mod tests;
 pub use read::{ParamsPlace, read_class, written};
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::feedback_path::FeedbackPath;
@@ -24,8 +25,7 @@ use crate::object::Object;
 use apimachinery::{GroupKind, Selector};
 
 /// What one ManifestWork contains.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum WorkPer {
     /// One object of the hub, whose work does not depend on what the object refers to.
     #[default]
@@ -38,23 +38,19 @@ pub enum WorkPer {
 }
 
 /// GatewayClass parameters, the text under `data.params` of the ConfigMap.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(title = "spokewright GatewayClass parameters")
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(title = "spokewright GatewayClass parameters")]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Params {
     /// Class of the downstream Gateways. Only a class of kuadrant.io/mgc-gw-controller may leave it out.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub downstream_class: String,
     /// Policy kinds to ship with a Gateway.
     #[serde(rename = "policiesToSync")]
-    #[cfg_attr(feature = "schema", schemars(transform = without_choice))]
+    #[schemars(transform = without_choice)]
     policies: List<Entry>,
     /// Older name of policiesToSync. Both together are an error.
-    #[cfg_attr(feature = "schema", schemars(transform = without_choice))]
+    #[schemars(transform = without_choice)]
     experimental_policy_sync: List<Entry>,
     /// Other resources to sync: those that attach to Gateways by spec.parentRefs, such as httproutes, and, of any other
     /// namespaced resource, the objects that the entry selects.
@@ -76,7 +72,7 @@ pub struct Params {
     pub rollout: Option<Rollout>,
     /// Refuse a ManifestWork with more bytes of manifests. OCM itself refuses more than 512000; client-side
     /// apply stops at 262144.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = crate::api::ocm_work::WEBHOOK_LIMIT)))]
+    #[schemars(range(min = 1, max = crate::api::ocm_work::WEBHOOK_LIMIT))]
     pub max_work_bytes: u64,
     /// The policies to sync that exist, in the order of the parameters.
     #[serde(skip)]
@@ -225,17 +221,16 @@ pub struct Feedback {
 }
 
 /// A resource to sync, or some of its objects.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Entry {
     /// API group, without a version.
     group: String,
     /// Served version, such as v1.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     version: String,
     /// Plural resource name, such as httproutes or configmaps.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     resource: String,
     /// Further values to report from each spoke.
     #[serde(default)]
@@ -248,7 +243,6 @@ struct Entry {
 }
 
 /// Policies have their targets: nothing is chosen.
-#[cfg(feature = "schema")]
 fn without_choice(schema: &mut schemars::Schema) {
     let plural = "Plural resource name, such as authpolicies.";
     for (field, text) in [("", "A resource to sync."), ("/properties/resource", plural)] {
@@ -262,8 +256,7 @@ fn without_choice(schema: &mut schemars::Schema) {
 }
 
 /// A resource that is no longer synced.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Retained {
     /// API group, without a version.
@@ -272,26 +265,24 @@ struct Retained {
     #[serde(default)]
     version: Option<String>,
     /// Plural resource name, such as authpolicies.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     resource: String,
 }
 
 /// A value to report from each spoke.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reported {
     /// Name of the value in the ManifestWork's status.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     name: String,
     /// Where it is on the object, in client-go's JSONPath dialect without braces: .status.phase
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     path: String,
 }
 
 /// How the work agent writes manifests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum UpdateStrategy {
     /// OCM's default.
     #[default]
@@ -301,8 +292,7 @@ pub enum UpdateStrategy {
 }
 
 /// When the agent leaves fields out of what it applies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum IgnoreCondition {
     /// Whenever the object already exists.
     #[default]
@@ -312,8 +302,7 @@ pub enum IgnoreCondition {
 }
 
 /// How server-side apply settles conflicts.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ServerSideApply {
     /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
@@ -333,8 +322,7 @@ impl Default for ServerSideApply {
 }
 
 /// Fields that may differ on the spokes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IgnoreFields {
     /// When they are left out.
@@ -368,8 +356,7 @@ impl IgnoreFields {
 }
 
 /// How changes go out with `--work-kind replica-set`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Rollout {
     /// All clusters at once, some at a time, or one decision group after another.
@@ -385,8 +372,7 @@ pub struct Rollout {
     pub strategy: Value,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 enum RolloutType {
     #[default]
     All,
@@ -395,84 +381,77 @@ enum RolloutType {
 }
 
 /// All clusters at once. Of its settings OCM looks at the deadline alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct All {
     /// As for the other types, but OCM ignores it here.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    #[schemars(regex(pattern = DURATION))]
     min_success_time: Option<String>,
     /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
     /// limit: None.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    #[schemars(regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// As for the other types, but OCM ignores it here.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    #[schemars(schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
 }
 
 /// Some clusters at a time, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Progressive {
     /// How long a cluster must be done before the next one follows: 90s, 5m. Without it, 0.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    #[schemars(regex(pattern = DURATION))]
     min_success_time: Option<String>,
     /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
     /// limit: None.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    #[schemars(regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// How many clusters may fail before it stops: a number, or a percentage of all. Without it, 0.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    #[schemars(schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
     /// How many clusters at a time: a number, or a percentage of all. Without it, all.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "some_or_percentage"))]
+    #[schemars(schema_with = "some_or_percentage")]
     max_concurrency: Option<Value>,
     /// Decision groups that go first, one after another; no cluster in them may fail.
     mandatory_decision_groups: List<Group>,
 }
 
 /// One decision group after another.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct ProgressivePerGroup {
     /// How long a group must be done before the next one follows: 90s, 5m. Without it, 0.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    #[schemars(regex(pattern = DURATION))]
     min_success_time: Option<String>,
     /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
     /// limit: None.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    #[schemars(regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// How many clusters of a group may fail before it stops: a number, or a percentage of the group. Without it, 0.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    #[schemars(schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
     /// Decision groups that go first, one after another; no cluster in them may fail.
     mandatory_decision_groups: List<Group>,
 }
 
 /// A decision group, by its name or its index.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Group {
     /// Its name in the Placement.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     group_name: Option<String>,
     /// Its index, from 0.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    #[schemars(range(min = 0))]
     group_index: Option<i32>,
 }
 
 /// As Go parses durations.
-#[cfg(feature = "schema")]
 const DURATION: &str = r"^(0|([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+)$";
 /// One unit, unlike a duration.
-#[cfg(feature = "schema")]
 const DEADLINE: &str = "^([0-9]+[hms]|None)$";
 
-#[cfg(feature = "schema")]
 fn count_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]
@@ -480,7 +459,6 @@ fn count_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 /// Not zero, which OCM takes for all.
-#[cfg(feature = "schema")]
 fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(100|[1-9][0-9]?)%$"}]

@@ -9,6 +9,7 @@ use apimachinery::{LabelSelector, MatchExpression, pointer};
 use crd_schema::{Schema, Violation, ViolationKind};
 use kube_json::{Map, Value};
 use kube_yaml::Limits;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -73,10 +74,9 @@ pub fn profile() -> Schema {
 }
 
 /// A list whose items keep their positions: one that the schema refuses leaves a gap.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct List<T>(#[cfg_attr(feature = "schema", schemars(with = "Option<Vec<T>>"))] Option<Vec<Option<T>>>);
+pub struct List<T>(#[schemars(with = "Option<Vec<T>>")] Option<Vec<Option<T>>>);
 
 impl<T> List<T> {
     /// Whether the file has it, and not as null.
@@ -98,8 +98,7 @@ impl<T> Default for List<T> {
 }
 
 /// The labels of objects, or the claims of clusters, as in any Kubernetes label selector.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Labels {
     /// Labels with their values.
@@ -111,8 +110,7 @@ pub(super) struct Labels {
 }
 
 /// A requirement on a label.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Expression {
     /// The label's key.
@@ -226,7 +224,6 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
 }
 
 /// The JSON Schema of a mapping with any fields.
-#[cfg(feature = "schema")]
 pub(super) fn mapping(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "object", "additionalProperties": true})
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use kube_json::Text;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::schema::List;
@@ -71,24 +72,23 @@ impl Suppression {
 }
 
 /// Warnings of one code that are accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entry {
     /// Their code, such as secret/not-rendered.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     code: String,
     /// The object that they are about, as KIND/[NAMESPACE/]NAME.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     object: Option<String>,
     /// Glob of the files that they are in, relative to this file.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     path: Option<String>,
     /// Why they are accepted.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     reason: String,
     /// Until when: a date, which is the last day, or an RFC 3339 time. It has an effect only with --now.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     until: Option<String>,
 }
 

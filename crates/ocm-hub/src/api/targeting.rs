@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use apimachinery::{Allowance, Work, core_group};
 use crd_schema::{Schema, Violation, ViolationKind};
 use kube_json::{Map, Value, json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gateway::GROUP;
@@ -18,8 +19,7 @@ use super::gateway::GROUP;
 pub const ANY: &str = "*";
 
 /// A kind that may be targeted.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AllowedTarget {
     /// API group, `""` for core, `*` for any.
@@ -41,8 +41,7 @@ impl AllowedTarget {
 }
 
 /// Which spec fields name targets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TargetField {
     /// `spec.targetRef`.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use apimachinery::Identity;
 use kube_json::Text;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Code, Place, Severity};
@@ -27,8 +28,7 @@ pub struct Lacks {
 }
 
 /// What programs read of a violation of a FleetRule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FindingData {
     /// The name of the rule.
     pub rule: String,

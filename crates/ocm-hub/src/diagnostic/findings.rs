@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::explained::leave_out_explained;
@@ -13,8 +14,7 @@ use super::{Code, Finding, Locate, Severity, Suppressed, SuppressedBy, reading_o
 use crate::parallel;
 
 /// Severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SeverityOverride {
     /// Nothing is rendered.

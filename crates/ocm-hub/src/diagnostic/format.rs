@@ -3,6 +3,7 @@
 
 use std::io::{self, Write as _};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::place::resolve;
@@ -112,8 +113,7 @@ impl io::Write for EscapedLines<'_> {
 pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList<'a> {
     /// `API_VERSION`.
@@ -139,8 +139,7 @@ impl<'a> FindingList<'a> {
 }
 
 /// One finding in JSON. An empty label, a missing help line, and fields that the place does not have are absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingEntry<'a> {
     /// The stable code.
@@ -148,11 +147,11 @@ pub struct FindingEntry<'a> {
     /// `error` or `warning`.
     pub severity: &'static str,
     /// What is wrong.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub message: Sentence<'a>,
     /// What is at the place.
     #[serde(skip_serializing_if = "Sentence::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub label: Sentence<'a>,
     /// Where.
     #[serde(flatten)]
@@ -160,11 +159,11 @@ pub struct FindingEntry<'a> {
     /// Further places.
     pub related: Vec<RelatedEntry<'a>>,
     /// Why.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    #[schemars(with = "Vec<String>")]
     pub notes: Vec<Sentence<'a>>,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[schemars(with = "Option<String>")]
     pub help: Option<Sentence<'a>>,
     /// What programs read of a violation of a FleetRule.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,13 +190,12 @@ impl Serialize for Sentence<'_> {
 }
 
 /// Why a finding is not counted, in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
     /// The stated reason.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub reason: Sentence<'a>,
 }
 
@@ -230,11 +228,10 @@ impl<'a> FindingEntry<'a> {
 }
 
 /// A further place in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RelatedEntry<'a> {
     /// What is there.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub text: Sentence<'a>,
     /// Where.
     #[serde(flatten)]
@@ -242,8 +239,7 @@ pub struct RelatedEntry<'a> {
 }
 
 /// A place in JSON: path, JSON pointer, lines and columns from 1 (columns in characters, the end exclusive).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Position<'a> {
     /// The file; absent for the run as a whole.

@@ -4,14 +4,14 @@
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Object;
 use super::well_known::ORIGIN_CREATION;
 
 /// Whether an object's creation timestamp decides between policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Ages {
     /// It does, if it is present.
     #[default]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, Work};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ClusterLists, PolicyView, Seen, SourceLine};
@@ -17,8 +18,7 @@ use crate::topology::{Level, Node, Path};
 const STEPS_PER_PATH: u64 = 40;
 
 /// `policies --coverage -o json`.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoverageReport {
     /// `spokewright.dev/v1alpha1`.
@@ -35,8 +35,7 @@ pub struct CoverageReport {
 }
 
 /// How the policies of a kind cover a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RouteCoverage {
     /// No path has a policy in effect.
@@ -50,8 +49,7 @@ pub enum RouteCoverage {
 }
 
 /// How many routes a kind covers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoveredKind {
     /// The kind.
     pub kind: String,
@@ -70,8 +68,7 @@ pub struct CoveredKind {
 }
 
 /// A route without a policy of a kind at a listener.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Gap {
     /// Locator of the route.
     pub object: String,

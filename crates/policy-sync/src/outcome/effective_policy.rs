@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::{Map, Text, Value, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::status::reference;
@@ -19,8 +20,7 @@ use apimachinery::{GroupKind, Identity};
 pub const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
 
 /// The effective policies of one target.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectivePolicy {
     api_version: &'static str,
@@ -31,16 +31,14 @@ pub struct EffectivePolicy {
     policies: Vec<Resultant>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Metadata {
     name: String,
     /// Null for a target without a namespace.
     namespace: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TargetRef {
     group: String,
@@ -51,8 +49,7 @@ struct TargetRef {
     section_name: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Resultant {
     /// The controller of the Gateway; empty if it is not known.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use apimachinery::Work;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::inventory::{Inventory, InventoryScope, SourceLine};
@@ -20,8 +21,7 @@ use crate::sync::is_on_hub_only;
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyReport {
     /// `spokewright.dev/v1alpha1`.
@@ -50,8 +50,7 @@ pub struct PolicyReport {
 }
 
 /// A policy that is not on the cluster that is looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ElsewhereEntry {
     /// Locator.
@@ -61,8 +60,7 @@ pub struct ElsewhereEntry {
 }
 
 /// A Gateway whose policies have nothing to apply to, because no route is attached to it in the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WithoutPaths {
     /// The policy kind.
@@ -78,8 +76,7 @@ pub struct WithoutPaths {
 }
 
 /// The effective policies on one path.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveEntry {
@@ -101,8 +98,7 @@ pub struct EffectiveEntry {
 }
 
 /// What holds, wherever it does.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveResult {
@@ -217,8 +213,7 @@ impl PolicyView<'_> {
 }
 
 /// A policy and its predicted status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyEntry {
@@ -271,8 +266,7 @@ pub struct PolicyEntry {
 }
 
 /// Why another policy won.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DecisionEntry {
     /// Its locator.
@@ -293,9 +287,8 @@ pub struct OnCluster {
 }
 
 /// The status of a policy, or of a target, on one cluster.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "OnCluster"))]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OnCluster")]
 struct OnClusterEntry<'o> {
     /// The cluster.
     cluster: &'o str,
@@ -529,7 +522,6 @@ impl Serialize for OnCluster {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for OnCluster {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         OnClusterEntry::schema_name()

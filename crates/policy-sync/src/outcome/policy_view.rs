@@ -8,6 +8,7 @@ use std::sync::Arc;
 use apimachinery::Identity;
 use indexmap::IndexMap;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::inventory::SourceLine;
@@ -355,8 +356,7 @@ impl<'v> ClusterLists<'v> {
 }
 
 /// A policy that is not shipped although its kind is synced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WithheldPolicy {
     /// Locator of the policy.
     pub policy: String,
@@ -388,8 +388,7 @@ impl WithheldPolicy {
 }
 
 /// What one ClusterOverlay changes in one object, on clusters that get the same values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OverlayChanges {
     /// Locator of the overlay.
@@ -422,8 +421,7 @@ impl OverlayChanges {
 }
 
 /// A field that a ClusterOverlay changes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct OverlaidFieldReport {
     /// Where it is in the object.

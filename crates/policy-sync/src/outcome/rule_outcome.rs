@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SourceLine;
@@ -13,8 +14,7 @@ use crate::diagnostic::{Locate, Place};
 pub type ClusterNames = Arc<[Arc<str>]>;
 
 /// What a FleetRule comes to on the clusters of a fleet.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleOutcome {
     /// Its locator.
@@ -47,8 +47,7 @@ pub struct RuleOutcome {
 }
 
 /// How a FleetRule came out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RuleState {
     /// It is satisfied wherever it is about something.
@@ -65,8 +64,7 @@ pub enum RuleState {
 }
 
 /// Equal violations of a FleetRule on paths and clusters.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct RuleViolation {
     /// Locator of the route, of the Gateway of the listener, or of the policy.
     pub object: String,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use apimachinery::{Identity, Work};
 use kube_json::{Value, json};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::policies::{OnCluster, policies};
@@ -507,8 +508,7 @@ fn route_condition(
 }
 
 /// The predicted status of one hub object, or of one section of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectStatus {
     /// Locator of the object, with `#section` for a listener, a rule, or a port.
@@ -585,8 +585,7 @@ pub enum StatusGroup {
 }
 
 /// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
     pub r#type: &'static str,
@@ -595,8 +594,7 @@ pub struct Address {
 }
 
 /// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListenerOnCluster {
     /// `<cluster>.<listener>`.
@@ -606,8 +604,7 @@ pub struct ListenerOnCluster {
 }
 
 /// The ManifestWork that delivers an object to one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkOnCluster {
     /// The cluster.
@@ -622,8 +619,7 @@ pub struct WorkOnCluster {
 }
 
 /// A value that the parameters ask for, as one cluster reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FeedbackOnCluster {
     /// Its name.
     pub name: String,
@@ -637,8 +633,7 @@ pub struct FeedbackOnCluster {
 }
 
 /// A feedback value that a cluster could not read. It is unknown, not absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnknownOnCluster {
     /// Its name, if the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -650,8 +645,7 @@ pub struct UnknownOnCluster {
 }
 
 /// An object on a cluster that differs from its work, in the agent's words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ManifestProblem {
     /// Kind; the plural if the kind is not known.
     pub kind: String,
@@ -667,8 +661,7 @@ pub struct ManifestProblem {
 }
 
 /// The state of a ManifestWork. The order is that of a report: a state that explains others comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub enum WorkState {
     /// It is planned, but not among the works that were given.
     Missing,

@@ -2,6 +2,7 @@
 //! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status), and the entries of `status.ancestors` that
 //! contain them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::attachment::Attachments;
@@ -63,8 +64,7 @@ pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]
 pub(super) const MAX_ANCESTORS: usize = 16;
 
 /// The status of a policy for one ancestor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorStatus {
     /// The Gateway, or the ListenerSet, or the GatewayClass.
@@ -76,8 +76,7 @@ pub struct AncestorStatus {
 }
 
 /// A ParentReference.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorRef {
     /// API group.

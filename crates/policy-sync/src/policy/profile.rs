@@ -2,14 +2,14 @@
 //! (docs/guides/teaching-a-kind.md).
 
 use apimachinery::GroupKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::targeting::Targeting;
 use crate::topology::Level;
 
 /// Where the settings of a policy are in its spec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Wrappers {
     /// In the spec itself.
     Bare,
@@ -23,8 +23,7 @@ pub enum Wrappers {
 }
 
 /// How two specs become one (GEP-713, merge strategies).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Strategy {
     /// No merging; only the established policy applies.
     None,
@@ -46,8 +45,7 @@ impl Strategy {
 
 /// A list that a strategic merge, or with a number as the key a merge by fields, combines element by element; all others
 /// are replaced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListKey {
     /// JSON pointer in the settings: `/httpUpgrade`.
@@ -86,8 +84,7 @@ pub(super) fn owned(texts: &[&str]) -> Vec<String> {
 
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
 /// default), `ShallowMergePreferParent`, `DeepMergePreferChild` or `DeepMergePreferParent`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Inheritance {
     /// The annotation.
@@ -102,8 +99,7 @@ pub struct Inheritance {
 }
 
 /// Whose strategy applies when two policies meet, and which policies meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Dictates {
     /// The established policy's; all policies on a path meet (GEP-713).
     #[default]
@@ -114,8 +110,7 @@ pub enum Dictates {
 }
 
 /// The order of two policies on one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Precedence {
     /// The oldest wins, both in defaults and in overrides (GEP-713's earlier text).
     #[default]
@@ -125,8 +120,7 @@ pub enum Precedence {
 }
 
 /// A part of the spec that is merged by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RulePath {
     /// JSON pointer in the settings: `/limits`.
@@ -143,8 +137,7 @@ pub struct RulePath {
 }
 
 /// The unit that a merge never splits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum MergeUnit {
     /// The whole spec.
     Whole,
@@ -166,8 +159,7 @@ impl MergeUnit {
 }
 
 /// Settings that routes of some kinds take from every policy on the path, unless a more specific policy sets them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Filled {
     /// The kinds of the routes.
@@ -199,8 +191,7 @@ impl Filled {
 }
 
 /// What happens to two policies of one kind on one target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
@@ -217,8 +208,7 @@ pub enum SameTarget {
 }
 
 /// Which nodes a path lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Paths {
     /// Every level down to its end: one path per listener and rule (Kuadrant).
     EveryLevel,
@@ -228,8 +218,7 @@ pub enum Paths {
 }
 
 /// Conditions and messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum StatusShape {
     /// Accepted and Enforced, flat, with Kuadrant's words.
     Kuadrant,
@@ -447,8 +436,7 @@ impl Profile {
 }
 
 /// What a policy of the kind affects (GEP-713: Direct and Inherited).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default, JsonSchema)]
 pub enum Class {
     /// Only its own target.
     Direct,
@@ -472,8 +460,7 @@ const fn owner_of(level: Level) -> Level {
 /// Each is the name of a setting, which is a rule id or a JSON pointer, and a JSON pointer into its value. `*` matches
 /// any one part: `authentication#*/anonymous`. If `=` and a word follow, the setting counts as present only with this
 /// value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Open {
     /// Settings that must be present.

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use apimachinery::{GroupKind, Work};
 use crd_schema::Schema;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::products::BUILT_IN;
@@ -202,8 +203,7 @@ const HELP: &str = "see `spokewright schema config` for the fields of a profile,
 
 /// Adds a policy kind, or corrects one. A field that is left out keeps its built-in value, or, for a kind that is not
 /// built in, the value of a labeled kind of this class.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProfileEntry {
     /// API group of the policy kind.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use apimachinery::{GroupKind, Identity, row_ids};
 use kube_json::Text;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::route_match::RouteMatch;
@@ -39,8 +40,7 @@ row_ids! {
 }
 
 /// A level of the hierarchy of GEP-713, least specific first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
     /// The mesh as a whole (Istio's root namespace).
     Mesh,

@@ -1,28 +1,26 @@
 //! Settings of the configuration with a few possible values, and the limits of `diff`: their names and defaults.
 
 use ocm_placement::Mode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::object::Ages;
 
 /// The file's apiVersion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum ApiVersion {
     #[serde(rename = "spokewright.dev/v1alpha1")]
     V1Alpha1,
 }
 
 /// The file's kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Kind {
     RenderConfig,
 }
 
 /// Placements.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Placements {
     /// Where placements come from.
@@ -32,8 +30,7 @@ pub struct Placements {
 }
 
 /// Precedence of policies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PolicyPrecedence {
     /// Whether an object's creation timestamp decides between policies.
@@ -41,13 +38,12 @@ pub struct PolicyPrecedence {
 }
 
 /// Istio, if it is not installed in the usual way.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Istio {
     /// The namespace whose policies apply to the whole mesh: rootNamespace of its MeshConfig.
     #[serde(default = "root_namespace")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub root_namespace: String,
 }
 
@@ -56,29 +52,26 @@ fn root_namespace() -> String {
 }
 
 /// Settings of the command `diff`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DiffSettings {
     pub budget: Option<Budget>,
 }
 
 /// The Placement whose decision groups are the waves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waves {
     /// Its namespace.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub namespace: String,
     /// Its name.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub placement: String,
 }
 
 /// Where placements come from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PlacementSource {
     /// PlacementDecisions of the input, or, if it has none for a Placement, an evaluation.
     #[default]
@@ -90,8 +83,7 @@ pub enum PlacementSource {
 }
 
 /// What happens to the Secrets that Gateways refer to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Secrets {
     /// They are expected on the spokes.
     #[default]
@@ -101,8 +93,7 @@ pub enum Secrets {
 }
 
 /// Whether the hub objects are written with what the renderer knows about them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HubObjects {
     /// They are not written.
     #[default]
@@ -112,8 +103,7 @@ pub enum HubObjects {
 }
 
 /// How much a change may do unless a user allows more. Without a limit, anything is allowed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
     /// Objects that may be deleted, counted over all clusters.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use apimachinery::pointer;
 use kube_json::{Text, Value};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What begins a value of a cluster.
@@ -130,8 +131,7 @@ fn field(text: &str) -> Option<(ClusterField, &str)> {
 }
 
 /// The type that a text becomes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
 pub enum ValueType {
     /// It stays a text.
     #[default]

@@ -2,6 +2,7 @@
 //! (`schemas/overlay.schema.json`).
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -10,14 +11,12 @@ use crate::api::config::ApiVersion;
 use crate::api::schema::{Labels, List};
 
 /// The most changes of an overlay, and the most fields of a change.
-#[cfg(feature = "schema")]
 const MOST: u32 = 64;
 
 /// Fields of hub objects of a namespace that are different on some clusters.
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "spokewright ClusterOverlay"))]
-#[cfg_attr(feature = "schema", schemars(extend("required" = ["apiVersion", "kind", "metadata", "spec"])))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(title = "spokewright ClusterOverlay")]
+#[schemars(extend("required" = ["apiVersion", "kind", "metadata", "spec"]))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
     /// The object's apiVersion.
@@ -25,7 +24,7 @@ pub struct Document {
     /// The object's kind.
     kind: Kind,
     /// Name and namespace: an overlay changes objects of its own namespace only.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::api::schema::mapping"))]
+    #[schemars(schema_with = "crate::api::schema::mapping")]
     metadata: IgnoredAny,
     /// Which clusters get which changes.
     #[serde(default)]
@@ -33,35 +32,32 @@ pub struct Document {
 }
 
 /// The object's kind.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 enum Kind {
     ClusterOverlay,
 }
 
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("required" = ["clusters", "changes"])))]
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["clusters", "changes"]))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(super) struct Spec {
     /// Of two overlays that change a field on a cluster, the one with the higher priority decides. Those of equal priority
     /// must agree.
-    #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
+    #[schemars(range(min = -1000, max = 1000))]
     pub(super) priority: i32,
     /// The clusters that get the changes: those that match all fields.
-    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
+    #[schemars(extend("minProperties" = 1))]
     pub(super) clusters: Clusters,
     /// The changes. Their order means nothing.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MOST)))]
+    #[schemars(length(min = 1, max = MOST))]
     pub(super) changes: List<Change>,
 }
 
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(in crate::api) struct Clusters {
     /// Names of clusters.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
+    #[schemars(length(min = 1), inner(length(min = 1)))]
     pub(super) names: List<String>,
     /// Labels of the ManagedClusters; without requirements, it selects every cluster.
     pub(super) label_selector: Option<Labels>,
@@ -70,44 +66,41 @@ pub(in crate::api) struct Clusters {
 }
 
 /// Fields of an object, or of several of a kind.
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Change {
     /// The objects: of this group and kind, with either this name or these labels.
     pub(super) target: Target,
     /// The fields. Their order means nothing.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MOST)))]
+    #[schemars(length(min = 1, max = MOST))]
     pub(super) set: List<Field>,
 }
 
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Target {
     /// API group, without a version; "" for the core group.
     pub(super) group: String,
     /// Kind, such as RateLimitPolicy.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub(super) kind: String,
     /// Name of the object. Exclusive with labelSelector.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub(super) name: Option<String>,
     /// Labels of the objects. Exclusive with name.
     pub(super) label_selector: Option<Labels>,
 }
 
 /// A field that is set or removed.
-#[derive(Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Field {
     /// Path of the field, as diff prints it: `spec.limits.reads.rates[0].limit`
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     pub(super) path: String,
     /// The value there, any YAML; it replaces lists and mappings as a whole. Its texts may contain values of the cluster,
     /// such as ${cluster.name}. Exclusive with remove.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "any"))]
+    #[schemars(schema_with = "any")]
     #[serde(default)]
     pub(super) value: Option<Value>,
     /// true to remove the field. Exclusive with value.
@@ -116,13 +109,12 @@ pub(super) struct Field {
     #[serde(rename = "as")]
     pub(super) value_type: Option<ValueType>,
     /// The value, any YAML, on a cluster without one of those that value refers to.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "any"))]
+    #[schemars(schema_with = "any")]
     #[serde(default)]
     pub(super) default: Option<Value>,
 }
 
 /// As a CustomResourceDefinition writes it.
-#[cfg(feature = "schema")]
 fn any(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"nullable": true, "x-kubernetes-preserve-unknown-fields": true})
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use apimachinery::pointer;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Which::{self, New, Old};
@@ -26,8 +27,7 @@ use crate::policy::Profile;
 use crate::topology::Level;
 
 /// Whether clusters or paths are on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
     /// On both.
@@ -44,8 +44,7 @@ pub enum Presence {
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectiveChange {
     /// Kind of the policy.
@@ -95,8 +94,7 @@ impl EffectiveChange {
 }
 
 /// A setting that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingChange {
     /// Rule id or JSON pointer.

@@ -11,6 +11,7 @@ pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_req
 
 use indexmap::IndexMap;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::effective_settings::{EffectiveSettings, conceal, giver};
@@ -28,8 +29,7 @@ use apimachinery::Identity;
 use apimachinery::pointer::{dotted, inside};
 
 /// Everything about one object, kind `Explanation`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectExplanation {
     api_version: &'static str,
@@ -79,8 +79,7 @@ pub struct ObjectExplanation {
 }
 
 /// A policy that targets the object.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct AttachedPolicy {
     /// Its locator.
     pub policy: String,
@@ -92,8 +91,7 @@ pub struct AttachedPolicy {
 }
 
 /// What is reported about a policy.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyPart {
     /// Its conditions.
@@ -116,8 +114,7 @@ pub struct PolicyPart {
 }
 
 /// A policy that overrides another one.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Winner {
     /// Its locator.
     pub policy: String,
@@ -129,8 +126,7 @@ pub struct Winner {
 }
 
 /// A policy that another one overrides.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Loser {
     /// Its locator.
     pub policy: String,
@@ -143,8 +139,7 @@ pub struct Loser {
 }
 
 /// What a policy affects, as locators.
-#[derive(Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ReachPart {
     /// Cluster names.
     pub clusters: Vec<String>,
@@ -159,8 +154,7 @@ pub struct ReachPart {
 }
 
 /// The state of a policy on one cluster.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ClusterPart {
     /// The cluster.
     pub cluster: String,
@@ -169,8 +163,7 @@ pub struct ClusterPart {
 }
 
 /// Results that would change.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ChangePart {
     /// The paths, as locators.
     pub paths: Vec<Vec<String>>,
@@ -188,8 +181,7 @@ pub struct ChangePart {
 }
 
 /// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
@@ -205,8 +197,7 @@ pub struct SettingIfDeleted {
 }
 
 /// Paths with one result.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExplainedPaths {
     /// The policy kind.
     pub kind: String,
@@ -233,8 +224,7 @@ pub struct ExplainedPaths {
 }
 
 /// A policy that its controller refuses.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RefusedPolicy {
     /// Locator.
     pub policy: String,
@@ -244,8 +234,7 @@ pub struct RefusedPolicy {
 }
 
 /// A setting with its origin.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExplainedSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -262,8 +251,7 @@ pub struct ExplainedSetting {
 }
 
 /// A field of a setting that a ClusterOverlay changed.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OverlaidSetting {
     /// Where it is in the policy.
     #[serde(rename = "field")]
@@ -282,8 +270,7 @@ pub struct OverlaidSetting {
 }
 
 /// A setting that is overridden.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.
     pub setting: String,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ExplainedPaths, Explainer, Winner};
@@ -16,8 +17,7 @@ use crate::topology::{GatewayId, Node, Path, Topology};
 use apimachinery::Work;
 
 /// How a request is answered, kind `RequestExplanation`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestExplanation {
     api_version: &'static str,
@@ -35,8 +35,7 @@ pub struct RequestExplanation {
 }
 
 /// How a Gateway answers a request.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {
     /// Locator of the listener that accepts it.
@@ -72,8 +71,7 @@ pub struct Answer {
 }
 
 /// A policy that some clusters do not get.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct WithheldThere {
     /// Its locator.
     pub policy: String,
@@ -84,8 +82,7 @@ pub struct WithheldThere {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleLine {
     /// Its locator.
     pub rule: String,
@@ -98,8 +95,7 @@ pub struct RuleLine {
 }
 
 /// A rule of which it is not known whether it matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnknownRule {
     /// The rule.
     #[serde(flatten)]

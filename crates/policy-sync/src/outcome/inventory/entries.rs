@@ -6,6 +6,7 @@ use std::sync::Arc;
 use apimachinery::{Identity, Work};
 use indexmap::IndexMap;
 use kube_json::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::{Hidden, Locate, Place};
@@ -16,8 +17,7 @@ use crate::topology::{Level, Node, Topology};
 pub(super) const STEPS_PER_CELL: u64 = 30;
 
 /// What there is, and what policies come to, each outcome once.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Inventory {
     /// The kinds of policies.
@@ -47,8 +47,7 @@ pub struct InventoryScope<'s> {
 }
 
 /// A kind of policies.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KindEntry {
     /// The kind.
     pub kind: String,
@@ -68,8 +67,7 @@ impl KindEntry {
 }
 
 /// A Gateway, or a Service of a mesh.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayEntry {
     /// Locator.
@@ -96,8 +94,7 @@ pub struct GatewayEntry {
 }
 
 /// A listener.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListenerEntry {
     /// Locator; for a Service, that of the Service.
@@ -116,8 +113,7 @@ pub struct ListenerEntry {
 }
 
 /// A route.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteEntry {
     /// Locator.
@@ -140,8 +136,7 @@ pub struct RouteEntry {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RuleEntry {
     /// Locator.
     pub rule: Arc<str>,
@@ -155,8 +150,7 @@ pub struct RuleEntry {
 }
 
 /// A listener that accepts a route.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AttachedEntry {
     /// Locator.
     pub listener: Arc<str>,
@@ -212,8 +206,7 @@ pub struct PolicyReference {
 }
 
 /// The result of the policies of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct OutcomeEntry {
     /// The policy kind.
     pub kind: String,
@@ -232,15 +225,14 @@ pub struct OutcomeEntry {
 }
 
 /// A setting that is in effect.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct OutcomeSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
     /// Its value.
     pub value: Value,
     /// Locator.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub policy: PolicyReference,
     /// The line of the name of the setting.
     #[serde(flatten)]
@@ -248,8 +240,7 @@ pub struct OutcomeSetting {
 }
 
 /// A setting that is overridden.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct LostSetting {
     /// Rule id or JSON pointer.
     pub setting: String,
@@ -257,13 +248,13 @@ pub struct LostSetting {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Locator of the policy that it is written in.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub policy: PolicyReference,
     /// Where it is written.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
     /// Locators of the policies that override it.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    #[schemars(with = "Vec<String>")]
     pub by: Vec<PolicyReference>,
     /// The name of the rule that decided, if one did.
     pub rule: &'static str,
@@ -272,8 +263,7 @@ pub struct LostSetting {
 }
 
 /// Clusters with another outcome than most.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OutcomeException {
     /// Sorted.
     pub clusters: Arc<[String]>,
@@ -292,8 +282,7 @@ pub struct OutcomeException {
 }
 
 /// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceLine {
     /// Path relative to the root of the input.
