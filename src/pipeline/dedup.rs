@@ -15,7 +15,7 @@ use kube_json::Value;
 
 use crate::api::{crd, ocm};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
+    Code, DocumentId, Finding, Findings, IdentityPart, Lacks, Locate as _, Part, Place, Secrecy, Severity, SourceId,
     counted, nearest,
 };
 use crate::hub::{Hub, ObjectsByPlace};
@@ -189,10 +189,14 @@ impl<'s> WrongObject<'s> {
                     (None, Some(object)) => Self::read(object, false),
                     (None, None) => Self::written(at, sources),
                 });
-            let has_no_name = [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
-            object.is_unreadable |= has_no_name || has_sections_at(finding);
+            object.is_unreadable |= finding.unknown.is_some() || has_sections_at(finding);
             object.errors.push(finding);
-            object.name = object.name.filter(|_| !has_no_name);
+            // What is written there is not what the object is called.
+            match finding.unknown {
+                Some(IdentityPart::Name) => object.name = None,
+                Some(IdentityPart::Namespace) => object.namespace = None,
+                None => {}
+            }
         }
         wrong
     }

@@ -27,6 +27,15 @@ pub struct Lacks {
     pub near: Place,
 }
 
+/// A part of the identity of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityPart {
+    /// Its `metadata.name`.
+    Name,
+    /// Its `metadata.namespace`.
+    Namespace,
+}
+
 /// What programs read of a violation of a FleetRule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FindingData {
@@ -69,6 +78,8 @@ pub struct Finding {
     pub causes: Vec<Place>,
     /// The object that the input lacks, if that is what it reports.
     pub missing: Option<Identity>,
+    /// What its object may be called is unknown because of it ([`Finding::leaves_unknown`]).
+    pub unknown: Option<IdentityPart>,
     /// What programs read of it, besides its place.
     pub data: Option<FindingData>,
     /// Why it is not counted, if it is accepted.
@@ -98,6 +109,7 @@ impl Finding {
             is_rule: false,
             causes: Vec::new(),
             missing: None,
+            unknown: None,
             data: None,
             suppressed: None,
             settles_field: false,
@@ -154,6 +166,13 @@ impl Finding {
     #[must_use]
     pub fn missing(mut self, object: Identity) -> Self {
         self.missing = Some(object);
+        self
+    }
+
+    /// Says that nobody can know this part of the identity of its object, so the object may be any that the input lacks.
+    #[must_use]
+    pub const fn leaves_unknown(mut self, part: IdentityPart) -> Self {
+        self.unknown = Some(part);
         self
     }
 

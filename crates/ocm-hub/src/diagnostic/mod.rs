@@ -23,7 +23,7 @@ mod text;
 pub use apimachinery::broken;
 pub use ci::{CodeQuality, github, junit};
 pub use code::{CODES, Code, Severity};
-pub use finding::{Finding, FindingData, Label, Lacks, Suppressed, SuppressedBy};
+pub use finding::{Finding, FindingData, IdentityPart, Label, Lacks, Suppressed, SuppressedBy};
 pub use findings::{FindingCounts, Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{
     API_VERSION, FindingEntry, FindingList, Format, Position, RelatedEntry, Sentence, SuppressedEntry,

@@ -18,7 +18,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::kinds::{KindTable, correct_kind, unknown_version_of_read};
 use crate::api::own_kinds::{self, is_own_document};
 use crate::api::{catalog, gateway};
-use crate::diagnostic::{Code, Finding, Findings, Part};
+use crate::diagnostic::{Code, Finding, Findings, IdentityPart, Part};
 use crate::object::well_known::is_local_config;
 use crate::object::{Object, Origin};
 use crate::parallel;
@@ -375,9 +375,9 @@ impl Other {
         let name = field("name");
         match field("namespace") {
             Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => {
-                Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
+                Some(not_a_string(&self.origin, &self.kind, "namespace", namespace).leaves_unknown(IdentityPart::Namespace))
             }
-            _ => Some(no_name(&self.origin, &self.value, &self.kind, name)),
+            _ => Some(no_name(&self.origin, &self.value, &self.kind, name).leaves_unknown(IdentityPart::Name)),
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::api::crd::Scope;
 use crate::api::kinds::KindTable;
 use crate::api::violation::{self, METADATA_OF_HUB};
-use crate::diagnostic::{Code, Finding, holds_secret, nearest};
+use crate::diagnostic::{Code, Finding, IdentityPart, holds_secret, nearest};
 use crate::object::Object;
 use apimachinery::Field;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
@@ -14,12 +14,14 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
     let mut wrong = Vec::new();
     let rule = NameRule::for_kind(&object.api_version.group, &object.kind);
     if let Err(error) = rule.check(&object.name) {
-        wrong.push(invalid_name(object, "/metadata/name", &object.name, &error));
+        let finding = invalid_name(object, "/metadata/name", &object.name, &error);
+        wrong.push(finding.leaves_unknown(IdentityPart::Name));
     }
     if let Some(namespace) = &object.namespace
         && let Err(error) = check_namespace(namespace)
     {
-        wrong.push(invalid_name(object, "/metadata/namespace", namespace, &error));
+        let finding = invalid_name(object, "/metadata/namespace", namespace, &error);
+        wrong.push(finding.leaves_unknown(IdentityPart::Namespace));
     }
     let metadata = object.root().get("metadata");
     for (section, is_label) in [("labels", true), ("annotations", false)] {
