@@ -68,15 +68,17 @@ pub(super) fn paths_from(
 /// Every path from a start in full detail, policies or none.
 pub(crate) fn all_paths_from(attachments: &Attachments<'_>, start: Start, work: &Work) -> Vec<Path> {
     let profile = Profile {
+        in_mesh: true,
         paths: Paths::EveryLevel,
-        ..Profile::inherited("", "").ends(&[
+        ends: vec![
             Level::Gateway,
             Level::Listener,
             Level::Route,
             Level::Rule,
             Level::Backend,
             Level::Port,
-        ])
+        ],
+        ..Profile::default()
     };
     Walk::from(attachments, (None, &profile), (start, false), work).all
 }

@@ -9,7 +9,7 @@ use crd_schema::Schema;
 use kube_json::Value;
 use serde::Deserialize;
 
-use super::products::BUILT_IN;
+use super::products;
 use super::profile::{
     Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Open, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
@@ -18,7 +18,7 @@ use super::targeting::{Targeting, TargetingSource, known_targets};
 use crate::api::crd::Crd;
 use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::{catalog, schema, targeting as api, violation};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, broken};
 use crate::topology::Level;
 
 /// Profiles by group and kind: the built-in ones, corrected and completed by the configuration.
@@ -52,9 +52,9 @@ impl Profiles {
             defined: BTreeMap::new(),
             found: Arc::default(),
         };
-        for (of_product, in_mesh) in BUILT_IN {
-            for profile in of_product() {
-                profiles.insert(Profile { in_mesh, ..profile });
+        for entry in products::profiles() {
+            if let Err(error) = profiles.configure(&entry) {
+                broken(format_args!("{error}"));
             }
         }
         profiles
@@ -182,10 +182,13 @@ impl Profiles {
     /// The profile of a labeled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     fn fallback(kind: &GroupKind, class: &str) -> Profile {
-        if class.eq_ignore_ascii_case("direct") {
-            return Profile::direct(&kind.group, &kind.kind);
-        }
-        Profile::inherited(&kind.group, &kind.kind)
+        let is_direct = class.eq_ignore_ascii_case("direct");
+        let class = if is_direct {
+            Class::Direct
+        } else {
+            Class::Inherited
+        };
+        Profile::from_class(kind, class)
     }
 }
 
@@ -400,7 +403,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_specification_has_one_profile() {
         let profiles = Profiles::built_in();
-        let total: usize = BUILT_IN.iter().map(|(profiles, _)| profiles().len()).sum();
+        let total = products::profiles().count();
         assert_eq!(total, profiles.iter().count(), "a kind is described twice");
         for (group, kinds) in [
             (
@@ -453,11 +456,15 @@ mod tests {
         assert_eq!(found(&profiles, &["v1beta1"]), v1.undescribed());
         profiles.insert(Profile {
             strategy: Strategy::None,
-            ..v1.clone().versions(&["v1beta1", "v1beta2"])
+            versions: vec!["v1beta1".to_owned(), "v1beta2".to_owned()],
+            ..v1.clone()
         });
         assert_eq!(found(&profiles, &["v1beta2"]).strategy, Strategy::None);
         assert_eq!(found(&profiles, &["v1"]), v1, "the one of v1 stays");
-        profiles.insert(v1.versions(&[]));
+        profiles.insert(Profile {
+            versions: Vec::new(),
+            ..v1
+        });
         assert_eq!(
             profiles.get(&kind).len(),
             1,
