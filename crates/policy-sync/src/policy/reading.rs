@@ -461,37 +461,42 @@ const MERGE_TYPES: &[(&str, Strategy)] = &[
     ("JSONMerge", Strategy::Patch),
 ];
 
-/// The exact words that a kind has for its strategies, if its CRD takes no others.
-const fn words(status: StatusShape) -> Option<&'static [(&'static str, Strategy)]> {
-    match status {
-        StatusShape::Kuadrant => Some(KUADRANT),
-        StatusShape::EnvoyGateway => Some(MERGE_TYPES),
-        _ => None,
+/// GEP-713's names and those of products, for kinds of which no CRD says which words there are
+/// (docs/systems/gep-713.md#merge-strategies).
+const ANY_WORDS: &[(&str, Strategy)] = &[
+    ("atomic", Strategy::Atomic),
+    ("patch", Strategy::Patch),
+    ("merge", Strategy::Patch),
+    ("replace", Strategy::Atomic),
+    ("strategicmerge", Strategy::Patch),
+    ("jsonmerge", Strategy::Patch),
+];
+
+/// The words that a kind has for its strategies, the usual one first, and whether its CRD takes no others.
+const fn words(profile: &Profile) -> (&'static [(&'static str, Strategy)], bool) {
+    match profile.status {
+        StatusShape::Kuadrant => (KUADRANT, true),
+        StatusShape::EnvoyGateway => (MERGE_TYPES, true),
+        _ => (ANY_WORDS, false),
     }
 }
 
-/// The value of a strategy field. Where no CRD says which words there are, GEP-713's names and those of products count,
-/// without regard to case.
+/// The value of a strategy field. Case counts only where a CRD says which words there are.
 fn parse_strategy(text: &str, profile: &Profile) -> Option<Strategy> {
-    if let Some(words) = words(profile.status) {
-        let known = words.iter().find(|(word, _)| *word == text);
-        return known.map(|(_, strategy)| *strategy);
-    }
-    match text.to_ascii_lowercase().as_str() {
-        "atomic" | "replace" => Some(Strategy::Atomic),
-        "patch" | "merge" | "strategicmerge" | "jsonmerge" => Some(Strategy::Patch),
-        _ => None,
-    }
+    let (words, is_exact) = words(profile);
+    let is_it = |word: &str| word == text || (!is_exact && word.eq_ignore_ascii_case(text));
+    let found = words.iter().find(|(word, _)| is_it(word));
+    found.map(|(_, strategy)| *strategy)
 }
 
+/// The words, for a help line.
 fn vocabulary(profile: &Profile) -> String {
-    match words(profile.status) {
-        Some(words) => {
-            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-            words.join(" or ")
-        }
-        None => "`atomic`, `patch` or `merge`".to_owned(),
+    let (words, is_exact) = words(profile);
+    if !is_exact {
+        return "`atomic`, `patch` or `merge`".to_owned();
     }
+    let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+    words.join(" or ")
 }
 
 /// The place of a field.
@@ -623,15 +628,17 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     Value::Object(written)
 }
 
-/// A strategy as a spec of the kind names it.
-pub const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
-    match (strategy, profile.status) {
-        (Strategy::StrategicPatch, StatusShape::EnvoyGateway) => "StrategicMerge",
-        (Strategy::Patch, StatusShape::EnvoyGateway) => "JSONMerge",
-        (Strategy::None | Strategy::Atomic, _) => "atomic",
-        (Strategy::Patch | Strategy::StrategicPatch, StatusShape::Kuadrant) => "merge",
-        (Strategy::Patch | Strategy::StrategicPatch, _) => "patch",
-    }
+/// A strategy as a spec of the kind names it: Kuadrant has one word for both patches, and a merge type that replaces the
+/// policies above is not written.
+pub fn strategy_word(profile: &Profile, strategy: Strategy) -> &'static str {
+    let (words, _) = words(profile);
+    let same = words.iter().find(|(_, known)| *known == strategy);
+    let alike = || {
+        words
+            .iter()
+            .find(|(_, known)| known.merges() == strategy.merges())
+    };
+    same.or_else(alike).map_or("atomic", |(word, _)| word)
 }
 
 /// The mapping of a spec that is at `/spec`, or at `/spec/<wrapper>`.
