@@ -5,6 +5,7 @@ use apimachinery::GroupKind;
 use serde::{Deserialize, Serialize};
 
 use super::targeting::Targeting;
+use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::topology::Level;
 
 /// Where the settings of a policy are in its spec.
@@ -268,6 +269,12 @@ pub struct Profile {
     /// What may be targeted. `Profiles::find` fills it in, from the definition where there is one.
     #[serde(skip)]
     pub targeting: Targeting,
+    /// The kinds that may be targeted according to the configuration.
+    #[serde(skip)]
+    pub(super) targets: Option<Vec<AllowedTarget>>,
+    /// The fields that name targets according to the configuration.
+    #[serde(skip)]
+    pub(super) target_fields: Option<Vec<TargetField>>,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
     /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the

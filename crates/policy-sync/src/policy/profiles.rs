@@ -134,7 +134,8 @@ impl Profiles {
                 None => Self::fallback(kind, label?),
             },
         };
-        profile.targeting = profile.targeting.overriding(self.targeting(kind, versions));
+        let targeting = self.targeting(kind, versions);
+        profile.targeting = targeting.configured(profile.target_fields.clone(), profile.targets.clone());
         Some(Arc::new(profile))
     }
 
@@ -389,8 +390,7 @@ fn overlay(mut profile: Profile, entry: ProfileEntry) -> Profile {
     }
     set!(versions class namespace_wide of_workloads in_mesh wrappers strategy_fields dictates strategy unit list_keys);
     set!(filled priority_field weight_annotation inheritance exclusive_fields unset_modes precedence same_target);
-    set!(ends paths status open);
-    profile.targeting = profile.targeting.configured(entry.target_fields, entry.targets);
+    set!(ends paths status open targets target_fields);
     profile
 }
 

@@ -90,28 +90,15 @@ impl Targeting {
         self
     }
 
-    /// This, as the configuration has it, over what is known otherwise.
-    pub(super) fn overriding(&self, mut known: Self) -> Self {
-        let (own, both) = (&self.definition, &mut known.definition);
-        if !own.fields.is_empty() {
-            both.fields.clone_from(&own.fields);
-        }
-        if self.origin == TargetingSource::Configuration {
-            both.named.clone_from(&own.named);
-            both.selected.clone_from(&own.selected);
-            known.origin = self.origin;
-        }
-        known
-    }
-
-    /// The targets from the configuration.
+    /// The same, with what the configuration of the run says instead.
     pub(super) fn configured(
         &self,
         fields: Option<Vec<TargetField>>,
         kinds: Option<Vec<AllowedTarget>>,
     ) -> Self {
         let mut configured = self.clone();
-        if let Some(fields) = fields {
+        // Every kind has some field for its targets.
+        if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
             configured.definition.fields = fields;
         }
         if let Some(kinds) = kinds {
