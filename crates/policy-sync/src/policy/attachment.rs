@@ -12,7 +12,7 @@ use super::model::{
 };
 use super::products::envoy_gateway::scopes::{Scopes, route_of};
 use super::products::envoy_gateway::{
-    Rejection, SharedPorts, merging_classes, no_default_host, unfit, wrong_setting, wrong_setting_at,
+    Rejection, SharedPorts, no_default_host, unfit, wrong_setting, wrong_setting_at,
 };
 use super::products::istio::{Waypoint, waypoint_of};
 use super::products::kgateway;
@@ -24,7 +24,7 @@ use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::topology::{
-    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
+    BackendId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
 
 /// A policy kind of the input.
@@ -51,8 +51,8 @@ pub struct Attachments<'a> {
     pub(super) mesh: Option<NamespaceId>,
     /// The Services that a waypoint serves, if Istio's policies are in the input.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
-    /// The classes whose Gateways Envoy Gateway is known to run as one.
-    pub(super) merging_classes: BTreeSet<ClassId>,
+    /// The ports that listeners share (Envoy Gateway).
+    pub(super) shared_ports: SharedPorts,
     /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Rejection>,
     /// The policies by their identity, computed when needed.
@@ -110,7 +110,7 @@ impl<'a> Attachments<'a> {
         });
         let (mut topology, found) = linked;
         findings.extend(found);
-        attachments.merging_classes = merging_classes(&topology, sources);
+        attachments.shared_ports = SharedPorts::new(&topology, sources);
         let (mut policies, found): (Vec<_>, Vec<_>) = read_policies.into_iter().unzip();
         findings.extend(found.into_iter().flatten());
         let kinds = &attachments.kinds;
@@ -211,7 +211,6 @@ impl<'a> Attachments<'a> {
     /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
-        let mut ports = SharedPorts::new(topology, &self.merging_classes);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -232,7 +231,9 @@ impl<'a> Attachments<'a> {
                     if closer.any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    let shares_port = ports.shares_port(*node, listener);
+                    let shares_port = self
+                        .shared_ports
+                        .shares_port(topology, *node, (gateway, listener));
                     let wrong = || {
                         let setting = wrong_setting_at(policy, topology, listener);
                         setting.or_else(|| no_default_host(policy, topology, (gateway, listener)))

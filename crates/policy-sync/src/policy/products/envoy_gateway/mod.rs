@@ -24,53 +24,85 @@ use refusals::{Traffic, refused, unfit_for_route};
 
 pub(crate) const GROUP: &str = "gateway.envoyproxy.io";
 
-/// Listeners with their Gateways, by port.
-type ByPort = HashMap<i64, Vec<(GatewayId, ListenerId)>>;
-
-/// The listeners by port, to find policies that share a port with listeners that they are not for.
-pub(crate) struct SharedPorts<'f, 'a> {
-    topology: &'f Topology<'a>,
-    /// The classes whose Gateways run as one.
-    merging: &'f BTreeSet<ClassId>,
-    /// By the first of the Gateways that run as one, and by port, the listeners that do not end TLS.
-    plain: HashMap<Option<GatewayId>, ByPort>,
+/// The listeners that do not end TLS, by port: to Envoy, those of one port are one listener, also of several Gateways that
+/// run as one (docs/systems/envoy-gateway.md#merged-gateways).
+#[derive(Debug, Default)]
+pub(crate) struct SharedPorts {
+    /// The classes whose Gateways are known to run as one.
+    pub(crate) merging: BTreeSet<ClassId>,
+    /// By the first of the Gateways that run as one, and the port.
+    plain: HashMap<(GatewayId, i64), Vec<(GatewayId, ListenerId)>>,
 }
 
-impl<'f, 'a> SharedPorts<'f, 'a> {
-    pub(crate) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
-        Self {
-            topology,
+impl SharedPorts {
+    pub(crate) fn new(topology: &Topology<'_>, sources: Sources<'_>) -> Self {
+        let merging = merging_classes(topology, sources);
+        let mut ports = Self {
             merging,
             plain: HashMap::new(),
+        };
+        for gateway in topology.gateways.ids() {
+            for listener in &topology.gateways.get(gateway).listeners {
+                if let Some(port) = ports.port(topology, gateway, *listener) {
+                    ports.plain.entry(port).or_default().push((gateway, *listener));
+                }
+            }
         }
+        ports
+    }
+
+    /// The port of a listener that does not end TLS, among those of the Gateways that run as one with its own.
+    fn port(&self, topology: &Topology<'_>, gateway: GatewayId, id: ListenerId) -> Option<(GatewayId, i64)> {
+        let listener = topology.listeners.get(id);
+        let class = topology.gateways.get(gateway).class;
+        let merged = self.merging.contains(&class).then(|| topology.classes.get(class));
+        let first = merged
+            .and_then(|class| class.gateways.first())
+            .unwrap_or(&gateway);
+        let is_plain = listener.protocol == "HTTP" && listener.gives_way_to.is_none();
+        is_plain.then_some((*first, listener.port?))
     }
 
     /// Whether a listener that a policy on a node is not for shares the port of one that it is for. The settings of a
-    /// connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to Envoy. A
-    /// policy on a whole Gateway is for all of its own; others come to its ports where Gateways are merged
+    /// connection cannot hold at some of the listeners of a port alone. A policy on a whole Gateway is for all of its own;
+    /// others come to its ports where Gateways are merged
     /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-    pub(crate) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
-        let topology = self.topology;
-        let Some(gateway) = topology.gateways_of(node).first().copied() else {
-            return false;
-        };
-        let port = topology.listeners.get(listener).port;
-        let port = port.filter(|_| is_plain(topology, listener));
-        let there = port.and_then(|port| self.there(gateway).get(&port));
-        there.is_some_and(|there| there.iter().any(|one| !is_meant(topology, node, *one)))
+    pub(crate) fn shares_port(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        (gateway, listener): (GatewayId, ListenerId),
+    ) -> bool {
+        let port = self.port(topology, gateway, listener);
+        port.is_some_and(|port| self.others(topology, node, port).next().is_some())
+    }
+
+    /// The listeners on a port that a policy on a node is not for.
+    fn others(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        port: (GatewayId, i64),
+    ) -> impl Iterator<Item = (GatewayId, ListenerId)> {
+        let there = self.plain.get(&port).into_iter().flatten().copied();
+        there.filter(move |one| !is_meant(topology, node, *one))
     }
 
     /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
-    fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Rejection> {
-        let topology = self.topology;
+    fn refusal(
+        &self,
+        topology: &Topology<'_>,
+        node: Node,
+        (refused, most): (&[ListenerId], usize),
+    ) -> Option<Rejection> {
         let gateway = topology.gateways_of(node).first().copied()?;
         let ports = refused.iter();
-        let ports = ports.filter_map(|listener| topology.listeners.get(*listener).port);
-        let ports: BTreeSet<i64> = ports.collect();
-        let there = self.there(gateway);
-        let others = ports.iter().filter_map(|port| there.get(port)).flatten();
-        let others = others.filter(|one| !is_meant(topology, node, **one));
-        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
+        let ports = ports.filter_map(|listener| self.port(topology, gateway, *listener));
+        let ports: BTreeSet<(GatewayId, i64)> = ports.collect();
+        let others = ports
+            .into_iter()
+            .flat_map(|port| self.others(topology, node, port));
+        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).collect();
         let names = others.into_iter().map(|(gateway, listener)| {
             let node = Node::Listener(gateway, listener);
             let section = topology.section(node).unwrap_or_default();
@@ -87,39 +119,12 @@ impl<'f, 'a> SharedPorts<'f, 'a> {
             ..Rejection::default()
         })
     }
-
-    /// The listeners of all Gateways that run as one with a Gateway.
-    fn there(&mut self, gateway: GatewayId) -> &ByPort {
-        let topology = self.topology;
-        let class = topology.gateways.get(gateway).class;
-        let gateways = if self.merging.contains(&class) {
-            topology.classes.get(class).gateways.as_slice()
-        } else {
-            std::slice::from_ref(&gateway)
-        };
-        self.plain.entry(gateways.first().copied()).or_insert_with(|| {
-            let mut by_port = ByPort::new();
-            let nodes = gateways.iter().map(|gateway| Node::Gateway(*gateway));
-            for (gateway, listener) in nodes.flat_map(|node| topology.listeners_at(node)) {
-                let port = topology.listeners.get(listener).port;
-                if let Some(port) = port.filter(|_| is_plain(topology, listener)) {
-                    by_port.entry(port).or_default().push((gateway, listener));
-                }
-            }
-            by_port
-        })
-    }
 }
 
 /// `namespace/name` of the object that a node is a part of.
 fn key(topology: &Topology<'_>, node: Node) -> String {
     let identity = topology.identity(node);
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
-}
-
-fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
-    let listener = topology.listeners.get(listener);
-    listener.protocol == "HTTP" && listener.gives_way_to.is_none()
 }
 
 /// Whether a listener is one of those that a policy on a node is for.
@@ -276,7 +281,7 @@ fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
 
 /// The classes whose EnvoyProxy, in the input, merges their Gateways. Of others nothing is known: the controller's own
 /// configuration may ask for it, too.
-pub(crate) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
+fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
     let merges = |class: &Object| {
         let reference = class.root().get("spec").get("parametersRef");
         let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
