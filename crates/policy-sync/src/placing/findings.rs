@@ -374,6 +374,7 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
     let sets: Vec<&str> = of_kind("ManagedClusterSet")
         .map(|set| set.name.as_str())
         .collect();
+    // Without any set in the input, all names of sets would be unknown.
     if sets.is_empty() {
         return Vec::new();
     }

@@ -92,6 +92,7 @@ impl Placing<'_> {
         let namespace = gateway.object.namespace_or_empty();
         let given = self.given.get(&(namespace, name));
         if let Some(given) = given.filter(|_| self.source != PlacementSource::Evaluate) {
+            // MGC places such a Gateway nowhere, without an error (docs/systems/mgc.md#placing-a-gateway).
             if given.is_empty() {
                 let message = format!("the decisions for placement `{name}` contain no cluster");
                 let place = gateway.object.place(PLACEMENT_LABEL_POINTER);

@@ -61,6 +61,7 @@ pub fn waves<'a, 'c>(
         // Decisions may list one twice: the first wave counts.
         clusters.retain(|cluster| ungrouped.remove(cluster));
     }
+    // They get a change after it has been seen on every group.
     groups.push((String::new(), ungrouped));
     let names: Vec<String> = groups.iter().map(|(name, _)| name.clone()).collect();
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;

@@ -195,8 +195,11 @@ impl<'a> Attachments<'a> {
                 for entry in &mut placed.accepted {
                     let policy = policies.get(entry.policy).object;
                     if route.is_some_and(|route| unfit(policy, &route.kind).is_some()) {
+                        // This one is refused before it takes a place: what it would have replaced applies.
                         placed.unfit.insert(entry.policy);
                     } else if wrong_settings.contains_key(&entry.policy) {
+                        // Empty settings keep its place: the controller answers with an error there, and no other
+                        // policy applies (docs/systems/envoy-gateway.md#refused-settings).
                         entry.layers = Arc::from([]);
                         placed.refused.insert(entry.policy);
                     }
@@ -227,6 +230,8 @@ impl<'a> Attachments<'a> {
                 let nothing = Entry::new(entry.policy, []);
                 for (gateway, listener) in topology.listeners_at(*node) {
                     let nodes = topology.nodes_at(gateway, listener);
+                    // A listener with a policy of its own does not get that of its Gateway, and so not its mistakes
+                    // (docs/systems/envoy-gateway.md#default-hosts).
                     let mut closer = nodes.take_while(|closer| closer != node);
                     if closer.any(|closer| held.contains(&closer)) {
                         continue;
@@ -312,6 +317,7 @@ impl<'a> Attachments<'a> {
         let authored = self.authored(self.author_of(key, leaf));
         let layers = authored.layers.iter();
         let there = layers.filter_map(|layer| layer.content.get(key));
+        // A policy may have a setting in both wrappers: the one with the value that applies was meant.
         let there = there.min_by_key(|there| there.value != leaf.value);
         (authored, there.unwrap_or(leaf).source_pointer())
     }
@@ -380,6 +386,7 @@ impl<'a> Attachments<'a> {
         // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
         let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
         let mut peers = placed.rejected.get(start..)?.iter();
+        // Several may be of one rank if two objects have one name, which is an error of its own.
         let mut equals = peers.by_ref().take_while(|other| rank_of(other) == rank);
         equals.find(|other| **other == id)?;
         let (profile, own) = (self.profile(id), &self.policy(id).layers);

@@ -51,6 +51,8 @@ impl Effective {
         let step = |id: AuthoredId| self.steps.get(&id.policy);
         let levels = step(winner)?.cmp(step(loser)?);
         let is_local = |id: AuthoredId| attachments.policy(id.policy).local;
+        // Whatever their age is: nothing that a local policy sets is shipped beside it
+        // (docs/systems/policy-sync.md#local-policies-win).
         if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);
         }

@@ -65,6 +65,7 @@ impl Profiles {
         self.found = Arc::default();
         let of_kind = self.by_kind.entry(profile.group_kind()).or_default();
         let replaces = |other: &Profile| match (profile.versions.as_slice(), other.versions.as_slice()) {
+            // A profile for all versions replaces every other one of its kind.
             ([], _) => true,
             (_, []) => false,
             (_, versions) => versions.iter().all(|version| profile.describes(version)),
@@ -130,6 +131,8 @@ impl Profiles {
         let mut profile = match of_kind.iter().find(describes) {
             Some(profile) => (**profile).clone(),
             None => match of_kind.first() {
+                // Its fields may have other names in this version
+                // (docs/systems/why-we-differ.md#versions-without-a-profile).
                 Some(profile) => profile.undescribed(),
                 None => Self::fallback(kind, label?),
             },
@@ -165,6 +168,8 @@ impl Profiles {
             {
                 Targeting::new(defined, None).with_known(ours)
             }
+            // The definition in the input decides, even if it is newer than this program
+            // (docs/systems/why-we-differ.md#targets).
             _ => Targeting::new(defined, known_targets(kind)),
         }
     }
@@ -309,6 +314,7 @@ impl Profiles {
             return Err(ProfileError::NoEnd(kind));
         }
         for level in &profile.ends {
+            // Policies may be on these levels, but no traffic ends there.
             if let Level::GatewayClass | Level::GatewayNamespace | Level::RouteNamespace = level {
                 return Err(ProfileError::BadEnd(kind, level.name()));
             }

@@ -329,6 +329,8 @@ impl SettingsReading<'_> {
         }
         self.strategy(bare, Side::Defaults, "/spec");
         let [defaults, overrides] = &mut self.sides;
+        // GEP-713's examples have one strategy in the spec for both wrappers
+        // (docs/systems/gep-713.md#merge-strategies).
         overrides.strategy = defaults.strategy;
     }
 
@@ -345,6 +347,7 @@ impl SettingsReading<'_> {
             let Some(Value::String(text)) = settings.get(&field) else {
                 continue;
             };
+            // The field is not a setting: it must not merge.
             if let Some(strategy) = parse_strategy(text, self.profile) {
                 self.side(side).strategy = Some(strategy);
                 settings.remove(&field);
@@ -388,6 +391,7 @@ impl SettingsReading<'_> {
                             let id = Arc::from(format!("{}{key}", rule.id));
                             content.insert(id, leaf(value, at, rule.essential));
                         }
+                    // An empty list of predicates asks for nothing.
                     } else if !value.is_null() && !value.as_array().is_some_and(Vec::is_empty) {
                         let at = Arc::from(rule.pointer.as_str());
                         content.insert(Arc::from(rule.id.as_str()), leaf(value, at, rule.essential));
@@ -395,6 +399,7 @@ impl SettingsReading<'_> {
                 }
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.pointer.as_str()).collect();
                 let mut strays = Vec::new();
+                // The controller reads nothing but its rules, and no schema may be there to report the others.
                 stray_fields(settings, String::new(), &rules, &mut strays);
                 for stray in strays {
                     self.ignored(format!("{base}{stray}"), "this is not a field of its rules");

@@ -68,6 +68,7 @@ impl Targeting {
             };
             (said, TargetingSource::Nobody)
         });
+        // What a CRD restricts, its API server enforces: documentation adds nothing to that.
         if let Some(known) = known.filter(|_| !definition.named.is_restricted) {
             definition.named = known.taken(definition.has_sections);
             definition.selected = definition.named.clone();
@@ -148,6 +149,7 @@ impl Targeting {
             is_route(group, &target.kind)
         });
         let mut routes = routes.peekable();
+        // A kind that lists no route is for Gateways or backends, and so about the traffic of all routes.
         routes.peek().is_none() || routes.any(|target| target.kind == kind)
     }
 

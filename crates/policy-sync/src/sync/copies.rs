@@ -147,8 +147,10 @@ impl<'a> PlacedGateway<'a> {
         let object = self.gateway.object;
         let namespace = self.namespace()?;
         let mut value = shipped(&object.value, &object.name, &namespace);
+        // As the Multicluster Gateway Controller labels it (docs/systems/mgc.md#downstream-gateway).
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+            // No controller on a cluster serves the class of the hub.
             spec.insert("gatewayClassName", Value::from(&self.params.downstream_class));
         }
         Some(object.with_value(value).with_name(namespace, object.name.clone()))

@@ -123,6 +123,7 @@ fn default_provider(policy: &Object, own: Option<&str>) -> Option<(Needed, Strin
     let spec = policy.root().get("spec");
     let providers = spec.get("providerRefs");
     let delegates = spec.get("delegate").value() == Some(&Value::Bool(true));
+    // A DNSPolicy that delegates leaves the records to another cluster, and needs no provider.
     if providers.items().next().is_some() || delegates {
         return None;
     }

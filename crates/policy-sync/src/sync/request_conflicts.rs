@@ -58,6 +58,7 @@ pub fn report_shadowed(syncing: Syncing<'_>, findings: &mut Findings) {
             let alike = groups.entry(served(node, &routes));
             let group = alike.index();
             alike.or_default().insert((position, listener));
+            // The same routes with the same hostnames were compared at another listener.
             if group < next {
                 continue;
             }
@@ -347,6 +348,7 @@ fn circle(topology: &Topology<'_>, gateway: GatewayId, start: &Request) -> Optio
     let mut rules = Vec::new();
     while rules.len() < LONGEST_CIRCLE {
         let taken = topology.take(gateway, &request, &Work::default())?;
+        // A rule whose expression is not understood may be the one that answers: then no circle is certain.
         let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
         let redirect = redirect_of(topology.routes.get(first.route), first.rule)?;
         rules.push((first.route, first.rule));

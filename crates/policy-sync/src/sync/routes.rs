@@ -169,6 +169,7 @@ impl<'a> SyncedRoutes<'a> {
                 // Most routes have one, and there may be many thousands of them.
                 parents.shrink_to_fit();
                 found.routes.insert(id, SyncedRoute { object, parents });
+                // Only now does a copy lack a parent. A route that no class syncs is left to another tool as a whole.
                 found.dropped.append(&mut unsynced);
             }
         }
@@ -242,6 +243,8 @@ impl<'a> SyncedRoutes<'a> {
         }
         let conditions: [Condition<'_, 'a>; 3] = [
             (&|listener| listener.is_meant(parent), Refusal::Port),
+            // Hub and clusters agree about hostnames; namespaces and labels differ there, which `allowed_routes`
+            // checks.
             (&|listener| listener.serves(route), Refusal::Hostname),
             (
                 &|listener| !surely_gives_way(topology, listener),

@@ -352,6 +352,7 @@ fn without_idle(profile: &Profile, entries: &[Entry]) -> Option<Vec<PolicyId>> {
         return None;
     }
     let mut left = entries.to_vec();
+    // The newest first, so that of two equal ones the older stays.
     for idle in entries.iter().rev().map(|entry| entry.policy) {
         let rest = left.iter().filter(|entry| entry.policy != idle);
         let rest: Vec<Entry> = rest.cloned().collect();
@@ -581,6 +582,7 @@ fn content(keys: Vec<(&str, bool)>) -> Content {
 /// Every order of so many policies; of more than a few only the given one and its reverse.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let given: Vec<usize> = (0..count).collect();
+    // Five policies have 120 orders, and each is a merge for every probe.
     if count > FEW {
         let back = given.iter().rev().copied().collect();
         return vec![given, back];

@@ -169,6 +169,7 @@ impl<'a> SyncedObjects<'a> {
         let kinds = kinds.filter(|(kind, _)| syncing.routes.kinds.any(*kind));
         let targets = kinds.flat_map(|(kind, known)| known.nodes.keys().map(move |node| (kind, *node)));
         let mut targets: Vec<(KindId, Node)> = targets.collect();
+        // By node first: the targets of an object are then in the order of the hierarchy.
         targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
         let resolutions = parallel::map(&targets, |(kind, node)| {
             let destinations = syncing.destinations(*kind, *node);
@@ -369,6 +370,7 @@ impl<'a> Grouping<'a> {
             SyncedSpec::Rewritten { settings, .. } => (Some(node), settings.clone()),
         };
         let others = synced.sources().into_iter();
+        // The name-giver comes first, as its metadata is that of the object.
         let others = others.filter(|source| *source != synced.policy);
         let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
         let known = self.policies.entry((synced.policy, own));

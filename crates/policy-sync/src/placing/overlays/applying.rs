@@ -124,6 +124,7 @@ impl<'o> Applying<'o> {
     fn alike(&self) -> Option<BTreeMap<Choices, Vec<&'o String>>> {
         let mut by_cluster: BTreeMap<&String, Choices> = BTreeMap::new();
         for (entry, (_, _, fields)) in self.entries.iter().enumerate() {
+            // All fields of an entry share its values.
             let values = fields.iter().take(1).flat_map(|field| field.here.iter());
             for (choice, value) in values.enumerate() {
                 self.pay(value.clusters.len(), STEPS_PER_CHANGE)?;

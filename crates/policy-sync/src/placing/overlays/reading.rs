@@ -149,6 +149,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             Finding::new(Code::OVERLAY_NOT_ALLOWED, place, message).help("change the object itself")
         };
         let info = self.hub.kinds.kind(group, kind);
+        // A team that may write overlays in its namespace must not change what is everybody's.
         if info.is_some_and(|info| info.scope == Scope::Cluster) {
             let reason = "an overlay changes objects of its own namespace only";
             let finding = not_allowed("kind", &with_article(kind), reason);
@@ -297,6 +298,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             clusters: clusters.into(),
         });
         let mut here: Vec<ValueHere> = here.collect();
+        // The map has them in no order.
         here.sort_by(|one, other| one.clusters.cmp(&other.clusters));
         self.findings.extend(no_value(overlay, field, &without));
         Some((here.into(), unknown.into()))

@@ -32,6 +32,7 @@ pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
     let mut lists = BTreeMap::new();
     for leaf in leaves {
+        // A null of a patch has deleted what it was for, and is no setting itself.
         if !leaf.value.is_null() {
             insert(&mut root, &leaf.at, Value::clone(&leaf.value));
             let element = leaf.element.as_ref();

@@ -101,6 +101,7 @@ pub(crate) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
             ));
         }
     };
+    // The waypoint is beside the Service, unless a label says where (docs/systems/other-policies.md#waypoints).
     let of_waypoint = elsewhere.unwrap_or(namespace);
     let Some(gateway) = topology.find_gateway(of_waypoint, name) else {
         return Err(Unserved::perhaps(

@@ -67,6 +67,7 @@ pub(crate) fn inherited<'h>(
             match (inherited.is_deep, inherited.prefers_parent) {
                 (true, true) => stack.push(leaf),
                 (true, false) => stack.insert(0, leaf),
+                // A shallow merge knows one policy: the one above replaces what is below it.
                 (false, true) => *stack = vec![leaf],
                 (false, false) if stack.is_empty() => stack.push(leaf),
                 (false, false) => {}
@@ -83,6 +84,7 @@ pub(crate) fn inherited<'h>(
         match stack.as_slice() {
             [] => {}
             [only] => {
+                // Alone, it keeps its form: nothing has been merged.
                 result.insert(Arc::from(field), only.clone());
             }
             stack if inheritance.deep.iter().any(|deep| deep == field) => result.extend(deeply(stack)),
@@ -249,6 +251,7 @@ fn without_grant(
     backends.find_map(|backend| {
         let namespace = text(backend, "namespace")?;
         let group = text(backend, "group").unwrap_or_default();
+        // Gateway API's defaults of a backend reference (docs/systems/gateway-api.md#attachment).
         let kind = text(backend, "kind").unwrap_or_else(|| "Service".to_owned());
         let to = text(backend, "name")?;
         let from = (GROUP, "GatewayExtension", own.as_str());

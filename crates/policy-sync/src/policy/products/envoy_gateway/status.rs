@@ -35,6 +35,7 @@ pub(crate) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     };
     if policy.counts() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
+        // The controller processes the most specific targets of all policies first, and writes ancestors in that order.
         targets.sort_by_key(|declared| turn(builder.topology, policy, declared));
         for declared in targets {
             builder.target(declared);
