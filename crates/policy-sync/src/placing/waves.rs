@@ -52,6 +52,7 @@ pub fn waves<'a, 'c>(
         findings.push(not_found(hub, config, wanted, inventory));
         return Vec::new();
     };
+    // One wave is no order, and more than that nobody waits for.
     if !(2..=MOST_WAVES).contains(&groups.len()) {
         findings.push(wrong_number(hub, config, wanted, groups.len()));
         return Vec::new();
@@ -67,6 +68,8 @@ pub fn waves<'a, 'c>(
     let is_unique = |name: &str| names.iter().filter(|other| *other == name).count() == 1;
     let numbered = (1_u64..).zip(groups);
     let waves = numbered.map(|(number, (name, clusters))| {
+        // Pieces of one group share its name, and what is left over has none
+        // (docs/systems/ocm-placement.md#decision-groups).
         let name = Some(name).filter(|name| is_unique(name));
         let name = name.unwrap_or_else(|| number.to_string());
         Wave { name, clusters }

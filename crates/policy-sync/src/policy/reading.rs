@@ -626,6 +626,7 @@ pub fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
             && let Some(field) = profile.strategy_fields.first()
             && let Some(wrapper) = wrapper_at(&mut written, layer.base)
         {
+            // A kind may have two such fields, of which the one that is read last would count.
             wrapper.retain(|key, _| !names_strategy(key));
             wrapper.insert(field.clone(), Value::from(strategy_word(profile, layer.strategy)));
         }

@@ -55,6 +55,8 @@ const DROPPED_NAMES: &[&str] = &[
 /// A copy of a whole object without status and hub state, under another name and namespace.
 pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
     let mut copy = content.as_object().cloned().unwrap_or_default();
+    // The status is that of the hub, and each cluster writes its own
+    // (docs/systems/kubernetes.md#fields-of-a-live-object).
     copy.remove("status");
     if let Some(written) = content.get("metadata") {
         set(&mut copy, "metadata", metadata(written, name, namespace));
@@ -66,6 +68,7 @@ pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
 fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     let mut metadata = written.as_object().cloned().unwrap_or_default();
     let is_live = |name: &str| LIVE_METADATA.contains(&name);
+    // Most objects of Git have none of these: then the mapping stays shared.
     if metadata.keys().any(|name| is_live(name)) {
         metadata.retain(|name, _| !is_live(name));
     }

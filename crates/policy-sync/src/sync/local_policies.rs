@@ -191,6 +191,7 @@ fn policies<'a>(
             let id = policies.next();
             let (policy, found) = read_policy(object, (id, kind, true), profile, options);
             findings.extend(found);
+            // Its controller would not accept it there either, so nothing gives way to it.
             if policy.invalid.is_none() {
                 policies.push(policy);
             }
@@ -229,6 +230,7 @@ fn on_hub(there: &Topology<'_>, hub: &Topology<'_>, node: Node) -> Option<Node> 
     let identity = there.identity(node);
     let namespace = || {
         let downstream = identity.name.strip_prefix(NAMESPACE_PREFIX);
+        // `kuadrant-shop` there is `shop` of the hub, if the hub has that.
         let namespace = downstream.and_then(|name| hub.find_namespace(name));
         namespace.or_else(|| hub.find_namespace(&identity.name))
     };

@@ -146,6 +146,7 @@ impl<'s> OnSpokes<'s> {
     /// Those of some sorted clusters that do not have an object.
     pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
         let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
+        // The list is shared: a hundred thousand references to what is nowhere must not each copy the names.
         if shipped.is_empty() && self.hub.spokes.is_empty() {
             return Without::All(clusters);
         }

@@ -44,6 +44,7 @@ struct Missing<'a> {
 
 impl<'a> Missing<'a> {
     fn add(&mut self, lacking: Without<'a>) {
+        // Copies come in the order of their variants, so that equal lists follow each other.
         let is_known = match (&lacking, self.clusters.last()) {
             (Without::All(these), Some(Without::All(before))) => std::ptr::eq(*these, *before),
             _ => false,
@@ -393,6 +394,7 @@ pub fn add_grants<'a>(
         let crossing = needed.iter().filter_map(|(needed, _)| needed.crossing(own));
         let certificates = certificates(object, None);
         let has_listeners = object.is(GROUP, "Gateway") || is_listener_set(from.0, from.1);
+        // A Secret that is copied is beside the copy of what names it, where no grant is needed.
         let certificates = certificates.iter().filter(|_| has_listeners && !copied);
         let crossing = crossing.filter(|to| !is_beside(to));
         let all = crossing.chain(certificates.map(|(to, _)| to));

@@ -554,6 +554,7 @@ fn report_same_hostname(hostname: &str, all: &[Serving<'_>], findings: &mut Find
 /// Whether two Gateways ask for the same addresses: then it does not matter which of them DNS answers with.
 fn share_address(one: &Object, other: &Object) -> bool {
     let addresses = |gateway: &Object| gateway.value.pointer("/spec/addresses").cloned();
+    // Without addresses, the implementation gives each Gateway its own (docs/systems/gateway-api.md#addresses).
     let own = addresses(one);
     own.is_some() && own == addresses(other)
 }

@@ -455,6 +455,7 @@ pub(super) fn is_order_independent(
     shipped: &[Entry],
     locals: &[Entry],
 ) -> bool {
+    // A setting that only one of them has may be what tells two results apart.
     let everybody: Vec<&Entry> = meant.iter().chain(shipped).chain(locals).collect();
     let probes = probes(profile, &everybody);
     let together: Vec<&Entry> = shipped.iter().chain(locals).collect();
@@ -487,7 +488,9 @@ pub(super) fn pairs<T: Clone>(entries: &[T]) -> impl Iterator<Item = [T; 2]> {
 
 fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcomes {
     let values = |content: Content| {
+        // A null that has nothing to delete is no setting.
         let leaves = content.into_iter().filter(|(_, leaf)| !leaf.value.is_null());
+        // Which policy a value comes from differs between the two sides by design; only values count.
         leaves.map(|(key, leaf)| (key, leaf.value)).collect()
     };
     let results = probes.iter().map(|probe| values(merged(profile, entries, probe)));

@@ -213,6 +213,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for gateways in of_variants.chain(of_routes) {
             let known: BTreeSet<OurGatewayId> = gateways.iter().map(|id| first(&before, *id)).collect();
             for gateway in &known {
+                // Always to the smaller number: so no circle comes about.
                 *before.get_mut(*gateway) = *known.first().unwrap_or(gateway);
             }
         }

@@ -173,6 +173,7 @@ impl<'a> SyncedObjects<'a> {
         targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
         let resolutions = parallel::map(&targets, |(kind, node)| {
             let destinations = syncing.destinations(*kind, *node);
+            // Resolving merges every order of the policies, which is dear: not for what stays on the hub.
             let is_synced = !destinations.is_empty();
             let resolution = is_synced.then(|| resolve(syncing.attachments, *kind, *node))??;
             Some(((*kind, *node), destinations, resolution))
@@ -554,6 +555,7 @@ fn copies(
             there.or_default().push((*position, target));
         }
     }
+    // Copies are in the order of their namespaces and names, whatever the order of the targets is.
     by_place.sort_by(|(one, _), _, (other, _), _| one.cmp(other));
     let copies = by_place.into_iter().map(|(((downstream, name), own), targets)| {
         let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();

@@ -49,6 +49,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         work: &'r Work,
         findings: &'r mut Findings,
     ) -> Self {
+        // Parameters decide what is synced anywhere, so they cannot differ from cluster to cluster.
         let classes = hub.objects.of_kind(gateway::GROUP, "GatewayClass").iter();
         let params = classes.filter_map(|class| {
             let text = |key: &str| class.value.pointer("/spec/parametersRef")?.get(key)?.as_str();
@@ -275,6 +276,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         if fields.is_empty() {
             return everywhere(filled(&|_| None).ok());
         }
+        // The name of a cluster is known even if its ManagedCluster is not.
         let needs_managed = fields.iter().any(|field| *field != ClusterField::Name);
         let mut by_value: HashMap<Value, Vec<String>> = HashMap::new();
         let mut without: BTreeMap<NoValue, Vec<&str>> = BTreeMap::new();
@@ -321,6 +323,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             let Ok(pointer) = found.map_err(|lacks| missing.push((*object, lacks))) else {
                 continue;
             };
+            // The whole object is compared with each value, to find a protected part that it would change.
             if may_contain_parts(&pointer) && !here.iter().all(|_| self.work.keep(&object.value)) {
                 return None;
             }

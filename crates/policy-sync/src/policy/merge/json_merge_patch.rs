@@ -22,6 +22,7 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
                 flatten(value, pointer::child(&pointer, key), leaf);
             }
         }
+        // Settings without anything have no leaf, and not an empty one.
         Value::Object(_) if pointer.is_empty() => {}
         other => leaf(pointer, other),
     }

@@ -237,6 +237,7 @@ impl<'a> Workloads<'a> {
         }
         self.learn(topology);
         let known = self.known.as_deref().unwrap_or_default();
+        // One label narrows thousands of workloads to a few, of which the others are compared.
         let candidates = self.by_label.get(&(*key, *value)).into_iter().flatten();
         let found = candidates.filter_map(|position| known.get(*position));
         let found = found.filter(|(_, namespace, labels)| {

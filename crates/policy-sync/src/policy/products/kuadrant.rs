@@ -45,6 +45,7 @@ pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
         (listener, secrets.collect())
     });
     let listeners: Vec<(Field<'_>, BTreeSet<(&str, &str)>)> = listeners.collect();
+    // Kuadrant makes no Certificate for a Secret that two listeners name (docs/systems/kuadrant.md#paths).
     let mut named_by: BTreeMap<&(&str, &str), Vec<usize>> = BTreeMap::new();
     for (position, (_, secrets)) in listeners.iter().enumerate() {
         for secret in secrets {

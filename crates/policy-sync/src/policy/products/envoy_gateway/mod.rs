@@ -193,6 +193,7 @@ pub(crate) fn no_default_host(
 ) -> Option<Rejection> {
     let node = topology.listeners.get(listener);
     let is_wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost") == Some(&Value::Bool(true));
+    // Only there are requests of HTTP/1.0, which may name no host.
     let is_http = matches!(node.protocol, "HTTP" | "HTTPS");
     let has_host = node.hostname.is_some_and(|hostname| !hostname.contains('*'));
     if !is_of_clients(policy) || !is_wanted || !is_http || has_host || node.gives_way_to.is_some() {
@@ -239,6 +240,7 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
             })
         };
         let enabled: Vec<Value> = items.iter().filter(is_enabled).cloned().collect();
+        // Then the list stays shared.
         let is_same = enabled.len() == items.len();
         return (!is_same).then(|| with_list(content.clone(), leaf, enabled));
     }
@@ -274,6 +276,7 @@ pub(crate) fn with_enabled_ones(content: &Content) -> Option<Content> {
 /// Settings with this list, which comes from where the leaf does.
 fn with_list(mut content: Content, leaf: &Leaf, items: Vec<Value>) -> Content {
     let (at, mut list) = leaf.moved(LIST, Value::Array(items));
+    // It is one list again, not put together from two.
     list.element = None;
     content.insert(at, list);
     content
